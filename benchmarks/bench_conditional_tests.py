@@ -148,7 +148,7 @@ def tested(
         warnings.simplefilter("always")
         model.fit(X, y)
     weak = any(w.category is WeakNuisanceWarning for w in caught)
-    return float(model.p_values_[model.player_names_.index("x4")]), weak
+    return float(model.pvalues_[model.player_names_.index("x4")]), weak
 
 
 def peer_pvalue(X: np.ndarray, y: np.ndarray, seed: int) -> float:
@@ -279,7 +279,7 @@ def redrawn(model: Any, n: int) -> np.ndarray:
     """Return importances and p-values of the holdout randomization test."""
     test = ConditionalImportanceTest(model, test="hrt", random_state=0)
     test.fit(*planted(n, 5))
-    return np.concatenate([test.importances_, test.p_values_])
+    return np.concatenate([test.importances_, test.pvalues_])
 
 
 def their_importances(n: int) -> np.ndarray:

@@ -107,9 +107,9 @@ class ConditionalImportanceTest(RefittingImportance):
     statistics_ : ndarray of shape (n_players,)
         "gcm" has Hotelling's, the square of Student's for two numbers, the others a
         mean divided by its deviation.
-    p_values_ : ndarray of shape (n_players,)
+    pvalues_ : ndarray of shape (n_players,)
         P-value of each feature, or feature group.
-    adjusted_p_values_ : ndarray of shape (n_players,)
+    adjusted_pvalues_ : ndarray of shape (n_players,)
         The same, adjusted for their number.
     importances_ : ndarray of shape (n_players,)
         "gcm" and "pcm": share of the variance of the target's residuals that those of
@@ -226,8 +226,8 @@ class ConditionalImportanceTest(RefittingImportance):
     verbose: int = 0
 
     statistics_: NDArray[np.float64] = field(init=False)
-    p_values_: NDArray[np.float64] = field(init=False)
-    adjusted_p_values_: NDArray[np.float64] = field(init=False)
+    pvalues_: NDArray[np.float64] = field(init=False)
+    adjusted_pvalues_: NDArray[np.float64] = field(init=False)
     intervals_low_: NDArray[np.float64] = field(init=False)
     intervals_high_: NDArray[np.float64] = field(init=False)
     nuisance_scores_: NDArray[np.float64] = field(init=False)
@@ -294,11 +294,11 @@ class ConditionalImportanceTest(RefittingImportance):
         with limit_blas(1):  # the nuisance regressions have small matrices
             tests.prepare(self.test)
             found = list(run(_tested, tasks, n_jobs=self.n_jobs))
-        self.statistics_, self.p_values_, importances, errors, dofs = (
+        self.statistics_, self.pvalues_, importances, errors, dofs = (
             np.array([getattr(one, name) for one in found])
             for name in ("statistic", "pvalue", "importance", "error", "dof")
         )
-        self.adjusted_p_values_ = adjusted_pvalues(self.p_values_, self.correction)
+        self.adjusted_pvalues_ = adjusted_pvalues(self.pvalues_, self.correction)
         self.nuisance_scores_ = np.array([one.scores for one in found])
         if self.test == "loco":
             reach = t.isf(self.alpha / 2, dofs) * errors
@@ -424,7 +424,7 @@ class ConditionalImportanceTest(RefittingImportance):
 
     def _get_support_mask(self):
         check_is_fitted(self)
-        return self._by_feature(self.adjusted_p_values_ < self.alpha)
+        return self._by_feature(self.adjusted_pvalues_ < self.alpha)
 
 
 def _tested(tests, test, columns, seed):

@@ -112,7 +112,7 @@ def test_gcm_by_cross_val_predict(no_checks):
         others = np.delete(rows, j, axis=1)
         of_y, of_x = (held_out_residuals(others, t, parts) for t in (y, rows[:, j]))
         expected = ttest_1samp(of_y * of_x, 0)
-        assert_allclose(found.p_values_[j], expected.pvalue)
+        assert_allclose(found.pvalues_[j], expected.pvalue)
         assert_allclose(found.statistics_[j], expected.statistic**2)
         share = (of_y @ of_x) ** 2 / (of_y @ of_y) / (of_x @ of_x)
         assert_allclose(found.importances_[j], share)
@@ -141,7 +141,7 @@ def test_pcm_by_a_plain_loop(no_checks):
         projected = held_out_residuals(others, direction, parts)[~half]
         products = left * projected
         expected = ttest_1samp(products, 0, alternative="greater")
-        assert_allclose(found.p_values_[j], expected.pvalue)
+        assert_allclose(found.pvalues_[j], expected.pvalue)
         assert_allclose(found.statistics_[j], expected.statistic)
         share = max(products.sum(), 0) ** 2 / (left @ left * (projected @ projected))
         assert_allclose(found.importances_[j], share)
@@ -154,7 +154,7 @@ def test_folds_may_be_given(no_checks):
         quick("gcm", nuisance=Ridge(), cv=cv).fit(X, Y)
         for cv in (splits, PredefinedSplit(halves))
     )
-    assert_array_equal(one.p_values_, other.p_values_)
+    assert_array_equal(one.pvalues_, other.pvalues_)
     left = Y - cross_val_predict(Ridge(), X[:, 1:], Y, cv=splits)
     score = 1 - (left**2).sum() / ((Y - Y.mean()) ** 2).sum()
     assert_allclose(one.nuisance_scores_[0, 0], score)
@@ -181,7 +181,7 @@ def test_loco_by_a_plain_loop():
         error = np.sqrt(sum(part.var(ddof=1) / len(part) for part in (without, full)))
         assert_allclose(found.importances_[j], gain)
         dof = min(len(without), len(full)) - 1
-        assert_allclose(found.p_values_[j], t.sf(gain / error, dof))
+        assert_allclose(found.pvalues_[j], t.sf(gain / error, dof))
         ends = t.interval(0.95, dof, gain, error)
         assert_allclose([found.intervals_low_[j], found.intervals_high_[j]], ends)
 
@@ -230,7 +230,7 @@ def test_hrt_by_predictions_of_all_rows(model, groups):
             moved[:, at] = values
             null.append(loss(moved))
         as_small = np.sum(np.array(null) <= observed * (1 + 1e-9))
-        assert found.p_values_[k] == (1 + as_small) / 100
+        assert found.pvalues_[k] == (1 + as_small) / 100
         assert_allclose(found.importances_[k], np.mean(null) - observed, atol=1e-9)
 
 
@@ -280,7 +280,7 @@ def test_hrt_follows_trees_to_the_same_losses(sampler, kind, no_checks):
     )
     assert_allclose(one.importances_, other.importances_, atol=1e-9)
     assert_allclose(one.statistics_, other.statistics_, atol=1e-7)
-    assert_array_equal(one.p_values_, other.p_values_)
+    assert_array_equal(one.pvalues_, other.pvalues_)
 
 
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
@@ -288,7 +288,7 @@ def test_pvalues_are_uniform_under_the_null(test, no_checks):
     found = []
     for seed in range(80):
         rows, y = linear_data(60, seed)
-        found.append(quick(test, cv=2).fit(rows[:, :2], y).p_values_[1])
+        found.append(quick(test, cv=2).fit(rows[:, :2], y).pvalues_[1])
     assert kstest(found, "uniform").pvalue > 0.01
 
 
@@ -297,9 +297,7 @@ def test_pcm_finds_an_interaction_that_gcm_misses():
     rows = rng.normal(size=(600, 3))
     y = 0.7 * rows[:, 0] * rows[:, 1] + rows[:, 2] + rng.normal(size=600)
     pvalues = {
-        test: ConditionalImportanceTest(test=test, random_state=0)
-        .fit(rows, y)
-        .p_values_
+        test: ConditionalImportanceTest(test=test, random_state=0).fit(rows, y).pvalues_
         for test in ("gcm", "pcm")
     }
     assert pvalues["pcm"][0] < 0.001
@@ -309,13 +307,13 @@ def test_pcm_finds_an_interaction_that_gcm_misses():
 @pytest.mark.parametrize("correction", ["holm", "bh", None])
 def test_adjusted_pvalues_select(correction, no_checks):
     found = quick("gcm", correction=correction, alpha=0.2).fit(X, Y)
-    ordered, ranks = np.sort(found.p_values_), found.p_values_.argsort().argsort()
+    ordered, ranks = np.sort(found.pvalues_), found.pvalues_.argsort().argsort()
     expected = {
         "holm": np.maximum.accumulate(ordered * [3, 2, 1]).clip(max=1),
         "bh": np.minimum.accumulate((ordered * 3 / [1, 2, 3])[::-1])[::-1],
         None: ordered,
     }[correction][ranks]
-    assert_allclose(found.adjusted_p_values_, expected)
+    assert_allclose(found.adjusted_pvalues_, expected)
     assert_array_equal(found.get_support(), expected < 0.2)
     assert_array_equal(found.transform(X), X[:, expected < 0.2])
 
@@ -324,7 +322,7 @@ def test_adjusted_pvalues_select(correction, no_checks):
 def test_members_of_a_group_have_its_value(test, no_checks):
     found = quick(test, feature_groups={"pair": [0, 1]}).fit(X, Y)
     assert found.player_names_ == ["pair", "x2"]
-    for name in ("p_values", "statistics", "adjusted_p_values", "importances"):
+    for name in ("pvalues", "statistics", "adjusted_pvalues", "importances"):
         assert getattr(found, f"{name}_").shape == (2,)
     assert found.nuisance_scores_.shape == (2, 2)
     assert_array_equal(found.feature_importances_, found.importances_[[0, 0, 1]])
@@ -340,7 +338,7 @@ def test_groups_have_no_units(test, no_checks):
         quick(test, model, nuisance=model, **parameters).fit(rows, Y, weights)
         for rows in (X, X * units)
     )
-    assert_allclose(one.p_values_, other.p_values_, rtol=1e-6)
+    assert_allclose(one.pvalues_, other.pvalues_, rtol=1e-6)
 
 
 @of_each
@@ -354,10 +352,10 @@ def test_frames_with_categories(test, few_trees, known_smoothing):
     pd.testing.assert_frame_equal(
         found.transform(frame), frame[found.get_feature_names_out()]
     )
-    assert found.p_values_[:2].max() < 0.05 < found.p_values_[2]
+    assert found.pvalues_[:2].max() < 0.05 < found.pvalues_[2]
     frame["colour"] = frame["colour"].astype(str)
     again = clone(found).fit(frame, y)
-    assert_allclose(again.p_values_, found.p_values_)
+    assert_allclose(again.pvalues_, found.pvalues_)
 
 
 @of_each
@@ -379,8 +377,8 @@ def test_kinds_of_targets(test, target, no_checks):
     before = y.copy()
     found = quick(test, None, cv=2).fit(rows, y)
     assert_array_equal(y, before)
-    assert found.p_values_[0] < 0.05
-    assert found.p_values_[1:].min() > 0.01
+    assert found.pvalues_[0] < 0.05
+    assert found.pvalues_[1:].min() > 0.01
     assert found.predict(rows).shape[0] == 400
 
 
@@ -396,7 +394,7 @@ def test_pipelines_and_frozen_models(test, no_checks, known_smoothing):
     model.fit(frame, y)
     before = model.predict(frame)
     frozen = quick(test, FrozenEstimator(model), nuisance=nuisance, cv=2).fit(frame, y)
-    assert_allclose(frozen.p_values_, found.p_values_)
+    assert_allclose(frozen.pvalues_, found.pvalues_)
     assert_array_equal(model.predict(frame), before)
 
 
@@ -433,8 +431,8 @@ def test_models_that_refer_to_columns_are_fitted_without_one(name, no_checks):
     frame = pd.DataFrame(X, columns=list("abc"))
     frame["c"] = frame["c"] > 0
     frame = frame.astype(float) if name != "levels" else (frame > 0).astype(int)
-    assert np.isfinite(quick("loco", model, cv=2).fit(frame, Y).p_values_).all()
-    assert np.isfinite(quick("gcm", nuisance=model, cv=2).fit(frame, Y).p_values_).all()
+    assert np.isfinite(quick("loco", model, cv=2).fit(frame, Y).pvalues_).all()
+    assert np.isfinite(quick("gcm", nuisance=model, cv=2).fit(frame, Y).pvalues_).all()
     drop = DropColumnImportance(model, cv=2).fit(frame, Y)
     assert drop.importances_mean_.argmax() == 0
 
@@ -447,14 +445,14 @@ def test_parameters_of_fit_refer_to_columns_too():
 
     loco = quick("loco", Recorder(), cv=2).fit(X, Y, categorical_feature=[2])
     drop = DropColumnImportance(Recorder(), cv=2).fit(X, Y, categorical_feature=[2])
-    assert loco.p_values_.argmin() == drop.importances_mean_.argmax() == 0
+    assert loco.pvalues_.argmin() == drop.importances_mean_.argmax() == 0
 
 
 def test_loco_holds_a_column_constant_that_a_model_needs(no_checks):
     """As many principal components as columns: there are not enough without one."""
     model = make_pipeline(PCA(3), LinearRegression())
     components, linear = (quick("loco", m).fit(X, Y) for m in (model, LINEAR))
-    assert_allclose(components.p_values_, linear.p_values_)
+    assert_allclose(components.pvalues_, linear.pvalues_)
 
 
 def test_inside_of_scikit_learn(no_checks):
@@ -472,7 +470,7 @@ def test_weights_are_repeated_rows(test, nuisance, no_checks, known_smoothing):
     weighted.fit(X, Y, sample_weight=times)
     order = np.random.default_rng(1).permutation(times.sum())
     repeated.fit(*(np.repeat(part, times, axis=0)[order] for part in (X, Y)))
-    for name in ("p_values_", "statistics_", "importances_", "nuisance_scores_"):
+    for name in ("pvalues_", "statistics_", "importances_", "nuisance_scores_"):
         assert_array_equal(getattr(weighted, name), getattr(repeated, name))
 
 
@@ -485,7 +483,7 @@ def test_rows_of_weight_zero_are_left_out(test, estimator, no_checks, known_smoo
     weighted, removed = (quick(test, estimator, cv=2) for _ in range(2))
     weighted.fit(X, Y, sample_weight=weights)
     removed.fit(X[kept], Y[kept], sample_weight=weights[kept])
-    assert_allclose(weighted.p_values_, removed.p_values_)
+    assert_allclose(weighted.pvalues_, removed.pvalues_)
     assert_allclose(weighted.importances_, removed.importances_)
     assert_allclose(weighted.predict(X), removed.predict(X))
 
@@ -503,7 +501,7 @@ def test_seeds_and_workers(test, no_checks):
     again.fit(X, Y)
     parallel.set_params(n_jobs=2).fit(X, Y)
     other.set_params(random_state=1).fit(X, Y)
-    for name in ("p_values_", "importances_", "nuisance_scores_"):
+    for name in ("pvalues_", "importances_", "nuisance_scores_"):
         assert_array_equal(getattr(one, name), getattr(again, name))
         assert_array_equal(getattr(one, name), getattr(parallel, name))
     assert (other.importances_ != one.importances_).any()
@@ -581,7 +579,7 @@ def test_bad_input(parameters, rows, y, message):
     found = quick("gcm").set_params(**parameters)
     with pytest.raises((ValueError, TypeError), match=message):
         found.fit(rows, y)
-    assert not hasattr(found, "p_values_")
+    assert not hasattr(found, "pvalues_")
 
 
 ODD_ROWS = {
@@ -608,9 +606,9 @@ def test_odd_rows(test, kind, few_trees):
     if kind == "missing" and test == "hrt":
         found.set_params(sampler=lambda rows, at, rng: rng.normal(size=(len(rows), 1)))
     found.fit(ODD_ROWS[kind], Y)
-    assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
+    assert ((found.pvalues_ >= 0) & (found.pvalues_ <= 1)).all()
     if kind == "constants" and test != "loco":
-        assert_array_equal(found.p_values_[1:], 1)
+        assert_array_equal(found.pvalues_[1:], 1)
         assert_array_equal(found.importances_[1:], 0)
 
 
@@ -621,7 +619,7 @@ def test_nothing_is_left_of_copies(test, nuisance, no_checks, known_smoothing):
     # GCM asks no model.
     for model in (None, TREE) if test == "pcm" else (None,):
         found = quick(test, model, nuisance=nuisance, cv=2).fit(rows, Y)
-        assert_array_equal(found.p_values_, 1)
+        assert_array_equal(found.pvalues_, 1)
         assert_array_equal(found.importances_, 0)
 
 
@@ -629,7 +627,7 @@ def test_nothing_is_left_of_copies(test, nuisance, no_checks, known_smoothing):
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_targets_have_no_units(test, scale, no_checks):
     one, other = (quick(test).fit(X, y) for y in (Y, scale * Y))
-    assert_allclose(one.p_values_, other.p_values_, rtol=1e-6)
+    assert_allclose(one.pvalues_, other.pvalues_, rtol=1e-6)
 
 
 @of_each
@@ -638,7 +636,7 @@ def test_targets_have_no_units(test, scale, no_checks):
 def test_few_rows(test, n_rows, classes, no_checks):
     y = Y[:n_rows] > np.median(Y[:n_rows]) if classes else Y[:n_rows]
     found = quick(test, None).fit(X[:n_rows], y)
-    assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
+    assert ((found.pvalues_ >= 0) & (found.pvalues_ <= 1)).all()
 
 
 @of_each
@@ -646,8 +644,8 @@ def test_few_rows(test, n_rows, classes, no_checks):
 def test_rare_classes(test, n_rare, no_checks):
     y = np.array(["rare"] * n_rare + ["frequent"] * (60 - n_rare))
     found = quick(test, None).fit(X, y)
-    assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
-    assert found.p_values_.min() > 0.01
+    assert ((found.pvalues_ >= 0) & (found.pvalues_ <= 1)).all()
+    assert found.pvalues_.min() > 0.01
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
@@ -658,7 +656,7 @@ def test_more_features_than_rows(test, few_trees):
     groups = {"first": [0, 1], "rest": list(range(2, 100))}
     found = quick(test, Ridge(), nuisance=Ridge(), feature_groups=groups, cv=2)
     found.fit(rows, 3 * rows[:, 0] + rng.normal(size=60))
-    assert ((found.p_values_ >= 0) & (found.p_values_ <= 1)).all()
+    assert ((found.pvalues_ >= 0) & (found.pvalues_ <= 1)).all()
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -667,4 +665,4 @@ def test_sparse_rows_are_for_loco(test):
     assert found.__sklearn_tags__().input_tags.sparse == (test == "loco")
     if test == "loco":
         found.fit(sparse.csr_array(X), Y)
-        assert_allclose(found.p_values_, quick(test).fit(X, Y).p_values_)
+        assert_allclose(found.pvalues_, quick(test).fit(X, Y).pvalues_)

@@ -105,7 +105,7 @@ def test_a_feature_driven_by_the_surface_of_the_target_is_not_needed(test):
         noise = rng.normal(size=(2, 100))
         frame = pd.DataFrame({**columns, "driven": mean + noise[0]})
         found = ConditionalImportanceTest(test=test, n_samples=99, random_state=seed)
-        pvalues.append(found.fit(frame, mean + noise[1]).p_values_[2])
+        pvalues.append(found.fit(frame, mean + noise[1]).pvalues_[2])
     assert min(pvalues) > 0.02
 
 

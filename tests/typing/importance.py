@@ -76,7 +76,7 @@ def permutation_test(X: Floats, y: Floats) -> None:
 def conditional_importance_test(X: Floats, y: Floats) -> None:
     inspector = ConditionalImportanceTest(test="loco", nuisance=MODEL).fit(X, y)
     assert_type(inspector, ConditionalImportanceTest)
-    assert_type(inspector.adjusted_p_values_, Floats)
+    assert_type(inspector.adjusted_pvalues_, Floats)
     assert_type(inspector.intervals_low_, Floats)
     assert_type(inspector.nuisance_scores_, Floats)
     display = ConditionalImportanceDisplay.from_estimator(MODEL, X, y, test="gcm")

@@ -138,7 +138,7 @@ class RegionSearch:
             return node
         if (
             self.significance is not None
-            and self._p_value(gain, centred, losses, columns) > self.significance
+            and self._pvalue(gain, centred, losses, columns) > self.significance
         ):
             return node
         parts = []
@@ -149,7 +149,7 @@ class RegionSearch:
             parts.append(self._grown(curves, part, depth - 1, least_gain))
         return RegionNode(node.rows, node.allowed, column, tuple(parts))
 
-    def _p_value(self, gain, centred, losses, columns):
+    def _pvalue(self, gain, centred, losses, columns):
         """Share of permutations of the curves whose best split gains as much."""
         n_draws = int(np.ceil(5 / self.significance)) - 1
         n_rows, reached = len(centred.values), 1

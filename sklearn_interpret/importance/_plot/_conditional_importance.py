@@ -137,7 +137,7 @@ class ConditionalImportanceDisplay(Display):
         return cls(
             inspector.importances_,
             feature_names=list(inspector.player_names_),
-            pvalues=inspector.adjusted_p_values_,
+            pvalues=inspector.adjusted_pvalues_,
             alpha=inspector.alpha,
             intervals_low=getattr(inspector, "intervals_low_", None),
             intervals_high=getattr(inspector, "intervals_high_", None),
