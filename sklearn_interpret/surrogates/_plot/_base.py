@@ -150,7 +150,9 @@ class LocalDisplay(OneRowDisplay):
             array = getattr(self.explanation, field)
             return [] if array is None else [text(np.ravel(array[row])[output])]
 
-        first = [shorten(self._response(output), 48)]
+        # Panels side by side are narrower.
+        most = 48 if len(self._outputs()) == 1 else 36
+        first = [shorten(self._response(output), most)]
         first += known("predictions", number_text)
         second = known("local_predictions", lambda x: f"surrogate = {number_text(x)}")
         second += known("fidelity", lambda share: f"local {r_squared_text(share)}")
