@@ -31,7 +31,7 @@ from sklearn_interpret._plotting.labels import (
 
 MANY_NAMES = 40  # more rows have names of one line
 LABEL_WIDTH = 30  # characters of a name
-TWO_LINES_PITCH, LINE_HEIGHT = 0.34, 0.145  # inches
+TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
 RULE_WIDTH, MOST_LINES = 36, 5  # characters of a line of a rule, and its lines
 LEARNER = "learner's value, 95 %"  # label of lines over folds
 BAR_HEIGHT = 0.7  # of the distance from bar to bar

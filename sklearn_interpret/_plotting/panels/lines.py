@@ -463,9 +463,9 @@ class LinePanel:
         """Name the axes."""
         most = letters_along(ax, int(not self.across))
         values = two_lines(self.what, self.of, most)
-        name = literal(wrapped(self.name)) + (
-            BY_SIMILARITY if self.by_similarity else ""
-        )
+        width = min(letters_along(ax, int(self.across)), NAME_WIDTH)
+        name = literal(wrapped(self.name, width))
+        name += BY_SIMILARITY if self.by_similarity else ""
         if self.across:
             name_axes(ax, title=self.title)
             ax.set(xlabel=values, ylabel=name)
