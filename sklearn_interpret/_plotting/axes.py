@@ -7,6 +7,7 @@ from importlib import import_module
 import numpy as np
 
 from sklearn_interpret._plotting.labels import (
+    ALONGSIDE_PER_INCH,
     CHARACTERS_PER_INCH,
     NAME_WIDTH,
     literal,
@@ -161,6 +162,12 @@ def axes_inches(ax):
     box = ax.get_position()
     width, height = ax.figure.figure.get_size_inches()
     return box.width * width, box.height * height
+
+
+def letters_along(ax, side):
+    """Characters of a label along the width (0) or height (1) of an axes."""
+    size = ax.yaxis.label.get_size() / 10  # the style's
+    return int(axes_inches(ax)[side] * ALONGSIDE_PER_INCH / size)
 
 
 def is_constrained(figure):

@@ -2,7 +2,7 @@
 
 import re
 from numbers import Integral
-from textwrap import wrap
+from textwrap import fill, wrap
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -15,6 +15,8 @@ NUMERIC = re.compile(r"[\d.,]{2}")
 LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
 UPRIGHT_PER_INCH = 7.5
+# Of a label of 10 points, per inch of its axes, which it may exceed a bit.
+ALONGSIDE_PER_INCH = 12
 NICE_STEPS = (1, 2, 2.5, 5, 10)
 # Names of responses, of a class and of a number.
 OF_CLASSES = (
@@ -338,11 +340,15 @@ def value_text(value, column=None):
     return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
 
-def two_lines(what, of):
-    """Axis label with the response, and the quantity shown on a line below."""
+def two_lines(what, of, most=44):
+    """Axis label with the response, and the quantity shown on a line below.
+
+    Lines of more than `most` characters go on below.
+    """
     if not what[1:2].isupper():
         what = what[:1].lower() + what[1:]
-    return literal(f"{shorten(of, 44)}\n({what})")
+    lines = shorten(of, 44), f"({what})"
+    return literal("\n".join(fill(line, most) for line in lines))
 
 
 def shown_ticks(n, most):

@@ -1,5 +1,7 @@
 """Tables of pairs of features, in colours."""
 
+from textwrap import fill
+
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
@@ -21,6 +23,7 @@ from sklearn_interpret._plotting.surfaces import (
 PITCH = 0.5  # inches of a cell
 NUMBER_WIDTH = 0.42  # inches of a cell that has room for a number
 NAME_WIDTH = 18
+NOTE_WIDTH = 36  # characters of a line above the cells, which no colour bar is beside
 NAMES_PER_INCH = 6.5
 LEAST_PITCH = 0.4  # inches of a row below which names are small
 
@@ -63,7 +66,8 @@ def draw_table(
     if n_left_out:
         some = f"{n_left_out} weaker feature{'s' if n_left_out > 1 else ''}"
         notes = [*notes, f"not shown: {some}"]
-    ax.set_title("\n".join(notes), fontsize="small")
+    lines = [fill(note, NOTE_WIDTH) for note in notes]
+    ax.set_title("\n".join(lines), fontsize="small")
     table, names = table[np.ix_(order, order)], [str(names[j]) for j in order]
     width, height = axes_inches(ax)
     side = min(0.75 * width, height)  # without the names and the colour bar

@@ -1,8 +1,10 @@
 """What is special about the curves of one row."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -11,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from sklearn_interpret._plotting.axes import legend_entries
 from sklearn_interpret.effects import (
     CeterisParibusDisplay,
     EffectComparisonDisplay,
@@ -18,6 +21,7 @@ from sklearn_interpret.effects import (
     PartialDependence,
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+from tests.plotting.drawings import DRAWINGS
 
 X, Y = numeric_table(80)
 LINEAR = LinearRegression().fit(X, Y)
@@ -225,3 +229,14 @@ def test_models_and_their_names(display):
     scores = LinearSVC().fit(X, classes(Y, 3))
     with pytest.raises(ValueError, match="different responses"):
         display.from_estimators([labels, scores], X, 0)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_a_single_profile_has_its_colour_in_the_legend(style):
+    with plt.style.context(style):
+        display = DRAWINGS["CeterisParibusDisplay"][0]()
+    (line,), (mark,) = display.lines_[0], display.marks_[0]
+    handles = legend_entries(display.legend_)[0]
+    (handle,) = (each for text, each in handles.items() if text.startswith("row "))
+    colours = {to_hex(artist.get_color()) for artist in (line, mark, handle)}
+    assert len(colours) == 1

@@ -1,5 +1,6 @@
 """One table of all displays, each with functions that draw what it can show."""
 
+from copy import copy
 from functools import wraps
 from importlib import import_module
 
@@ -702,3 +703,204 @@ def patch_axes(monkeypatch, display_class, axes):
         return plot(self, next(axes) if ax is None else ax, **looks)
 
     monkeypatch.setattr(display_class, "plot", on_given_axes)
+
+
+def _entries(n, *, pairs=True):
+    """Grids, names and curves of so many features: numbers, levels and pairs."""
+    colours = np.array(["red", "green", "a rather long colour"])
+    kinds = [GRID, GRID, colours, (GRID, GRID)][: 3 + pairs]
+    grids = [kinds[place % len(kinds)] for place in range(n)]
+    names = [
+        (f"age {place}", f"debt {place}") if isinstance(grid, tuple) else f"age {place}"
+        for place, grid in enumerate(grids)
+    ]
+    shapes = [
+        tuple(map(len, grid)) if isinstance(grid, tuple) else (len(grid),)
+        for grid in grids
+    ]
+    curves = [10 * np.random.default_rng(0).normal(size=shape) for shape in shapes]
+    return grids, names, curves
+
+
+def _effects(name, n, **choices):
+    grids, names, curves = _entries(n)
+    display = getattr(effects, f"{name}Display")
+    return display(grids, curves, feature_names=names, data=grids, **choices).plot()
+
+
+def _many_conditional(n):
+    grids, names, curves = _entries(n, pairs=False)
+    return effects.ConditionalDependenceDisplay(
+        grids, grids, curves, feature_names=names, data=grids
+    ).plot()
+
+
+def _many_ice(n):
+    grids, names, means = _entries(n, pairs=False)
+    curves = [mean + DRAW.normal(size=(8, 1)) for mean in means]
+    parts = {"derivatives": curves, "derivative_std": [abs(mean) for mean in means]}
+    numbers = all(grid is GRID for grid in grids)
+    return effects.IndividualConditionalExpectationDisplay(
+        *(grids, curves, means),
+        feature_names=names,
+        data=grids,
+        color_by="income",
+        color_values=np.arange(8.0),
+        **(parts if numbers else {}),
+    ).plot()
+
+
+def _many_profiles(n):
+    grids, names, means = _entries(n, pairs=False)
+    return effects.CeterisParibusDisplay(
+        grids,
+        means,
+        feature_names=names,
+        row_values=[grid[1] for grid in grids],
+        prediction=[0.0],
+        data=grids,
+    ).plot()
+
+
+def _many_terms(n):
+    grids, names, curves = _entries(n)
+    return additive.SmoothTermDisplay(
+        *(grids, curves),
+        feature_names=names,
+        effective_dof=np.full(n, 3.21),
+        standard_errors=[0.1 * np.ones_like(curve) for curve in curves],
+        data=grids,
+    ).plot(max_entries=None)
+
+
+def _many_methods(n):
+    return effects.EffectComparisonDisplay(
+        [GRID] * n,
+        [GRID * k for k in range(n)],
+        methods=["partial_dependence"] * n,
+        models=[f"model {place}" for place in range(n)],
+        feature_name="age",
+    ).plot()
+
+
+def _many_components(n):
+    sets = [(0,), (1,), (2,), (0, 1), (2, 3), (0, 1, 3)]
+    sets = [sets[place % 6] for place in range(n)]
+    sets = [(*one, *range(4, 4 + k // 6)) for k, one in enumerate(sets)]
+    rows = np.random.default_rng(0).normal(size=(12, 8))
+    values = np.column_stack([rows[:, own].prod(axis=1) for own in sets])
+    explanation = InteractionExplanation(
+        *(values, np.zeros(12), sets),
+        predictions=values.sum(axis=1),
+        data=rows,
+        feature_names=[f"{name} {k}" for k in "ab" for name in NAMES],
+    )
+    return interactions.FunctionalDecompositionDisplay.from_explanation(explanation)
+
+
+def _lime_of(n):
+    explanation = surrogates.LocalExplanation(
+        np.ones((1, 2, n)) * [[[1.0], [-2.0]]],
+        np.ones((1, n)),
+        feature_names=NAMES[:2],
+        output_names=[f"class {place}" for place in range(n)],
+        **{name: np.ones((1, n)) for name in LOCAL},
+    )
+    return surrogates.LimeDisplay.from_explanation(explanation)
+
+
+def _lime_images_of(n):
+    explanation = surrogates.ImageExplanation(
+        np.ones((1, 2, n)) * [[[1.0], [-2.0]]],
+        np.ones((1, n)),
+        segments=[[[0, 0, 1], [0, 1, 1]]],
+        images=[[[0, 0, 9], [0, 9, 9]]],
+        output_names=[f"class {place}" for place in range(n)],
+        **{name: np.ones((1, n)) for name in LOCAL},
+    )
+    return surrogates.LimeImageDisplay.from_explanation(explanation)
+
+
+def _images_of(n):
+    return prototypes.PrototypeDisplay(
+        np.random.default_rng(0).normal(size=(30, 16)),
+        range(n),
+        range(21, 21 + n // 3),
+        image_shape=(4, 4),
+        y=[f"class {place % 3}" for place in range(30)],
+    ).plot()
+
+
+def _tree_of(n):
+    outputs = np.random.default_rng(0).normal(size=(20, n))
+    return surrogates.GlobalSurrogateDisplay(
+        outputs, np.sign(outputs), trees=[STUMP] * n, leaves=np.tile(LEAVES, (n, 1)).T
+    ).plot()
+
+
+def _paths_of(n):
+    return linear.SparsePathDisplay(
+        ALPHAS,
+        np.tile(COEF_PATH, (n, 1, 1)),
+        feature_names=NAMES[:3],
+        classes=[f"class {place}" for place in range(n)],
+    ).plot()
+
+
+# Of displays with panels: a drawing with so many of them.
+PANELS = {
+    "AccumulatedLocalEffectsDisplay": lambda n: _effects("AccumulatedLocalEffects", n),
+    "CeterisParibusDisplay": _many_profiles,
+    "ConditionalDependenceDisplay": _many_conditional,
+    "EffectComparisonDisplay": _many_methods,
+    "FunctionalDecompositionDisplay": _many_components,
+    "GlobalSurrogateDisplay": _tree_of,
+    "IndividualConditionalExpectationDisplay": _many_ice,
+    "LimeDisplay": _lime_of,
+    "LimeImageDisplay": _lime_images_of,
+    "PartialDependenceDisplay": lambda n: _effects("PartialDependence", n),
+    "PrototypeDisplay": _images_of,
+    "SmoothTermDisplay": _many_terms,
+    "SparsePathDisplay": _paths_of,
+}
+
+
+LONG = " of the customer in the year before"
+# Attributes of displays and explanations that hold names.
+NAMED = (
+    *("feature_names", "feature_name", "output_names", "term_names", "row_names"),
+    *("column_names", "classes", "models", "features"),
+)
+
+
+def _longer(names):
+    """Names of about 40 characters."""
+    if isinstance(names, str):
+        return names + LONG[: max(0, 40 - len(names))]
+    if isinstance(names, tuple | list):
+        return type(names)(map(_longer, names))
+    return names
+
+
+def _lengthen(holder):
+    for name in NAMED:
+        names = vars(holder).get(name)
+        if names is not None:
+            names = names if isinstance(names, str | tuple) else list(names)
+            object.__setattr__(holder, name, _longer(names))
+
+
+def lengthen_names(monkeypatch, display_class):
+    """Let displays of a class draw names of about 40 characters."""
+    plot = display_class.plot
+
+    @wraps(plot)
+    def with_long_names(self, *args, **looks):
+        if hasattr(self, "explanation"):
+            self.explanation = copy(self.explanation)
+            if self.explanation is not None:
+                _lengthen(self.explanation)
+        _lengthen(self)
+        return plot(self, *args, **looks)
+
+    monkeypatch.setattr(display_class, "plot", with_long_names)

@@ -1,12 +1,12 @@
 """Labels, legends and titles have room, and leave it to the panels."""
 
 import pickle
+from functools import partial
 from itertools import count
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.text import Text
 from numpy.testing import assert_allclose
 
 from sklearn_interpret._plotting.labels import shorten
@@ -14,7 +14,14 @@ from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
     PartialDependenceDisplay,
 )
-from tests.plotting.drawings import DRAWINGS, class_of, patch_axes
+from tests.figures import LEAVES, text_faults
+from tests.plotting.drawings import (
+    DRAWINGS,
+    PANELS,
+    class_of,
+    lengthen_names,
+    patch_axes,
+)
 
 GRID = np.linspace(0, 1, 5)
 
@@ -109,36 +116,58 @@ def test_names_are_not_cut_within_numbers(name, most, short):
     assert shorten(name, most) == short
 
 
-def tick_texts(figure, *, drawn):
-    """Texts of ticks; of those within the range alone, as others are not drawn."""
-    axes = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
-    return {
-        text
-        for axis in axes
-        for tick in axis.get_major_ticks()
-        for text in (tick.label1, tick.label2)
-        if not drawn
-        or np.ptp([*axis.get_view_interval(), tick.get_loc()])
-        <= (np.ptp(axis.get_view_interval()) * (1 + 1e-9))
-    }
+STYLES = "default", "dark_background", "ggplot", "seaborn-v0_8"
+N_PANELS = 1, 2, 4, 21
+# Surrogate trees of more outputs are refused.
+MOST_PANELS = {"GlobalSurrogateDisplay": 7}
+
+
+def panels_of(name, n_panels):
+    return PANELS[name](min(n_panels, MOST_PANELS.get(name, n_panels)))
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_texts_of_long_names_have_room(name, monkeypatch):
+    lengthen_names(monkeypatch, class_of(name))
+    assert text_faults(DRAWINGS[name][0]().figure_) == []
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_texts_of_panels_have_room(name):
+    assert text_faults(panels_of(name, 2).figure_) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_all_texts_have_room(name, long, style, monkeypatch):
+    if long:
+        lengthen_names(monkeypatch, class_of(name))
+    draws = [*DRAWINGS[name]]
+    draws += [partial(panels_of, name, n) for n in N_PANELS if name in PANELS]
+    with plt.style.context(style):
+        for draw in draws:
+            figure = draw().figure_
+            assert text_faults(figure) == []
+            plt.close(figure)
+
+
+def test_faults_of_texts_are_noticed():
+    figure, (left, _) = plt.subplots(1, 2)
+    left.text(0.5, 0.5, "one")
+    left.text(0.52, 0.51, "another")
+    figure.text(0.7, 0.5, "in the way")
+    figure.text(0.99, 0.01, "outside")
+    faults = text_faults(figure)
+    assert ("one", "another") in faults
+    assert ("outside", LEAVES) in faults
+    assert any(text == "in the way" and "axes" in on for text, on in faults)
 
 
 def texts_beyond(figure):
     """Texts that leave a figure."""
-    figure.draw_without_rendering()
-    texts = set(figure.findobj(Text)) - tick_texts(figure, drawn=False)
-    texts |= tick_texts(figure, drawn=True)
-    boxes = {
-        text.get_text(): text.get_window_extent()
-        for text in texts
-        if text.get_visible() and text.get_text().strip()
-    }
-    most = figure.bbox.max + 1
-    return [
-        text
-        for text, box in boxes.items()
-        if box.min.min() < -1 or (box.max > most).any()
-    ]
+    return [text for text, fault in text_faults(figure) if fault == LEAVES]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._plotting.axes import Slot, merged_style
+from sklearn_interpret._plotting.axes import Slot, letters_along, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -30,6 +30,7 @@ from sklearn_interpret._plotting.curves import (
     rug_handle,
 )
 from sklearn_interpret._plotting.labels import (
+    NAME_WIDTH,
     label_levels,
     level_inches,
     level_side_inches,
@@ -460,10 +461,11 @@ class LinePanel:
 
     def label(self, ax, *, with_y=True):
         """Name the axes."""
-        values = two_lines(self.what, self.of)
-        name = literal(wrapped(self.name)) + (
-            BY_SIMILARITY if self.by_similarity else ""
-        )
+        most = letters_along(ax, int(not self.across))
+        values = two_lines(self.what, self.of, most)
+        width = min(letters_along(ax, int(self.across)), NAME_WIDTH)
+        name = literal(wrapped(self.name, width))
+        name += BY_SIMILARITY if self.by_similarity else ""
         if self.across:
             name_axes(ax, title=self.title)
             ax.set(xlabel=values, ylabel=name)
@@ -548,7 +550,9 @@ class SurfacePanel:
             if levels:
                 most = {"most": NAME_LENGTH} if which == "y" else {}
                 label_levels(ax, levels, which=which, share=BAR_SHARE, **most)
-        artists.colorbars = draw_colour_bar(ax, shown, two_lines(self.what, self.of))
+        most = letters_along(ax, 1)
+        text = two_lines(self.what, self.of, most)
+        artists.colorbars = draw_colour_bar(ax, shown, text)
         return artists
 
     def _cell_bounds(self, side):
@@ -574,7 +578,9 @@ class SurfacePanel:
 
     def label(self, ax, *, with_y=True):
         """Name the axes."""
-        name_axes(ax, self.effect.names[0], literal(wrapped(self.effect.names[1])))
+        most = letters_along(ax, 1)
+        second = wrapped(self.effect.names[1], min(most, NAME_WIDTH))
+        name_axes(ax, self.effect.names[0], literal(second))
         if self.effect.by_similarity[0]:
             ax.set_xlabel(ax.get_xlabel() + BY_SIMILARITY)
         if self.effect.by_similarity[1]:

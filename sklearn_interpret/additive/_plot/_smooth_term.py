@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
+from textwrap import fill
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.axes import letters_along
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
@@ -95,7 +97,7 @@ class TermPanel(LinePanel):
         """Name the axes; the term also on panels whose scale is to the left."""
         super().label(ax, with_y=with_y)
         if not with_y and not self.across:
-            ax.set_ylabel(literal(self.of))
+            ax.set_ylabel(literal(fill(self.of, letters_along(ax, 1))))
 
 
 @dataclass(eq=False, repr=False)

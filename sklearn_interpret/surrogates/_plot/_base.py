@@ -143,6 +143,11 @@ class LocalDisplay(OneRowDisplay):
         names = self.explanation.output_names
         return self._response_label(names, output)
 
+    @property
+    def _most_letters(self):
+        """Characters of a response's name; panels side by side are narrower."""
+        return 48 if len(self._outputs()) == 1 else 36
+
     def _title(self, row, output):
         """The model's response, and how well the surrogate follows it: two lines."""
 
@@ -150,7 +155,7 @@ class LocalDisplay(OneRowDisplay):
             array = getattr(self.explanation, field)
             return [] if array is None else [text(np.ravel(array[row])[output])]
 
-        first = [shorten(self._response(output), 48)]
+        first = [shorten(self._response(output), self._most_letters)]
         first += known("predictions", number_text)
         second = known("local_predictions", lambda x: f"surrogate = {number_text(x)}")
         second += known("fidelity", lambda share: f"local {r_squared_text(share)}")

@@ -117,7 +117,7 @@ class LimeDisplay(LocalDisplay):
 
     def _label(self, output):
         """Label of the axis along which the bars are drawn."""
-        of = shorten(self._response(output), 48)
+        of = shorten(self._response(output), self._most_letters)
         if (self.explanation.scales == 1).all():
             return f"{of}\n(what it adds)"
         if self.explanation.conditions is None:

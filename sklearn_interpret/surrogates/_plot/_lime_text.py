@@ -20,7 +20,7 @@ TITLE_LINES = 2
 # Share of the width without text: margins, and the wider letters of a screen.
 MARGIN = 0.09
 # Inches: from bar to bar, and around the text and the bars in a figure of their own.
-BAR_PITCH, AROUND = 0.3, 0.95
+BAR_PITCH, AROUND = 0.42, 0.95
 
 
 class LimeTextDisplay(LocalDisplay):
