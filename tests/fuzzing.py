@@ -287,6 +287,7 @@ def holds(case):
         for name, values in numbers_in("", found)
         if not name.partition("[")[0].endswith(UNDEFINED)
     ]
+    # A level of a column that is named as a category may be anything.
     odd = [
         name
         for name, values in numbers

@@ -15,7 +15,8 @@ NUMERIC = re.compile(r"[\d.,]{2}")
 LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
 UPRIGHT_PER_INCH = 7.5
-# Of a label of 10 points, per inch of its axes, which it may exceed a bit.
+# Of a label of 10 points: letters are narrow, and a label may be a bit longer than its
+# axes.
 ALONGSIDE_PER_INCH = 12
 NICE_STEPS = (1, 2, 2.5, 5, 10)
 # Names of responses, of a class and of a number.
@@ -343,7 +344,7 @@ def value_text(value, column=None):
 def two_lines(what, of, most=44):
     """Axis label with the response, and the quantity shown on a line below.
 
-    Lines of more than `most` characters go on below.
+    Lines of more than `most` characters are wrapped.
     """
     if not what[1:2].isupper():
         what = what[:1].lower() + what[1:]

@@ -23,7 +23,7 @@ from sklearn_interpret._plotting.surfaces import (
 PITCH = 0.5  # inches of a cell
 NUMBER_WIDTH = 0.42  # inches of a cell that has room for a number
 NAME_WIDTH = 18
-NOTE_WIDTH = 36  # characters of a line above the cells, which no colour bar is beside
+NOTE_WIDTH = 36  # characters of a line that stays beside the colour bar's label
 NAMES_PER_INCH = 6.5
 LEAST_PITCH = 0.4  # inches of a row below which names are small
 

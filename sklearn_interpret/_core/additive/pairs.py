@@ -102,7 +102,7 @@ def interaction_pvalue(
     """Smallest p-value over bins of two columns, corrected for their number.
 
     `first` and `second` are lists of codes (n_rows,); one of levels goes with each of
-    the other. The result is at least 1 where it would be above `level`.
+    the other. P-values above `level` may be returned as 1.
     """
     n_bins = max(len(first), len(second))
     first, second = (bins * (n_bins // len(bins)) for bins in (first, second))
@@ -119,9 +119,9 @@ def _cells_pvalue(
     weights: NDArray[np.float64],
     level: float,
 ) -> float:
-    """P-value of the interaction in the cells of two columns of codes.
+    """P-value of the interaction in the cells of two columns of codes, up to `level`.
 
-    It is 1 if a bound shows that it is above `level`.
+    If a lower bound of it is above `level`, the result is 1.
     """
     shape = first.max() + 1, second.max() + 1
     cells = first * shape[1] + second
@@ -136,13 +136,12 @@ def _cells_pvalue(
     total = weights @ residuals**2
     squares = (sums[filled] ** 2 / counts[filled]).sum()
     within = max(total - squares, np.finfo(float).eps * total)
-    # Connected cells have these degrees of freedom, others more: effects of rows and
-    # columns only take off from the sum of squares.
+    # Without the effects of rows and columns the squares are at least as large, and the
+    # interaction has at least these degrees of freedom: a lower bound of the p-value,
+    # which spares most pairs the least squares problem.
     dof = max(filled.sum() - sum(shape) + 1, 1)
-    if (
-        not within > 0
-        or fdtrc(dof, left_dof, squares / dof / within * left_dof) > level
-    ):
+    scale = within / left_dof
+    if not scale > 0 or fdtrc(dof, left_dof, squares / dof / scale) > level:
         return 1.0
     if shape[0] < shape[1]:
         counts, sums, filled = counts.T, sums.T, filled.T
@@ -160,4 +159,4 @@ def _cells_pvalue(
     dof = filled.sum() - len(counts) - used.sum()
     if dof < 1 or not between > 0:
         return 1.0
-    return float(fdtrc(dof, left_dof, between / dof / (within / left_dof)))
+    return float(fdtrc(dof, left_dof, between / dof / scale))

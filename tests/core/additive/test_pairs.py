@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from sklearn_interpret._core.additive.pairs import interacting_pairs, interaction_pvalue
@@ -98,6 +98,24 @@ def test_effects_of_the_columns_are_taken_off():
     expected = stats.f.sf(ratio, ranks[1] - ranks[0], 400 - ranks[1])
     codes = [first], [second]
     assert_allclose(interaction_pvalue(*codes, residuals, np.ones(400)), expected)
+
+
+@pytest.mark.parametrize("size", [0.0, 0.5, 1.0])
+def test_pvalues_up_to_the_level_are_exact(size):
+    """Levels that are rare or do not meet, and effects of single columns."""
+    rng = np.random.default_rng(0)
+    exact, bounded = [], []
+    for _ in range(100):
+        first = rng.integers(0, 5, 200)
+        second = np.where(rng.random(200) < 0.6, first // 2, rng.integers(0, 3, 200))
+        residuals = rng.normal(size=200) + size * (first == second) + size * first
+        given = [first], [second], residuals, np.ones(200)
+        exact.append(interaction_pvalue(*given))
+        bounded.append(interaction_pvalue(*given, 0.05))
+    exact, bounded = np.array(exact), np.array(bounded)
+    assert_array_equal(bounded[exact <= 0.05], exact[exact <= 0.05])
+    assert (bounded[exact > 0.05] > 0.05).all()
+    assert size or (bounded == 1).any()
 
 
 def test_weights_are_repeated_rows():
