@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
 from sklearn_interpret._model.rows.base import is_missing
-from sklearn_interpret._model.rows.bounds import only_number
+from sklearn_interpret._model.rows.number_format import only_number
 from sklearn_interpret.explanations import Condition
 
 # Columns of at most this number of levels are never taken for identifiers: tables of a

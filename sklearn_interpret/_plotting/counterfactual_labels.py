@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from sklearn_interpret._model.rows.bounds import rounded_text
-from sklearn_interpret._plotting.labels import (
+from sklearn_interpret._model.rows.number_format import (
     column_texts,
     number_text,
-    response_label,
+    rounded_text,
     value_text,
 )
+from sklearn_interpret._plotting.labels import response_label
 from sklearn_interpret.explanations._selection import output_position
 
 

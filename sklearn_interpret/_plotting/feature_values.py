@@ -8,7 +8,8 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
-from sklearn_interpret._plotting.labels import AND, column_texts, shorten, value_text
+from sklearn_interpret._model.rows.number_format import column_texts, value_text
+from sklearn_interpret._plotting.labels import AND, shorten
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18
 MISSING = label_text(np.nan)

@@ -7,7 +7,7 @@ from textwrap import fill, wrap
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from sklearn_interpret._model.rows.axes import label_text
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.colours import ink, paper
 
 NAME_WIDTH = 36
@@ -28,13 +28,10 @@ OF_CLASSES = (
     "decision function",
 )
 OF_NUMBERS = ("prediction", "log", "margin", "response")
-MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 AND = " and "  # between the conditions of a rule
 JOIN = " \N{MULTIPLICATION SIGN} "  # between the features of a pair
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _AROUND_SIGN = r" (?=[<>=≤≥≠])|(?<=[<>=≤≥≠]) "
-SMALLEST_P = 1e-4  # smaller p-values are written as below it
-NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 
 
 # Label of the learner's intervals where the rows left out are not known.
@@ -201,144 +198,6 @@ def joined(names, most, *, two_lines):
     room = most - len(JOIN)
     longest = max(room // 2, room - min(map(len, names)))
     return JOIN.join(shorten(name, longest) for name in names)
-
-
-def number_text(value, digits=3, *, signed=False):
-    """A number of any size in few characters.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    digits : int, default=3
-        Significant digits; whole numbers below a million keep all digits.
-    signed : bool, default=False
-        Whether positive numbers have a sign, too.
-
-    Examples
-    --------
-    >>> from sklearn_interpret._plotting.labels import number_text
-    >>> number_text(1234.56), number_text(1.234e9), number_text(2.0, signed=True)
-    ('1235', '1.23e9', '+2')
-    """
-    size = abs(value)
-    if value == 0:
-        text = "0"
-    elif 1e-4 <= size < 10**6 - 0.5:
-        whole = size >= 10**digits or float(value).is_integer()
-        text = f"{size:.0f}" if whole else f"{size:.{digits}g}"
-        if "e" in text:  # rounded up to a power of ten
-            text = f"{float(text):.0f}"
-    else:
-        text = f"{size:.{digits}g}"
-        if "e" in text:
-            mantissa, exponent = text.split("e")
-            text = f"{mantissa}e{int(exponent)}".replace("-", MINUS)
-    sign = MINUS if value < 0 else "+" if signed and value != 0 else ""
-    return sign + text
-
-
-def p_text(pvalue):
-    """A p-value in few characters; "" for NaN.
-
-    Examples
-    --------
-    >>> from sklearn_interpret._plotting.labels import p_text
-    >>> p_text(0.04975), p_text(1e-9)
-    ('p = 0.0498', 'p < 0.0001')
-    """
-    if np.isnan(pvalue):
-        return ""
-    if pvalue < SMALLEST_P:
-        return f"p < {SMALLEST_P:.4f}"
-    return f"p = {number_text(pvalue)}"
-
-
-def column_texts(values, digits=3, *, signed=False):
-    """Numbers of one column with the same number of decimals.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        The numbers; NaN becomes "".
-    digits : int, default=3
-        Significant digits of the largest; whole numbers below a million keep theirs.
-        Decimals that are zero in all numbers are left out.
-    signed : bool, default=False
-        Whether positive numbers have a sign, too.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from sklearn_interpret._plotting.labels import column_texts
-    >>> column_texts([2.345, 0.1, 1e-17]), column_texts([3, 20], signed=True)
-    (['2.35', '0.10', '0.00'], ['+3', '+20'])
-    """
-    values = np.asarray(values, dtype=np.float64)
-    known = values[np.isfinite(values)]
-    largest = np.abs(known).max(initial=0.0)
-    # The power of the rounded number: 9.996 is 10.0.
-    power = int(f"{largest:.{digits - 1}e}".split("e")[1])
-    unit, end = 1.0, ""
-    if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
-        unit, end = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
-        power = 0
-    decimals = max(digits - 1 - power, 0)
-    sizes = [f"{abs(value) / unit:.{decimals}f}" for value in values]
-    while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
-        sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
-    pairs = zip(values, sizes, strict=True)
-    return [
-        _signed(value, size.removesuffix("."), end, signed) for value, size in pairs
-    ]
-
-
-def _signed(value, size, end, signed):
-    """Text of the size of a number, with its sign; nothing for a missing one."""
-    if np.isnan(value):
-        return ""
-    if size[0].isdigit() and float(size) == 0:
-        return size
-    return (MINUS if value < 0 else "+" if signed else "") + size + end
-
-
-def number_beside(value, span):
-    """A number with as many decimals as changes of the size `span` need.
-
-    Examples
-    --------
-    >>> from sklearn_interpret._plotting.labels import number_beside
-    >>> number_beside(152.1335, 40.0), number_beside(152.1335, 0.01)
-    ('152.1', '152.1335')
-    >>> number_beside(5e-9, 0.2)
-    '0.000'
-    """
-    if span > 0 and 1e-6 <= max(abs(value), span) < 1e9:
-        decimals = int(np.clip(2 - np.floor(np.log10(span)), 0, 9))
-        text = f"{abs(value):.{decimals}f}"
-        return (MINUS if value < 0 and float(text) else "") + text
-    return number_text(value, 4)
-
-
-def value_text(value, column=None):
-    """A short text of a value, as exact as the differences in its column."""
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or isinstance(value, bool) or not np.isfinite(value):
-        return label_text(value)
-    value = float(value)
-    if column is None or column.dtype.kind != "f":
-        return number_text(value, 4)
-    known = column[np.isfinite(column)].astype(np.float64)
-    if abs(value) < NOISE * np.abs(known).max():
-        return "0"
-    text = number_text(value, 4)
-    if not np.array_equal(known, np.round(known)):
-        text = number_beside(value, known.max() / 2 - known.min() / 2)
-    # A column of few large numbers does not say how exact small ones are.
-    return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
 
 def two_lines(what, of, most=44):

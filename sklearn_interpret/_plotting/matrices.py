@@ -4,11 +4,11 @@ from textwrap import fill
 
 import numpy as np
 
+from sklearn_interpret._model.rows.number_format import column_texts
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import text_on
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
-    column_texts,
     literal,
     shorten_all,
     shown_ticks,

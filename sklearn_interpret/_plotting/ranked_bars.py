@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sklearn_interpret._model.rows.number_format import column_texts
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, named_legend
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
@@ -18,7 +19,6 @@ from sklearn_interpret._plotting.labels import (
     AND,
     CHARACTERS_PER_INCH,
     JOIN,
-    column_texts,
     joined,
     lines_of,
     literal,

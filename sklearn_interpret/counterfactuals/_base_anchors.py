@@ -18,7 +18,7 @@ from sklearn_interpret._model.parallel import run, worker_slices
 from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
-from sklearn_interpret._model.rows.bounds import rounded_text
+from sklearn_interpret._model.rows.number_format import rounded_text
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoAnchorWarning

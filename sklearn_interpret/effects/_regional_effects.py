@@ -29,6 +29,7 @@ from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import interval_axis
 from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.effects._base import (
@@ -454,7 +455,7 @@ class RegionalEffects(GridMixin, BaseEffect):
         check_is_fitted(self)
         lines, divisions = [], iter(zip(self._roots, self._divisions, strict=True))
         for name, spreads in zip(self.effect_names_, self.heterogeneity_, strict=True):
-            path = " -> ".join(f"{spread:.3g}" for spread in spreads)
+            path = " -> ".join(entry_text(spread, 3) for spread in spreads)
             lines.append(f"{name}: heterogeneity {path}")
             if not self.joint:
                 root, regions = next(divisions)
@@ -471,7 +472,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             if not part.parts:
                 region = next(regions)
                 line += f": {region.n_rows:g} rows, "
-                line += f"heterogeneity {region.heterogeneity:.3g}"
+                line += f"heterogeneity {entry_text(region.heterogeneity, 3)}"
             lines += [line, *self._lines(part, regions, indent + "  ")]
         return lines
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.bounds import entry_text
+from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations._base import (
@@ -317,7 +317,9 @@ class Explanation(BaseExplanation):
         order, means = self._by_strength()
         if not self.values.size:
             return []
-        shown = [f"{self.feature_names[j]} {means[j]:.3g}" for j in order[:5]]
+        shown = [
+            f"{self.feature_names[j]} {entry_text(means[j], 3)}" for j in order[:5]
+        ]
         shown += ["..."] * (len(order) > 5)
         kind = "" if self.approximation is None else f" ({self.approximation})"
         return [f"mean absolute {self._strength_name}{kind}: {', '.join(shown)}"]
@@ -336,10 +338,10 @@ class Explanation(BaseExplanation):
             for output in range(min(n_outputs, SHOWN_OUTPUTS)):
                 name = [str(self.output_names[output])] if several else []
                 cells = [
-                    f"{values[row, j, output]:+.4g}{entry}"
+                    f"{entry_text(values[row, j, output], signed=True)}{entry}"
                     for j, entry in zip(order, entries, strict=True)
                 ]
-                start = f"{base_values[row, output]:.4g}"
+                start = entry_text(base_values[row, output])
                 body.append([str(row), *name, start, *cells])
         return head, body
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
 from sklearn_interpret._core.games.interaction_indices import COEFFICIENTS, index_matrix
+from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.explanations._base import (
@@ -294,7 +295,7 @@ class InteractionExplanation(BaseExplanation):
         if not self.values.size:
             return []
         names = self.interaction_names
-        shown = [f"{names[place]} {means[place]:.3g}" for place in order[:5]]
+        shown = [f"{names[place]} {entry_text(means[place], 3)}" for place in order[:5]]
         shown += ["..."] * (len(order) > 5)
         return [f"mean absolute {self.index}: {', '.join(shown)}"]
 
@@ -310,8 +311,11 @@ class InteractionExplanation(BaseExplanation):
             [
                 str(row),
                 *([str(self.output_names[output])] if several else []),
-                f"{base_values[row, output]:.4g}",
-                *(f"{values[row, place, output]:+.4g}" for place in order),
+                entry_text(base_values[row, output]),
+                *(
+                    entry_text(values[row, place, output], signed=True)
+                    for place in order
+                ),
             ]
             for row in self._shown
             for output in range(min(n_outputs, SHOWN_OUTPUTS))

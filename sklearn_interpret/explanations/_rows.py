@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import entry_text, interval_text
+from sklearn_interpret._model.rows.number_format import entry_text, interval_text
 from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._base import (
     FILLED,
@@ -303,6 +303,6 @@ default=None
                     f"{self._after_text(one, j, b)}"
                     for j, a, b in zip(features, old, new, strict=True)
                 ]
-                distance = f"{self.distances[one]:.4g}"
+                distance = entry_text(self.distances[one])
                 body.append([str(row), self.status[row], distance, "; ".join(changes)])
         return head, body

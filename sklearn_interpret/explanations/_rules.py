@@ -14,7 +14,7 @@ from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.bounds import entry_text, rounded_text
+from sklearn_interpret._model.rows.number_format import entry_text, rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._base import FILLED, BaseExplanation
@@ -349,7 +349,8 @@ class RuleExplanation(BaseExplanation):
         return self._first_lines(
             lambda row: (
                 f"{self.text(row)}: {entry_text(self.answers[row])} (precision "
-                f"{self.precision[row]:.3g}, coverage {self.coverage[row]:.3g})"
+                f"{entry_text(self.precision[row], 3)}, coverage "
+                f"{entry_text(self.coverage[row], 3)})"
             )
         )
 
@@ -364,8 +365,8 @@ class RuleExplanation(BaseExplanation):
                     str(row),
                     self.text(row),
                     entry_text(self.answers[row]),
-                    f"{self.precision[row]:.3g} ({low} to {high})",
-                    f"{self.coverage[row]:.3g}",
+                    f"{entry_text(self.precision[row], 3)} ({low} to {high})",
+                    entry_text(self.coverage[row], 3),
                     self._outcome(row),
                 ]
             )

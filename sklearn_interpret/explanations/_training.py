@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._model.rows.bounds import entry_text
+from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._base import (
     FILLED,
@@ -188,7 +188,8 @@ class TrainingExplanation(BaseExplanation):
         sizes = self.mean_sizes
         first = np.argsort(-sizes, kind="stable")[:SHOWN_ROWS]
         shown = [
-            f"{sizes[k]:.4g} ({entry_text(self.training_names[k])})" for k in first
+            f"{entry_text(sizes[k])} ({entry_text(self.training_names[k])})"
+            for k in first
         ]
         return [f"largest mean size of the {self.value_name}: {', '.join(shown)}"]
 
@@ -198,7 +199,8 @@ class TrainingExplanation(BaseExplanation):
             [
                 str(row),
                 *(
-                    f"{entry_text(self.training_names[k])}: {self.values[row, k]:.4g}"
+                    f"{entry_text(self.training_names[k])}: "
+                    f"{entry_text(self.values[row, k])}"
                     for k in self.largest(SHOWN_ROWS)[row]
                 ),
             ]

@@ -7,6 +7,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret.report._results import NotApplicable, titled
 from sklearn_interpret.shapley import ShapleyValues
 
@@ -104,7 +105,8 @@ def folds(inspection):
     finding = (
         f"Over {len(found)} refits, importances deviate by {share:.0%}: permuting "
         f"{inspection.names[top[worst]]} changes predictions by "
-        f"{found[:, worst].min():.3g} to {found[:, worst].max():.3g}."
+        f"{number_text(found[:, worst].min())} to "
+        f"{number_text(found[:, worst].max())}."
     )
     advice = "Show importances with their spread over refits; group similar columns."
     return share, 0.2, share > 0.2, finding, advice

@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret.report._inspection import MOST_ROWS
 from sklearn_interpret.report._results import NotApplicable, titled
 
@@ -129,8 +130,9 @@ def range_(inspection):
     ]
     finding = (
         f"{shares[0]:.1%} of the held-out predictions, and up to {max(shares):.1%} "
-        f"with a column permuted, are not in {least:.4g} to {most:.4g}; targets are in "
-        f"{low:.4g} to {high:.4g}."
+        f"with a column permuted, are not in {number_text(least, 4)} to "
+        f"{number_text(most, 4)}; targets are in "
+        f"{number_text(low, 4)} to {number_text(high, 4)}."
     )
     advice = "Transform the target, or take a model whose loss and link suit its range."
     return max(shares), 0.01, max(shares) > 0.01, finding, advice

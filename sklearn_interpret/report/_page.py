@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_interpret._model.rows.number_format import number_text, value_text
 from sklearn_interpret.report._results import Figure
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -26,7 +27,9 @@ _WIDE = {"wide": 420, "wider": 640}
 _TEXTS = {"svg.fonttype": "none", "svg.hashsalt": "report"}
 # Characters that XML forbids: controls, and halves of surrogate pairs.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)? ?%?|\N{EN DASH}")
+_NUMBER = re.compile(
+    r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+\N{MINUS SIGN}]?\d+)? ?%?|\N{EN DASH}"
+)
 
 
 def page(report):
@@ -105,9 +108,7 @@ def _cell(value):
         return "\N{EN DASH}"
     if isinstance(value, bool) or not isinstance(value, Real):
         return {"True": "yes", "False": "no"}.get(str(value), str(value))
-    whole = isinstance(value, int) or 1000 <= abs(value) < 1e9
-    text = f"{value:,.0f}" if whole else f"{value + 0:.3g}"
-    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
+    return value_text(value) if isinstance(value, int) else number_text(value)
 
 
 # Drawings

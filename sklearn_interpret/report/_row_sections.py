@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 from sklearn_interpret._model.response import weight_parameter
+from sklearn_interpret._model.rows.number_format import number_text, rounded_text
 from sklearn_interpret.counterfactuals import (
     CounterfactualDisplay,
     ExactCounterfactual,
@@ -94,7 +95,9 @@ def _largest(explanation):
         j = np.abs(values).argmax()
         is_none = np.abs(values[j]) <= rounding
         name = explanation.feature_names[j]
-        found.append("none" if is_none else f"{name} {values[j]:+.3g}")
+        found.append(
+            "none" if is_none else f"{name} {number_text(values[j], signed=True)}"
+        )
     return found
 
 
@@ -103,8 +106,8 @@ def _proof(explanation, another):
     if explanation.optimal is not None and explanation.optimal[0]:
         return f"the nearest row with {another}, proved"
     if explanation.lower_bounds is not None:
-        bound = explanation.lower_bounds[0]
-        return f"a row with {another}; none is nearer than {bound:.3g}"
+        bound = rounded_text(explanation.lower_bounds[0], down=True)
+        return f"a row with {another}; none is nearer than {bound}"
     return f"a row with {another}, found by search; a nearer one may exist"
 
 
@@ -189,7 +192,7 @@ def _surprising(inspection):
         columns["prediction"] = found[:, 0].tolist()
         mean = inspection.mean_loss(inspection.losses_by_fold)
         ratio = losses.max() / mean if mean > 0 else 1.0
-        sentence = f"The largest squared error is {ratio:.3g} times the mean."
+        sentence = f"The largest squared error is {number_text(ratio)} times the mean."
     else:
         classes = inspection.model.classes_
         columns["prediction"] = classes[found.argmax(axis=1)].tolist()

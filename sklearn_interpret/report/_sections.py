@@ -8,6 +8,7 @@ from sklearn.metrics import ConfusionMatrixDisplay, PredictionErrorDisplay
 
 from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.number_format import number_text, value_text
 from sklearn_interpret.effects import (
     AccumulatedLocalEffectsDisplay,
     RegionalEffectDisplay,
@@ -124,7 +125,7 @@ def _columns(rows):
         is_number = rows.are_numbers[j] and not rows.is_categorical(j)
         ends = f"most often {labels[counts.argmax()]}"
         if is_number:
-            ends = " to ".join(f"{labels[k]:.4g}" for k in (*known[:1], *known[-1:]))
+            ends = " to ".join(value_text(labels[k]) for k in (*known[:1], *known[-1:]))
         table["kind"].append("number" if is_number else "category")
         table["missing"].append(f"{counts[missing].sum() / rows.n_rows:.1%}")
         table["distinct"].append(len(known))
@@ -309,7 +310,7 @@ def _moves(display, output, what):
         if size > rounding:
             net = (curves[name][-1] - curves[name][0]) / size
             way = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
-            words.append(f"{way} by {size:.3g} with {name}")
+            words.append(f"{way} by {number_text(size)} with {name}")
     if not words:
         return f"no numeric feature moves the {what}"
     return f"the {what} goes {listed(words)}"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import entry_text
+from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret.rules._rules import Rule
 
 
@@ -105,7 +105,8 @@ class LinearTerm:
     importance: float
 
     def __str__(self) -> str:
-        return f"{self.name}, linear from {self.low:.4g} to {self.high:.4g}"
+        low, high = entry_text(self.low), entry_text(self.high)
+        return f"{self.name}, linear from {low} to {high}"
 
     def to_text(self, digits: int | None = None) -> str:
         """Return the factor of the coefficient, in words.

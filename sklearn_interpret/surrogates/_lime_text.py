@@ -16,6 +16,7 @@ from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model.parallel import batch_rows
+from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
 from sklearn_interpret.surrogates._local_explanation import (
@@ -184,8 +185,8 @@ class TextExplanation(LocalExplanation):
     def _facts(self, row, output):
         """Text of the response, the surrogate's prediction and the fidelity."""
         texts = {
-            "predictions": "response {:.3g}".format,
-            "local_predictions": "surrogate {:.3g}".format,
+            "predictions": lambda x: f"response {entry_text(x)}",
+            "local_predictions": lambda x: f"surrogate {entry_text(x)}",
             "fidelity": r_squared_text,
         }
         known = {name: getattr(self, name) for name in texts}
@@ -225,7 +226,7 @@ class TextExplanation(LocalExplanation):
                 shown.append(escape(piece))
                 continue
             red, green, blue = UP_RGB if weight > 0 else DOWN_RGB
-            title = f"{self.feature_names[feature]}: {weight:+.3g}"
+            title = f"{self.feature_names[feature]}: {entry_text(weight, signed=True)}"
             shown.append(
                 f'<span title="{escape(title)}" style="background: '
                 f'rgba({red}, {green}, {blue}, {alpha:.2f}); border-radius: 0.2em">'

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._model.rows.number_format import entry_text, number_text
 from sklearn_interpret.explanations import Explanation
 
 # Default of the fields that `__post_init__` fills: they are never None afterwards.
@@ -169,7 +170,7 @@ class LocalExplanation(Explanation):
         if self.fidelity is not None and len(self):
             low, high = (f.reduce(self.fidelity, None) for f in (np.fmin, np.fmax))
             text = r_squared_text(low)
-            lines.append(text + (f" to {high:.3g}" if low < high else ""))
+            lines.append(text + (f" to {entry_text(high, 3)}" if low < high else ""))
         return lines
 
     def _html_table(self):
@@ -191,4 +192,4 @@ def r_squared_text(share):
     """Text of R², which may be undefined."""
     if np.isnan(share):
         return "R² undefined"
-    return f"R² = {share:.3g}".replace("-", "\N{MINUS SIGN}")
+    return f"R² = {number_text(share)}"

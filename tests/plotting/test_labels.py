@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_interpret._plotting.colours import OKABE_ITO, colours
-from sklearn_interpret._plotting.labels import (
+from sklearn_interpret._model.rows.number_format import (
     MINUS,
     column_texts,
+    number_beside,
+    number_text,
+)
+from sklearn_interpret._plotting.colours import OKABE_ITO, colours
+from sklearn_interpret._plotting.labels import (
     drawn_output,
     label_levels,
     literal,
-    number_beside,
-    number_text,
     plain_number_ticks,
     response_label,
     shorten,

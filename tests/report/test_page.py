@@ -196,7 +196,7 @@ def test_tables_have_headers_and_numbers_to_read(html):
     assert kinds == ["number", "number", "text"] * len(NASTY)
     cells = re.findall("<td[^>]*><bdi>(.*?)</bdi>", body)
     none, minus = "\N{EN DASH}", "\N{MINUS SIGN}"
-    assert cells[::3] == ["1", "2.5", none, none, f"{minus}1,234", "1e-12"]
+    assert cells[::3] == ["1", "2.5", none, none, f"{minus}1234", f"1e{minus}12"]
     assert cells[2::3] == ["yes", "no", "a", none, "0.123", "[1]"]
 
 

@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_interpret._core.statistics.losses import r_squared
-from sklearn_interpret._model.surrogates.tree_rules import rounded_between
+from sklearn_interpret._model.rows.number_format import rounded_between
 from sklearn_interpret.estimator_checks._wraps import check_delegation
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates import GlobalSurrogate

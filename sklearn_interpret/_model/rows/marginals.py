@@ -8,7 +8,7 @@ from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.bounds import only_number
+from sklearn_interpret._model.rows.number_format import entry_text, only_number
 from sklearn_interpret._model.rows.plain import PlainState
 
 
@@ -263,11 +263,11 @@ class _Numeric(_Marginal):
             return name
         only = self.condition(code).get("only")
         if only is not None:
-            return f"{name} = {only:.4g}"
+            return f"{name} = {entry_text(only)}"
         if code > len(edges):
             return f"{name} is missing"
         if code == 0:
-            return f"{name} <= {edges[0]:.4g}"
+            return f"{name} <= {entry_text(edges[0])}"
         if code == len(edges):
-            return f"{name} > {edges[-1]:.4g}"
-        return f"{edges[code - 1]:.4g} < {name} <= {edges[code]:.4g}"
+            return f"{name} > {entry_text(edges[-1])}"
+        return f"{entry_text(edges[code - 1])} < {name} <= {entry_text(edges[code])}"

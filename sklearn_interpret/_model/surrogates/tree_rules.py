@@ -2,10 +2,14 @@
 
 import numpy as np
 
-from sklearn_interpret._model.rows.bounds import only_number
+from sklearn_interpret._model.rows.number_format import (
+    MINUS,
+    only_number,
+    rounded_between,
+    with_same_decimals,
+)
 
 LEAF = -1
-FEWEST_DIGITS = 3
 MANY_LABELS = 4
 
 
@@ -95,7 +99,7 @@ class _TreeInWords:
     def _only(self, j, low, high):
         """The number within an interval where the rows have two whole ones, as text."""
         only = only_number(self._distinct[j], low, high)
-        return None if only is None else f"{only:.0f}".replace("-", "\N{MINUS SIGN}")
+        return None if only is None else f"{only:.0f}".replace("-", MINUS)
 
     def _number(self, j, threshold):
         """A threshold as short as the rows allow."""
@@ -184,53 +188,3 @@ def _levels_text(column, low, high):
 
 def _any_of(column, levels):
     return " or ".join(column.in_order(levels))
-
-
-def rounded_between(threshold, values):
-    """A threshold in few digits that splits numbers as it does itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_interpret._model.surrogates.tree_rules import rounded_between
-    >>> rounded_between(16.79512, np.array([16.7, 16.9]))
-    '16.8'
-    """
-    below = values[values <= threshold].max(initial=-np.inf)
-    above = values[values > threshold].min(initial=np.inf)
-    for text in _roundings(threshold):
-        if below <= float(text) < above:
-            break
-    number = float(text)
-    if 1e-4 <= abs(number) < 1e6:
-        text = np.format_float_positional(number, trim="-")
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
-def with_same_decimals(texts):
-    """Numbers, with as many zeros at their ends that all have the same decimals.
-
-    Examples
-    --------
-    >>> from sklearn_interpret._model.surrogates.tree_rules import with_same_decimals
-    >>> with_same_decimals(["16.8", "9", "1e7"])
-    ['16.8', '9.0', '1e7']
-    """
-    plain = [text for text in texts if "e" not in text]
-    most = max((len(text.partition(".")[2]) for text in plain), default=0)
-
-    def padded(text):
-        whole, _, decimals = text.partition(".")
-        return text if "e" in text or not most else f"{whole}.{decimals:0<{most}}"
-
-    return list(map(padded, texts))
-
-
-def _roundings(number):
-    """A number in more and more digits, rounded to nearest and down."""
-    for digits in range(FEWEST_DIGITS, 18):
-        nearest = f"{number:.{digits}g}"
-        yield nearest
-        if number and float(nearest) > number:
-            unit = 10.0 ** (np.floor(np.log10(abs(number))) - digits + 1)
-            yield f"{float(nearest) - unit:.{digits}g}"

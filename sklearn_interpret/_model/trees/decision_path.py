@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.ensemble import node_means
 from sklearn_interpret._model.rows.base import default_names, is_missing
+from sklearn_interpret._model.rows.number_format import rounded_between
 from sklearn_interpret._model.surrogates.inner_predictors import Column
-from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.number_format import (
+    number_beside,
+    number_text,
+    value_text,
+)
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import DIVERGING_MAP
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
-from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
-    NICE_STEPS,
-    literal,
-    number_beside,
-    number_text,
-    value_text,
-)
+from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, NICE_STEPS, literal
 from sklearn_interpret._plotting.ranked_bars import (
     draw_ranked_bars,
     name_rows,

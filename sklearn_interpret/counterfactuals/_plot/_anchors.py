@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import rounded_text
+from sklearn_interpret._model.rows.number_format import (
+    number_text,
+    rounded_text,
+    value_text,
+)
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
-from sklearn_interpret._plotting.labels import number_text, response_label, value_text
+from sklearn_interpret._plotting.labels import response_label
 from sklearn_interpret._plotting.text_layout import draw_text
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText

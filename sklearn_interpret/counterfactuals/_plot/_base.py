@@ -4,6 +4,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.number_format import number_beside, value_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -18,10 +19,8 @@ from sklearn_interpret._plotting.labels import (
     LEVEL_WIDTH,
     label_levels,
     level_inches,
-    number_beside,
     plain_number_ticks,
     shorten,
-    value_text,
 )
 from sklearn_interpret._plotting.points import clipped_range
 from sklearn_interpret._plotting.text_layout import write_title

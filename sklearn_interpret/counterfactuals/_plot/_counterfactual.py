@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import interval_text
+from sklearn_interpret._model.rows.number_format import MINUS, interval_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import colours, ink, seen
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
 from sklearn_interpret._plotting.curves import note_empty
-from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
-    MINUS,
-    literal,
-    write_near,
-)
+from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal, write_near
 from sklearn_interpret._plotting.ranked_bars import draw_arrows
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres

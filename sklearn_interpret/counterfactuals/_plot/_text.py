@@ -6,10 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.colours import UP_COLOUR, seen
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.labels import number_text, shorten
+from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret._plotting.text_layout import draw_text, strike_out
 from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.explanations import RemovalExplanation

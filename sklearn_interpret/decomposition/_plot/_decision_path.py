@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.number_format import number_beside, number_text
 from sklearn_interpret._plotting.axes import add_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, shade
 from sklearn_interpret._plotting.curves import draw_line
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import (
-    literal,
-    number_beside,
-    number_text,
-    plain_number_ticks,
-    write_near,
-)
+from sklearn_interpret._plotting.labels import literal, plain_number_ticks, write_near
 from sklearn_interpret._plotting.ranked_bars import (
     draw_stacked_bars,
     name_rows,

@@ -9,15 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
+from sklearn_interpret._model.rows.number_format import number_beside, p_text
 from sklearn_interpret._plotting.axes import add_legend, has_side_room
 from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import (
-    literal_lines,
-    number_beside,
-    p_text,
-    write_near,
-)
+from sklearn_interpret._plotting.labels import literal_lines, write_near
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
     BAR_HEIGHT,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._model.rows.number_format import p_text
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -17,7 +18,7 @@ from sklearn_interpret._plotting.colours import (
     paper,
     seen,
 )
-from sklearn_interpret._plotting.labels import literal_lines, p_text
+from sklearn_interpret._plotting.labels import literal_lines
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
     LEARNER,

@@ -15,18 +15,13 @@ from sklearn_interpret._model.leave_out import Training, scores_without
 from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.rows.number_format import column_texts, value_text
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, shade
 from sklearn_interpret._plotting.curves import draw_band, draw_line
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.labels import (
-    column_texts,
-    literal,
-    plain_number_ticks,
-    value_text,
-    wrapped,
-)
+from sklearn_interpret._plotting.labels import literal, plain_number_ticks, wrapped
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
 from sklearn_interpret._plotting.sources import check_count, checked_numbers
 from sklearn_interpret.explanations import TrainingExplanation

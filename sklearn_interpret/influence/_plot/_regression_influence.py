@@ -9,11 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import number_text, shorten_all, write_near
+from sklearn_interpret._plotting.labels import shorten_all, write_near
 from sklearn_interpret._plotting.points import draw_points, point_area
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import (
     WIDE,
     axes_inches,
@@ -19,14 +20,7 @@ from sklearn_interpret._plotting.colours import (
     strength_map,
     text_on,
 )
-from sklearn_interpret._plotting.labels import (
-    JOIN,
-    column_texts,
-    literal_lines,
-    number_text,
-    shorten,
-    write_near,
-)
+from sklearn_interpret._plotting.labels import JOIN, literal_lines, shorten, write_near
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.interactions._plot._circle import (
     Room,

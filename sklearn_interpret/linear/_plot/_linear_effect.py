@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
+from sklearn_interpret._model.rows.number_format import value_text
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -19,7 +20,7 @@ from sklearn_interpret._plotting.colours import (
     shade,
 )
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import two_lines, value_text
+from sklearn_interpret._plotting.labels import two_lines
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret._plotting.ranked_bars import (
     draw_boxes,

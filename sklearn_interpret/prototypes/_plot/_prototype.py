@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.number_format import value_text
 from sklearn_interpret._plotting.axes import add_legend, axes_inches
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
@@ -22,12 +23,7 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.images import check_image_shape, draw_image, drawable
-from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
-    literal,
-    shorten,
-    value_text,
-)
+from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal, shorten
 from sklearn_interpret._plotting.matrices import NAMES_PER_INCH, name_cells, write_cells
 from sklearn_interpret._plotting.points import draw_points, point_area
 from sklearn_interpret._plotting.sources import ForwardedSignature

@@ -9,15 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.base import default_names
+from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, sign_colours
 from sklearn_interpret._plotting.displays import DisplayMixin
-from sklearn_interpret._plotting.labels import (
-    AND,
-    column_texts,
-    lines_of,
-    literal,
-    number_text,
-)
+from sklearn_interpret._plotting.labels import AND, lines_of, literal
 from sklearn_interpret._plotting.ranked_bars import (
     draw_ranked_bars,
     ranked,

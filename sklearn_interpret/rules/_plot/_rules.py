@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._model.rows.number_format import number_text, value_text
 from sklearn_interpret._plotting.axes import add_legend, axes_inches
 from sklearn_interpret._plotting.colours import OKABE_ITO, shade, sign_colours, text_on
 from sklearn_interpret._plotting.displays import DisplayMixin
@@ -16,10 +17,8 @@ from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     lines_of,
     literal,
-    number_text,
     plain_number_ticks,
     shorten,
-    value_text,
     write_near,
 )
 from sklearn_interpret._plotting.ranked_bars import (
@@ -279,7 +278,7 @@ class RulesDisplay(DisplayMixin):
             return {"coverage": shares}
         counts = [number_text(rule.n_rows or 0.0) for rule in rules]
         pairs = zip(counts, shares, strict=True)
-        return {f"of {number_text(totals[0])} rows": [f"{n} ({s})" for n, s in pairs]}
+        return {f"of {totals[0]:,.0f} rows": [f"{n} ({s})" for n, s in pairs]}
 
     def to_frame(self) -> Any:
         """Return the rules as a table, one row for each, with those not drawn.

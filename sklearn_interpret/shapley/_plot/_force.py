@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -18,9 +19,7 @@ from sklearn_interpret._plotting.colours import (
     sign_colours,
 )
 from sklearn_interpret._plotting.labels import (
-    column_texts,
     literal,
-    number_beside,
     plain_number_ticks,
     shorten,
     write_near,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
+from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -19,10 +20,8 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
-    column_texts,
     drawn_output,
     literal,
-    number_text,
     response_label,
     shorten,
     write_near,

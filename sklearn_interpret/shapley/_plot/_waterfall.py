@@ -7,14 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import ink, paper, shade
 from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
-    column_texts,
     literal,
-    number_beside,
     shorten,
     write_near,
 )

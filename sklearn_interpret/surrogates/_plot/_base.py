@@ -5,9 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
-from sklearn_interpret._plotting.labels import literal, number_text, shorten
+from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._lime_text import highlight

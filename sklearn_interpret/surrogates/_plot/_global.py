@@ -7,14 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
-from sklearn_interpret._plotting.labels import (
-    literal,
-    number_text,
-    plain_number_ticks,
-    shorten,
-)
+from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
 from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size

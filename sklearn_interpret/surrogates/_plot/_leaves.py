@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
+from sklearn_interpret._model.rows.number_format import number_beside
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, shade
 from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
-    number_beside,
     plain_number_ticks,
     write_near,
 )

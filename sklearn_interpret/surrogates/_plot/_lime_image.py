@@ -10,10 +10,11 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
+from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.images import draw_image, drawable
-from sklearn_interpret._plotting.labels import literal, number_text, shorten, two_lines
+from sklearn_interpret._plotting.labels import literal, shorten, two_lines
 from sklearn_interpret._plotting.surfaces import (
     colour_limits,
     colour_scale,

@@ -1,0 +1,265 @@
+"""Numbers as text: one format for figures, tables, texts and HTML."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+import numpy as np
+
+from sklearn_interpret._model.rows.axes import label_text
+
+MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
+SMALLEST_P = 1e-4  # smaller p-values are written as below it
+NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
+FEWEST_DIGITS = 3  # of thresholds
+LARGEST_WHOLE = 1e15  # whole values below keep all digits
+
+
+def number_text(value, digits=3, *, signed=False):
+    """A number of any size in few characters.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    digits : int, default=3
+        Significant digits; whole numbers below a million keep all digits.
+    signed : bool, default=False
+        Whether positive numbers have a sign, too.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._model.rows.number_format import number_text
+    >>> number_text(1234.56), number_text(1.234e9), number_text(2.0, signed=True)
+    ('1235', '1.23e9', '+2')
+    """
+    size = abs(value)
+    if value == 0:
+        text = "0"
+    elif 1e-4 <= size < 10**6 - 0.5:
+        whole = size >= 10**digits or float(value).is_integer()
+        text = f"{size:.0f}" if whole else f"{size:.{digits}g}"
+        if "e" in text:  # rounded up to a power of ten
+            text = f"{float(text):.0f}"
+    else:
+        text = f"{size:.{digits}g}"
+        if "e" in text:
+            mantissa, exponent = text.split("e")
+            text = f"{mantissa}e{int(exponent)}".replace("-", MINUS)
+    sign = MINUS if value < 0 else "+" if signed and value != 0 else ""
+    return sign + text
+
+
+def p_text(pvalue):
+    """A p-value in few characters; "" for NaN.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._model.rows.number_format import p_text
+    >>> p_text(0.04975), p_text(1e-9)
+    ('p = 0.0498', 'p < 0.0001')
+    """
+    if np.isnan(pvalue):
+        return ""
+    if pvalue < SMALLEST_P:
+        return f"p < {SMALLEST_P:.4f}"
+    return f"p = {number_text(pvalue)}"
+
+
+def column_texts(values, digits=3, *, signed=False):
+    """Numbers of one column with the same number of decimals.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        The numbers; NaN becomes "".
+    digits : int, default=3
+        Significant digits of the largest; whole numbers below a million keep theirs.
+        Decimals that are zero in all numbers are left out.
+    signed : bool, default=False
+        Whether positive numbers have a sign, too.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sklearn_interpret._model.rows.number_format import column_texts
+    >>> column_texts([2.345, 0.1, 1e-17]), column_texts([3, 20], signed=True)
+    (['2.35', '0.10', '0.00'], ['+3', '+20'])
+    """
+    values = np.asarray(values, dtype=np.float64)
+    known = values[np.isfinite(values)]
+    largest = np.abs(known).max(initial=0.0)
+    # The power of the rounded number: 9.996 is 10.0.
+    power = int(f"{largest:.{digits - 1}e}".split("e")[1])
+    unit, end = 1.0, ""
+    if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
+        unit, end = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
+        power = 0
+    decimals = max(digits - 1 - power, 0)
+    sizes = [f"{abs(value) / unit:.{decimals}f}" for value in values]
+    while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
+        sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
+    pairs = zip(values, sizes, strict=True)
+    return [
+        _signed(value, size.removesuffix("."), end, signed) for value, size in pairs
+    ]
+
+
+def _signed(value, size, end, signed):
+    """Text of the size of a number, with its sign; nothing for a missing one."""
+    if np.isnan(value):
+        return ""
+    if size[0].isdigit() and float(size) == 0:
+        return size
+    return (MINUS if value < 0 else "+" if signed else "") + size + end
+
+
+def number_beside(value, span):
+    """A number with as many decimals as changes of the size `span` need.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._model.rows.number_format import number_beside
+    >>> number_beside(152.1335, 40.0), number_beside(152.1335, 0.01)
+    ('152.1', '152.1335')
+    >>> number_beside(5e-9, 0.2)
+    '0.000'
+    """
+    if span > 0 and 1e-6 <= max(abs(value), span) < 1e9:
+        decimals = int(np.clip(2 - np.floor(np.log10(span)), 0, 9))
+        text = f"{abs(value):.{decimals}f}"
+        return (MINUS if value < 0 and float(text) else "") + text
+    return number_text(value, 4)
+
+
+def value_text(value, column=None):
+    """A short text of a value, as exact as the differences in its column."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool) or not np.isfinite(value):
+        return label_text(value)
+    value = float(value)
+    if value.is_integer() and abs(value) < LARGEST_WHOLE:
+        return f"{value:.0f}".replace("-", MINUS)
+    if column is None or column.dtype.kind != "f":
+        return number_text(value, 4)
+    known = column[np.isfinite(column)].astype(np.float64)
+    if abs(value) < NOISE * np.abs(known).max():
+        return "0"
+    text = number_text(value, 4)
+    if not np.array_equal(known, np.round(known)):
+        text = number_beside(value, known.max() / 2 - known.min() / 2)
+    # A column of few large numbers does not say how exact small ones are.
+    return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
+
+
+def entry_text(entry, digits=4, *, signed=False):
+    """A level, or a number for plain text: as `number_text`, with the sign "-".
+
+    `digits` None writes all digits.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._model.rows.number_format import entry_text
+    >>> entry_text("nurse"), entry_text(-12345.678), entry_text(0.1 + 0.2, None)
+    ('nurse', '-12346', '0.30000000000000004')
+    """
+    if not isinstance(entry, float | np.floating):
+        return str(entry)
+    if digits is None:
+        return repr(float(entry)).removesuffix(".0")
+    return number_text(float(entry), digits, signed=signed).replace(MINUS, "-")
+
+
+def rounded_text(value, *, down, digits=3):
+    """A number with `digits` significant digits, rounded down or up."""
+    context = Context(prec=digits, rounding=ROUND_FLOOR if down else ROUND_CEILING)
+    return entry_text(float(context.plus(Decimal(repr(float(value))))), digits)
+
+
+def only_number(values, low, high):
+    """The one of two whole numbers in the interval (low, high], or None.
+
+    Also None if there are more values, or fractions. An end of None is open.
+    """
+    if len(values) != 2 or not np.array_equal(values, np.rint(values)):
+        return None
+    low, high = -np.inf if low is None else low, np.inf if high is None else high
+    inside = [float(value) for value in values if low < value <= high]
+    return inside[0] if len(inside) == 1 else None
+
+
+def interval_text(low, high, change=np.inf):
+    """An interval as text, with the digits that its width or `change` needs.
+
+    Ends are rounded inward: the interval in the text lies within the true one.
+    """
+    if np.isinf(low) and np.isinf(high):
+        return "anything"
+    span = np.fmin(change, high - low)
+    if np.isinf(low):
+        return f"at most {_end_text(high, span)}"
+    least = _end_text(low, span, down=False)
+    if np.isinf(high):
+        return f"at least {least}"
+    return f"{least} to {_end_text(high, span)}"
+
+
+def _end_text(value, span, *, down=True):
+    """A number of at least four digits, and of those that resolve `span` / 100."""
+    size, digits = abs(value), 4
+    if 1 < size / span < np.inf:
+        digits = max(digits, min(int(np.log10(size / span)) + 3, 17))
+    if size < 1e6:
+        digits = max(digits, len(str(int(size))))
+    return rounded_text(value, down=down, digits=digits)
+
+
+def rounded_between(threshold, values):
+    """A threshold in few digits that splits numbers as it does itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret._model.rows.number_format import rounded_between
+    >>> rounded_between(16.79512, np.array([16.7, 16.9]))
+    '16.8'
+    """
+    below = values[values <= threshold].max(initial=-np.inf)
+    above = values[values > threshold].min(initial=np.inf)
+    for text in _roundings(threshold):
+        if below <= float(text) < above:
+            break
+    number = float(text)
+    if 1e-4 <= abs(number) < 1e6:
+        text = np.format_float_positional(number, trim="-")
+    return text.replace("-", MINUS)
+
+
+def with_same_decimals(texts):
+    """Numbers, with as many zeros at their ends that all have the same decimals.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._model.rows.number_format import with_same_decimals
+    >>> with_same_decimals(["16.8", "9", "1e7"])
+    ['16.8', '9.0', '1e7']
+    """
+    plain = [text for text in texts if "e" not in text]
+    most = max((len(text.partition(".")[2]) for text in plain), default=0)
+
+    def padded(text):
+        whole, _, decimals = text.partition(".")
+        return text if "e" in text or not most else f"{whole}.{decimals:0<{most}}"
+
+    return list(map(padded, texts))
+
+
+def _roundings(number):
+    """A number in more and more digits, rounded to nearest and down."""
+    for digits in range(FEWEST_DIGITS, 18):
+        nearest = f"{number:.{digits}g}"
+        yield nearest
+        if number and float(nearest) > number:
+            unit = 10.0 ** (np.floor(np.log10(abs(number))) - digits + 1)
+            yield f"{float(nearest) - unit:.{digits}g}"
