@@ -16,7 +16,12 @@ from joblib import parallel_config
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -51,6 +56,9 @@ _SECTIONS = {
 # Sections that explain one output, where a model has several.
 _OF_ONE_OUTPUT = "interactions", "rows"
 
+# Parameters of counterfactuals.
+_CONSTRAINTS = "features_to_vary", "permitted_range"
+
 # More rows get fewer folds by default: models of many rows take long, and their scores
 # vary little.
 _MANY_ROWS = 5000
@@ -74,18 +82,26 @@ class InspectionReport(RefittingMixin, BaseInspector):
         should not have seen; what needs refits, or its training rows, is then left out.
     cv : int, cross-validation splitter or iterable of (train, test), default=None
         Folds for the refits. None takes 5 shuffled folds, or 3 beyond 5000 rows;
-        stratified for classifiers.
+        stratified for classifiers. `groups` passed to `fit` go to the splitter, such as
+        :class:`~sklearn.model_selection.GroupKFold`; None then keeps groups together.
     max_features : int, default=10
         Most features in figures and tables: the most important ones.
     rows : array-like of int, or of bool of shape (n_samples,), default=None
         Positions in `X`, or a mask, of the rows to explain. None takes the best and the
         worst predicted row, the most typical and the most unusual one.
+    features_to_vary : list of int and str, default=None
+        Features that the counterfactuals of the rows may change, so that they propose
+        nothing that nobody can change. None means all.
+    permitted_range : dict, default=None
+        Range (low, high) or list of levels of some features, by position or name, that
+        the counterfactuals keep.
     sections : "all" or list of str, default="all"
         Sections to compute: "overview", "importance", "effects", "interactions",
         "rows", "training", "surrogates".
     checks : "all" or list of str, default="all"
         Checks to run: "chance", "overfit", "companions", "outside", "opposite",
-        "folds", "background", "ordinal", "leakage", "range", "imbalance", "noise".
+        "folds", "background", "ordinal", "leakage", "range", "imbalance", "noise",
+        "calibration".
     random_state : int, RandomState or None, default=None
         Draws folds, subsamples and permutations. Pass an int for the same page.
     n_jobs : int or None, default=None
@@ -152,6 +168,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
     cv: Any = None
     max_features: int = 10
     rows: ArrayLike | None = None
+    features_to_vary: Sequence[int | str] | None = None
+    permitted_range: dict[Any, Any] | None = None
     sections: str | Sequence[str] = "all"
     checks: str | Sequence[str] = "all"
     random_state: int | np.random.RandomState | None = None
@@ -166,6 +184,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
         "cv": ["cv_object"],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "rows": ["array-like", None],
+        "features_to_vary": ["array-like", None],
+        "permitted_range": [dict, None],
         "sections": [str, "array-like"],
         "checks": [str, "array-like"],
     }
@@ -220,6 +240,7 @@ class InspectionReport(RefittingMixin, BaseInspector):
             self._rows_to_explain(sample),
             self._fit_parameters,
             self.n_jobs,
+            {name: getattr(self, name) for name in _CONSTRAINTS},
         )
         self.checks_, self.sections_, self._seconds = [], [], {}
         for name in counted([*checks, *sections]):
@@ -239,6 +260,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
             by_class = is_classifier(self.estimator_) and sample.y.ndim == 1
             kind = StratifiedKFold if by_class else KFold
+            if self._groups is not None:
+                kind = StratifiedGroupKFold if by_class else GroupKFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)
         tasks = [
