@@ -1,5 +1,7 @@
 """Base of inspectors that fit clones of the model on parts of the rows."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
-from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.response import check_has_classes, is_classifier
@@ -89,12 +89,13 @@ class InspectionReport(RefittingMixin, BaseInspector):
     rows : array-like of int, or of bool of shape (n_samples,), default=None
         Positions in `X`, or a mask, of the rows to explain. None takes the best and the
         worst predicted row, the most typical and the most unusual one.
-    features_to_vary : list of int and str, default=None
+    features_to_vary : list of ints or strs, or bool mask, default=None
         Features that the counterfactuals of the rows may change, so that they propose
         nothing that nobody can change. None means all.
-    permitted_range : dict, default=None
-        Range (low, high) or list of levels of some features, by position or name, that
-        the counterfactuals keep.
+    permitted_range : dict, "any" or None, default=None
+        The values that features may take in counterfactuals: (low, high) of a number, a
+        list of levels of a category; see
+        :class:`~sklearn_interpret.counterfactuals.ExactCounterfactual`.
     sections : "all" or list of str, default="all"
         Sections to compute: "overview", "importance", "effects", "interactions",
         "rows", "training", "surrogates".
@@ -169,7 +170,7 @@ class InspectionReport(RefittingMixin, BaseInspector):
     max_features: int = 10
     rows: ArrayLike | None = None
     features_to_vary: Sequence[int | str] | None = None
-    permitted_range: dict[Any, Any] | None = None
+    permitted_range: dict[Any, Any] | str | None = None
     sections: str | Sequence[str] = "all"
     checks: str | Sequence[str] = "all"
     random_state: int | np.random.RandomState | None = None
@@ -185,7 +186,7 @@ class InspectionReport(RefittingMixin, BaseInspector):
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "rows": ["array-like", None],
         "features_to_vary": ["array-like", None],
-        "permitted_range": [dict, None],
+        "permitted_range": [dict, StrOptions({"any"}), None],
         "sections": [str, "array-like"],
         "checks": [str, "array-like"],
     }
