@@ -131,6 +131,7 @@ default=None
         "lower_bounds",
         "optimal",
     )
+    _displays: ClassVar[str] = "CounterfactualDisplay and AdversarialDisplay"
     _arrays_by_found: ClassVar[tuple[str, ...]] = (
         "predictions",
         "answers",

@@ -31,6 +31,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.response import check_has_classes, is_classifier
+from sklearn_interpret._model.rows.features import resolve_features, resolve_keys
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret.base import BaseInspector
@@ -108,8 +109,9 @@ class InspectionReport(RefittingMixin, BaseInspector):
     n_jobs : int or None, default=None
         Number of workers, which are threads. A model whose own `n_jobs` is None is
         fitted by as many.
-    verbose : int, default=0
-        With 1, progress is printed.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -175,7 +177,7 @@ class InspectionReport(RefittingMixin, BaseInspector):
     checks: str | Sequence[str] = "all"
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     checks_: list[Check] = field(init=False)
     sections_: list[Section] = field(init=False)
@@ -218,6 +220,14 @@ class InspectionReport(RefittingMixin, BaseInspector):
             super()._fit_estimator(X, y, sample_weight, params, context)
 
     def _inspect(self, sample, response):
+        names, named = sample.rows.names, sample.rows.named
+        resolve_features(
+            self.features_to_vary, names, named=named, parameter="features_to_vary"
+        )
+        if self.permitted_range != "any":
+            resolve_keys(
+                self.permitted_range, names, named=named, parameter="permitted_range"
+            )
         sections = _chosen("sections", self.sections, _SECTIONS)
         checks = _chosen("checks", self.checks, CHECKS)
         check_has_classes(self.estimator_)
