@@ -122,6 +122,14 @@ class Series:
     folds: np.ndarray | None = None
     label: Any = None
     colour: Any = None
+    as_points: bool = False  # whether there is nothing between the points
+
+    def changed(self, change):
+        """The line with its numbers along y changed."""
+        arrays = {name: getattr(self, name) for name in ("y", "low", "high")}
+        return replace(
+            self, **{n: change(y) for n, y in arrays.items() if y is not None}
+        )
 
 
 @dataclass(frozen=True)
@@ -359,7 +367,8 @@ class LinePanel:
         artists.entries |= {} if shades is None else shades.entries(ax)
 
     def _draw_series(self, ax, series, x, colour, style, looks, artists):
-        kind = {"as_points": self.has_levels, "across": self.across}
+        as_points = self.has_levels or series.as_points
+        kind = {"as_points": as_points, "across": self.across}
         shown, entries = colour, artists.entries
         if self.curves is not None and "color" not in style:
             # Black (or white) stands out among many coloured curves.
