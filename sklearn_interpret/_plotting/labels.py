@@ -463,6 +463,11 @@ def plain_log_ticks(ax, width):
     ax.xaxis.set_minor_formatter("")
 
 
+def row_text(name, sample="row"):
+    """The name of a row in a text: a string as it is, else as in "row 3"."""
+    return shorten(name if isinstance(name, str) else f"{sample} {name}")
+
+
 def response_label(response_name, output_name=None, target_name=None, unit=None):
     """Name of the response, for an axis.
 

@@ -18,6 +18,7 @@ from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret.explanations._selection import names_of_rows
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.
 SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5
@@ -101,6 +102,11 @@ class BaseExplanation(ABC):
     def _caption(self):
         """Caption of the HTML table."""
         return f"{self._size()}; the first rows"
+
+    @property
+    def row_names(self) -> NDArray[Any]:
+        """Label of each row in the index of a pandas `data`, else its position."""
+        return names_of_rows(self.data, len(self))
 
     @property
     def _shown(self):

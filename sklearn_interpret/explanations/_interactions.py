@@ -308,7 +308,7 @@ class InteractionExplanation(BaseExplanation):
         head = ["row", *(["output"] if several else []), "base value", *names]
         body = [
             [
-                str(row),
+                str(self.row_names[row]),
                 *([str(self.output_names[output])] if several else []),
                 f"{base_values[row, output]:.4g}",
                 *(f"{values[row, place, output]:+.4g}" for place in order),

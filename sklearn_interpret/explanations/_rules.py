@@ -361,7 +361,7 @@ class RuleExplanation(BaseExplanation):
             high = rounded_text(self.precision_high[row], down=False)
             body.append(
                 [
-                    str(row),
+                    str(self.row_names[row]),
                     self.text(row),
                     entry_text(self.answers[row]),
                     f"{self.precision[row]:.3g} ({low} to {high})",

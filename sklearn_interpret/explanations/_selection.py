@@ -31,6 +31,18 @@ def row_position(row, n_rows, sample="row"):
     return place % n_rows
 
 
+def names_of_rows(data, n_rows):
+    """Labels of rows in the index of a pandas table, else their positions."""
+    if hasattr(data, "iloc"):
+        return np.asarray(data.index, dtype=object)
+    return np.arange(n_rows)
+
+
+def are_positions(names):
+    """Whether names of rows say no more than their positions."""
+    return np.array_equal(names, np.arange(len(names)))
+
+
 def output_position(names, target):
     """Position of the output that `target` names.
 

@@ -126,7 +126,7 @@ def test_of_many_outputs_those_that_depart_the_most_have_a_colour():
     assert texts == [*expected, "4 others"]
     assert len(paths(display.lines_)) == 10
     assert display.base_line_ is None
-    assert display.ax_.get_xlabel().startswith("Probability\n")
+    assert display.ax_.get_xlabel().startswith("Probability, row 2\n")
 
 
 def test_style():

@@ -242,7 +242,9 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             pandas is not installed.
         """
         table = self.explanation.to_frame()
-        return table[table["row"] == self._position()].reset_index(drop=True)
+        found, _ = np.nonzero(self.explanation.changed)
+        drawn = self.explanation.origin[found] == self._position()
+        return table[drawn].assign(row=self._row_name).reset_index(drop=True)
 
 
 def _change_text(column, before, after, low, high):

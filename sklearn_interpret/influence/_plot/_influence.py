@@ -273,10 +273,10 @@ default=None
         self.bars_, _ = draw_ranked_bars(ax, names, values, style, texts=texts)
         name = explanation.value_name
         ax.set_xlabel(literal(wrapped(f"{name[:1].upper()}{name[1:]}")))
-        if self.row is not None:
-            ax.set_title(f"Row {row_position(self.row, len(explanation))}")
-        elif len(explanation) > 1:
+        if self.row is None and len(explanation) > 1:
             ax.set_title(f"Mean over {len(explanation)} rows")
+        elif self._row_label is not None:
+            ax.set_title(literal(self._row_label))
 
     def _names(self, order):
         """Names of training rows, with their targets and values of features."""

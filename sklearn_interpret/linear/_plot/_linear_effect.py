@@ -120,7 +120,7 @@ class LinearEffectDisplay(Display):
             explanation.values,
             term_names=explanation.feature_names,
             values=explanation._data_array(),
-            row_names=getattr(explanation.data, "index", None),
+            row_names=explanation.row_names,
             response_name=explanation.response_name,
             output_names=explanation.output_names if is_classifier(inspector) else None,
         )

@@ -165,7 +165,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         highest = self._mark_ends(ax, prediction, base, high - low)
         ax.set_ylim(lowest - 0.45, highest + 0.5)
         ax.set_yticks([])
-        ax.set_xlabel(literal(shorten(self._response(), 60)))
+        ax.set_xlabel(literal(shorten(self._of_row(self._response()), 60)))
         ax.spines[["top", "right", "left"]].set_visible(False)
         self.legend_ = sign_legend(ax, "raises the prediction", "lowers the prediction")
 
