@@ -45,8 +45,11 @@ from sklearn_interpret._plotting.sources import (
     splits_of,
 )
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.explanations._base import take_rows
-from sklearn_interpret.explanations._selection import are_positions, row_position
+from sklearn_interpret.explanations._selection import (
+    are_positions,
+    row_position,
+    take_rows,
+)
 
 # Largest number of names in the description of a display.
 MOST_SHOWN = 5

@@ -405,6 +405,12 @@ def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):
     ax.set_xticks(places, texts, **_label_style(texts, width))
 
 
+def thinned_text(axis, n_levels):
+    """Words for an axis' label on how many levels have names, if not all of them do."""
+    n_named = len(axis.get_ticklocs())
+    return f"\n({n_named} of {n_levels} are named)" if n_named < n_levels else ""
+
+
 def _label_style(texts, width):
     """Level as long as the labels fit, then slanted, then upright."""
     if sum(map(len, texts)) + 2 * len(texts) <= CHARACTERS_PER_INCH * width:

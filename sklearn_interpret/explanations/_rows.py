@@ -18,8 +18,8 @@ from sklearn_interpret.explanations._base import (
     BaseExplanation,
     counts_text,
     optional_library,
-    take_rows,
 )
+from sklearn_interpret.explanations._selection import take_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)

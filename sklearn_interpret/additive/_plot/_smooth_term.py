@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import letters_along
-from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
 from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
@@ -325,7 +325,7 @@ default=None
     ) -> Self:
         """Draw one panel per term; of pairs of features, one per output too.
 
-        A pair of a number and a category of up to 7 levels has a line for each level.
+        A pair of a number and a category of up to 12 levels has a line for each level.
         The axes leave out partial residuals that are among the 1 % largest or smallest,
         and those of log-odds that are farther from the lines than their range; the
         legend says so.
@@ -426,7 +426,7 @@ default=None
         if effect.levelled == (True, False):  # the number goes along x
             effect = effect.swapped()
         n_levels = len(effect.places[1])
-        by_level = effect.levelled == (False, True) and n_levels <= len(OKABE_ITO)
+        by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
         limits = limits or colour_limits(effect.values, True)
         panels = []
         for output, text in enumerate(texts):

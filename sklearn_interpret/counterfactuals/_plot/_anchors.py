@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
-from sklearn_interpret._plotting.colours import OKABE_ITO, ink
+from sklearn_interpret._plotting.colours import PALETTE, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
 from sklearn_interpret._plotting.labels import number_text, response_label, value_text
 from sklearn_interpret._plotting.text_layout import draw_text
@@ -183,7 +183,7 @@ class AnchorsDisplay(FeaturesDisplay):
             places = np.array([column.place(level) for level in condition.levels])
             half = (right - left) / 200 if column.levels is None else 0.5
             spans = [(x - half, x + half) for x in places[np.isfinite(places)]]
-        looks = {"color": tint(ax, OKABE_ITO[0]), "linewidth": 0, "zorder": 0.5}
+        looks = {"color": tint(ax, PALETTE[0]), "linewidth": 0, "zorder": 0.5}
         looks |= style or {}
         spans = [ax.axvspan(*np.clip(span, left, right), **looks) for span in spans]
         self.spans_.append(spans)
@@ -217,7 +217,7 @@ class AnchorsDisplay(FeaturesDisplay):
             lambda size: self._take_grid(ax, 1, 1, size).main[0],
             _marked(text, rule),
             title,
-            colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
+            colour_of=lambda ax, _: tint(ax, PALETTE[0]),
             most_lines=MOST_LINES,
         )
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import add_legend
-from sklearn_interpret._plotting.colours import OKABE_ITO, shade
+from sklearn_interpret._plotting.colours import PALETTE, shade
 from sklearn_interpret._plotting.curves import draw_line
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
@@ -31,7 +31,7 @@ from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import names_of_rows, row_position
 
-MEAN_COLOUR = OKABE_ITO[0]
+MEAN_COLOUR = PALETTE[0]
 
 
 @dataclass(eq=False, repr=False)

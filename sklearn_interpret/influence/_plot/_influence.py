@@ -17,7 +17,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, shade
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, shade
 from sklearn_interpret._plotting.curves import draw_band, draw_line
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import (
@@ -307,7 +307,7 @@ default=None
         grey = {"color": shade(ax, 0.55), "linestyle": "--", "linewidth": 1.6}
         self.band_ = draw_band(ax, sizes, mean - std, mean + std, NEUTRAL_COLOUR, pale)
         self.random_line_ = draw_line(ax, sizes, mean, NEUTRAL_COLOUR, grey)
-        self.line_ = draw_line(ax, sizes, removal["scores"], OKABE_ITO[0], line_style)
+        self.line_ = draw_line(ax, sizes, removal["scores"], PALETTE[0], line_style)
         ax.set_xlabel("Training rows left out")
         name = removal["score_name"].replace("_", " ")
         ax.set_ylabel(literal(f"{name[:1].upper()}{name[1:]}"))

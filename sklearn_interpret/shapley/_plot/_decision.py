@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._plotting.axes import merged_style, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    OKABE_ITO,
+    PALETTE,
     colours,
     feature_map,
     seen,
@@ -25,7 +25,7 @@ from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
 
-MOST_NAMED = len(OKABE_ITO)  # that have a colour of their own
+MOST_NAMED = len(PALETTE)  # that have a colour of their own
 MOST_LISTED = 20
 FAINT = 0.35
 
