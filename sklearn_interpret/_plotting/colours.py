@@ -3,9 +3,9 @@
 import numpy as np
 
 # Okabe & Ito's colours, those of little contrast against white last, yellow left out;
-# and five that are no nearer to them, or to each other, than they are among themselves
-# (26 in CIELAB, 18 and 21 as deuteranopes and protanopes see them), and that stand out
-# against white and black.
+# and five, found by a search, that stand out against white (2) and black (3) and are as
+# far from them and each other as they are among themselves: 26 in CIELAB; 18 and 19 as
+# deuteranopes and protanopes see them (21 of the seven).
 PALETTE = (
     "#0072B2",
     "#D55E00",
@@ -14,11 +14,11 @@ PALETTE = (
     "#E69F00",
     "#56B4E9",
     "#000000",
-    "#AA66FF",
-    "#663300",
+    "#9966FF",
+    "#995533",
     "#AABB66",
-    "#223399",
-    "#5500FF",
+    "#6600FF",
+    "#DDAAAA",
 )
 SEQUENTIAL_MAP = "viridis"
 DIVERGING_MAP = "RdBu_r"

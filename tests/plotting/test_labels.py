@@ -109,7 +109,7 @@ def lab(palette, sight):
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])
 @pytest.mark.parametrize(
-    ("sight", "least"), [("normal", 26), ("deuteranope", 17), ("protanope", 20)]
+    ("sight", "least"), [("normal", 26), ("deuteranope", 17), ("protanope", 18)]
 )
 def test_colours_differ_to_all_readers(sight, least, style):
     with plt.style.context(style):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from sklearn_interpret._plotting.axes import legend_columns
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
@@ -95,6 +96,13 @@ def test_titles_of_images_keep_apart(label, given):
             assert title.startswith(f"{kind} {row}")
             assert title.endswith("8")
     assert text_faults(images.figure_) == []
+
+
+def test_a_long_entry_leaves_the_columns_of_a_legend_to_short_ones():
+    short, note = list("abcdefghij"), "a note on bands that is far longer"
+    assert legend_columns(short, 5.0) == 6
+    assert legend_columns([*short, note], 7.0) > 2
+    assert legend_columns([note] * 3, 4.0) == 1
 
 
 def test_titles_and_legends_keep_apart():
