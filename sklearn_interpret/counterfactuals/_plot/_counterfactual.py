@@ -244,7 +244,8 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         table = self.explanation.to_frame()
         found, _ = np.nonzero(self.explanation.changed)
         drawn = self.explanation.origin[found] == self._position()
-        return table[drawn].assign(row=self._row_name).reset_index(drop=True)
+        names = [self._row_name] * np.count_nonzero(drawn)
+        return table[drawn].assign(row=names).reset_index(drop=True)
 
 
 def _change_text(column, before, after, low, high):
