@@ -82,6 +82,12 @@ class ExactCounterfactual(BaseCounterfactual):
         Number of rows to find. Each is the nearest that leaves features with at least
         half of the changes of each row before it as they were: it is at least half as
         far from those as the nearest is from the explained row.
+    steps : dict, "exact" or None, default=None
+        Steps of numbers: a feature that changes takes a multiple of its step. None, or
+        a feature left out, means that of the values of `fit`: 1 where all are whole,
+        else the last of their decimals, but not below six significant digits of the
+        largest value or a thousandth of the median absolute deviation, whichever is
+        finer. "exact" allows all numbers of a column's dtype.
     constraints : list of (dict, float), default=None
         Linear constraints on numbers: coefficients by feature, and the upper bound of
         the sum of coefficient times value, to a relative 1e-9. Rows found keep them,
@@ -292,10 +298,15 @@ class ExactCounterfactual(BaseCounterfactual):
     def _proofs(self, found, problem):
         lower = np.array([of_row.lower_bound for of_row in found])
         nearest = np.full(len(found), np.inf)
+        slack = np.zeros(len(found))
         for row, of_row in enumerate(found):
             distances = problem.distances(of_row.values, [row])
             nearest[row] = distances[:1].min(initial=np.inf)
-        proved = nearest * (1 - self._searcher.relative_gap) <= lower
+            changed = (
+                of_row.values[:1] != problem.values[row]
+            ) * self._searcher.step_costs
+            slack[row] = changed.max(initial=0)
+        proved = nearest * (1 - self._searcher.relative_gap) - slack <= lower
         proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
         if self.region:
             proofs["low"], proofs["high"] = self._regions(found, problem)
@@ -311,11 +322,13 @@ class ExactCounterfactual(BaseCounterfactual):
                 if not problem.fulfilled[row]:
                     low, high = self._searcher.region(problem, row, values, goal)
                     low, high = _keeping(actionability, values, low, high)
-                    low, high = actionability.within_dtypes(low, high)
+                    low, high = actionability.within_dtypes(low, high, values)
                 ends.append((low, high))
         ends = np.reshape(ends, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
         ends[..., actionability.categorical] = np.nan
-        endless = actionability.integer & (np.abs(ends) >= LARGEST_INTEGER)
+        largest = LARGEST_INTEGER * actionability.grid.steps
+        # The ends of grids round.
+        endless = actionability.stepped & (np.abs(ends) >= largest * (1 - 1e-9))
         return np.where(endless, np.copysign(np.inf, ends), ends)
 
     def _nearness(self, values, origins):
