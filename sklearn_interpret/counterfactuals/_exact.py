@@ -133,13 +133,15 @@ class ExactCounterfactual(BaseCounterfactual):
     -----
     The explanation has `lower_bounds`, below which no row satisfies the target, and
     `optimal`, which is true where the row found is proved the nearest to a relative
-    1e-6 (4e-4 of linear models on single-precision numbers, whose sums are rounded).
+    1e-6 (4e-4 of linear models on single-precision numbers, whose sums are rounded), of
+    those that change by multiples of `steps`. A linear model moves columns of more than
+    1000 steps as real numbers, which are then rounded away from the row: the row found
+    is at most the cost of one step farther than the nearest.
     With ``objective="n_changed"`` they speak of rows with as few changes. Where
     rounding decides, the model itself is asked; an end of all probabilities or
-    predictions, which rounding alone reaches (a probability of 1), is impossible. A
-    threshold is passed by the next number that the model distinguishes from it. With
-    `constraints` a number in models of
-    trees goes no farther than a hundred times what makes up for all others of a
+    predictions, which rounding alone reaches (a probability of 1), is impossible. With
+    ``steps="exact"`` a threshold is passed by the next number that the model
+    distinguishes from it. With `constraints` a number in models of trees goes no farther than a hundred times what makes up for all others of a
     constraint, which "impossible" takes for granted.
 
     The status "impossible" is proved; which parameter is the reason is sought in the

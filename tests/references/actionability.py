@@ -1,7 +1,7 @@
 """All rows that a row may become, one by one, and random tables small enough for that.
 
-Numbers are whole ones, tenths and halves. The rows to explain have values that `fit` did not have: levels,
-halves, numbers beyond the range, missing ones.
+Numbers are whole ones, tenths and halves. The rows to explain have values that `fit`
+did not have: levels, numbers between these or beyond the range, missing ones.
 """
 
 from dataclasses import dataclass
