@@ -5,7 +5,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from sklearn_interpret._core.search.linear_program import Moves, shared_room
+from sklearn_interpret._core.search.linear_program import (
+    Moves,
+    UnsolvedError,
+    shared_room,
+)
 from sklearn_interpret._core.search.programs import GAP
 from sklearn_interpret._model.actions.target import SAME, SumTarget
 from sklearn_interpret._model.linear import READABLE, explained_linear, read_linear
@@ -221,7 +225,8 @@ class LinearSearch:
         if best is None and lower < np.inf and self.step_costs.any():
             # No real optimum holds when it is rounded: a program of steps remains.
             steps = problem.actionability.grid.steps
-            best, _ = self._found(problem, row, goal, steps)
+            best, of_steps = self._found(problem, row, goal, steps)
+            lower = max(lower, of_steps)
         return best, lower
 
     def _found(self, problem, row, goal, step_units):
@@ -231,7 +236,12 @@ class LinearSearch:
         best, least, bounds = None, (np.inf, np.inf), []
         ways = self._ways(problem, row, moves, targets, errors)
         for relaxed, nominal, needs, doubts, n_functions in ways:
-            units = _units(relaxed, needs - doubts, goal, origin.shape[1])
+            try:
+                units = _units(relaxed, needs - doubts, goal, origin.shape[1])
+            except UnsolvedError:
+                # Real numbers bound the costs, too.
+                relaxed = replace(relaxed, whole=relaxed.exclusive)
+                units = _units(relaxed, needs - doubts, goal, origin.shape[1])
             if units is None:
                 continue
             bound = max(units @ moves.costs, moves.least_cost()) * (1 - GAP)
@@ -241,7 +251,10 @@ class LinearSearch:
                 continue
             largest = np.abs(nominal.gains).max(axis=0)
             for raised in self._raised(needs, doubts, largest, n_functions):
-                tried = _units(nominal, raised, goal, origin.shape[1], units)
+                try:
+                    tried = _units(nominal, raised, goal, origin.shape[1], units)
+                except UnsolvedError as unsolved:
+                    tried = unsolved.units
                 if tried is None:
                     continue
                 values = _moved(origin, moves, tried, targets)

@@ -141,8 +141,9 @@ class ExactCounterfactual(BaseCounterfactual):
     rounding decides, the model itself is asked; an end of all probabilities or
     predictions, which rounding alone reaches (a probability of 1), is impossible. With
     ``steps="exact"`` a threshold is passed by the next number that the model
-    distinguishes from it. With `constraints` a number in models of trees goes no farther than a hundred times what makes up for all others of a
-    constraint, which "impossible" takes for granted.
+    distinguishes from it. With `constraints` a number in models of trees goes no
+    farther than a hundred times what makes up for all others of a constraint, which
+    "impossible" takes for granted.
 
     The status "impossible" is proved; which parameter is the reason is sought in the
     time that is left, and may stay unknown.
@@ -226,6 +227,8 @@ class ExactCounterfactual(BaseCounterfactual):
             reason = f"only {len(found)} rows were found that are apart" if few else ""
             return Found(found, reason, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
+        if isinstance(self._searcher, LinearSearch):
+            reason = "no multiples of the steps of numbers were found; try smaller ones"
         if lower == np.inf:
             reason = self._why_impossible(problem, row, end)
         nothing = np.empty((0, problem.values.shape[1]))

@@ -3,8 +3,8 @@
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
 from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
