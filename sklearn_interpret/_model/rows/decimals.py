@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sklearn_interpret._model.rows.bounds import rounded_text
+
 # Doubles hold all decimals of as many digits; computed numbers mostly have more.
 _DIGITS = np.finfo(np.float64).precision
 
@@ -17,6 +19,24 @@ def as_decimal(number: float | np.floating) -> float:
     (0.10000000149011612, 0.1)
     """
     return float(str(number))
+
+
+def short_threshold(below: float, above: float) -> float:
+    """The number of fewest digits, three or more, next above a value.
+
+    It is at least the first number, and less than the second.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._model.rows.decimals import short_threshold
+    >>> short_threshold(2.71828, 2.7192)
+    2.719
+    """
+    for digits in range(3, 18):
+        short = float(rounded_text(below, down=False, digits=digits))
+        if below <= short < above:
+            return short
+    return float(below)
 
 
 def decimal_text(entry: object) -> str | None:
