@@ -23,20 +23,28 @@ import pandas as pd
 from command_line import parser, run_chosen
 from pair import Case, Result, duration
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from sklearn_interpret.counterfactuals import (
     Anchors,
+    CounterfactualDisplay,
     ExactCounterfactual,
     GrowingSpheres,
     WachterCounterfactual,
 )
+from sklearn_interpret.counterfactuals._plot._base import FeatureColumn
+from sklearn_interpret.counterfactuals._plot._counterfactual import _change_text
 
 METHODS = {
     "spheres": partial(GrowingSpheres, random_state=0),
@@ -497,6 +505,99 @@ def possible(name: str, *, kind: str, method: str, sizes: Sizes) -> Result:
     )
 
 
+def tables() -> dict[str, tuple[Any, Any, Any]]:
+    """Return tables of other units and digits, their models and targets, by name."""
+    rng, n = np.random.default_rng(0), 400
+    numbers, whole = rng.normal(size=(n, 4)), rng.integers(0, 90, size=(n, 4))
+    answers = numbers.sum(axis=1) + 0.05 * whole[:, 0] + rng.normal(size=n) > 2
+    columns = dict(zip("abcd", numbers.T, strict=True))
+    mixed = pd.DataFrame({**columns, "age": whole[:, 0].astype(float)})
+    mixed["town"] = rng.choice(["Bath", "Cork", "Lille"], n)
+    encoder = make_column_transformer(
+        (OneHotEncoder(), ["town"]), remainder=StandardScaler()
+    )
+    boosting = GradientBoostingClassifier(n_estimators=20, random_state=0)
+    forest = RandomForestClassifier(10, max_depth=5, random_state=0)
+    logistic = make_pipeline(StandardScaler(), LogisticRegression())
+    units = 10.0 ** np.array([-9, -3, 3, 12])
+    return {
+        "iris": (DecisionTreeClassifier(max_depth=4), *load_iris(return_X_y=True)),
+        "wine": (logistic, *load_wine(return_X_y=True)),
+        "cancer": (boosting, *load_breast_cancer(return_X_y=True)),
+        "diabetes": (
+            HistGradientBoostingRegressor(max_iter=10),
+            *load_diabetes(return_X_y=True, scaled=False),
+        ),
+        "counts": (forest, whole.astype(float), answers),
+        "mixed": (make_pipeline(encoder, forest), mixed, answers),
+        "single": (boosting, numbers.astype(np.float32), answers),
+        "money": (boosting, np.exp(8 + 2 * numbers).round(2), answers),
+        "units": (logistic, numbers * units, answers),
+        "offsets": (forest, 1e6 + numbers.cumsum(axis=1).round(3), answers),
+    }
+
+
+def written(name: str, *, sizes: Sizes) -> Result:
+    """Count answers that hold no more once they are written, and read again.
+
+    As a table of the rows, as a table of the changes, and as the figure prints them.
+    """
+    found = dict.fromkeys(("rows", "changes", "figure"), 0)
+    n_found = 0
+    for model, X, y in tables().values():
+        frame = pd.DataFrame(X)
+        frame.columns = frame.columns.astype(str)
+        model.fit(frame, y)
+        regression = not hasattr(model, "classes_")
+        target = (float(np.quantile(y, 0.7)), None) if regression else "other"
+        for method in ("exact", "spheres"):
+            rows = frame[: 5 * sizes.n_rows].reset_index(drop=True)
+            inspector = METHODS[method](FrozenEstimator(model), desired=target)
+            if method == "exact":
+                inspector.set_params(time_limit=1.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of rows for which there is none
+                explanation = inspector.fit(frame).explain(rows)
+            changed = explanation.status[explanation.origin] == "found"
+            origin = explanation.origin[changed]
+            texts = {"rows": explanation.rows[changed].reset_index(drop=True)}
+            texts["changes"] = rows.iloc[origin].reset_index(drop=True)
+            texts["figure"] = texts["changes"].copy()
+            place = dict(zip(origin.tolist(), range(len(origin)), strict=True))
+            display = CounterfactualDisplay(explanation, background=frame)
+            for change in explanation.to_frame().itertuples():
+                at = place[change.row], change.feature
+                shown = FeatureColumn(
+                    display._known(),
+                    frame.columns.get_loc(change.feature),
+                    change.feature,
+                    [change.before, change.after],
+                )
+                text = _change_text(shown, change.before, change.after, 0, 0)
+                text = text.partition(" → ")[2].replace("\N{MINUS SIGN}", "-")
+                number = frame[change.feature].dtype.kind == "f"
+                texts["changes"].loc[at] = change.after
+                texts["figure"].loc[at] = float(text) if number else text
+            n_found += len(origin)
+            before = model.predict(rows)[origin]
+            for kind, table in texts.items():
+                again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+                answers = model.predict(again.astype(frame.dtypes))
+                on_target = answers >= target[0] if regression else answers != before
+                found[kind] += int((~on_target).sum())
+    n_failed = sum(found.values())
+    return Result(
+        name,
+        "the model's answers",
+        *"--",
+        f"{n_found} found",
+        "all hold",
+        f"{n_failed}",
+        "DISAGREES" if n_failed else "ok",
+        ", ".join(f"{number} fail as {kind}" for kind, number in found.items()),
+    )
+
+
 class CountedForest(RandomForestClassifier):
     """A forest that counts the rows it is asked about."""
 
@@ -743,6 +844,7 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
         **of_trees,
         **kept,
         **small,
+        "written": partial(written, sizes=sizes),
         "anchors-hold": partial(anchors_hold, **common),
         "anchors-rows": partial(anchors_rows, **common),
         "anchors-alibi": partial(anchors_alibi, **common),

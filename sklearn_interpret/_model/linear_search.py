@@ -5,7 +5,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from sklearn_interpret._core.search.linear_program import Moves, shared_room
+from sklearn_interpret._core.search.linear_program import (
+    Moves,
+    UnsolvedError,
+    shared_room,
+)
 from sklearn_interpret._core.search.programs import GAP
 from sklearn_interpret._model.actions.target import SAME, SumTarget
 from sklearn_interpret._model.linear import READABLE, explained_linear, read_linear
@@ -29,6 +33,9 @@ _EXCESS = (
 )
 # Largest excess over constraints, relative to the size of their terms.
 _ROUNDING = 1e-13
+# Columns with more steps in their range than this move as real numbers, and are rounded
+# then: integer programs of them would be large.
+_MOST_STEPS = 1000
 
 
 def precision(actionability):
@@ -200,18 +207,41 @@ class LinearSearch:
         self.effects = ColumnEffects(known)
         self.target = self.effects.target(margin)
         self.relative_gap = max(SAME, np.sqrt(self.effects.precision))
+        actionability = known.actionability
+        steps = actionability.grid.steps
+        with np.errstate(invalid="ignore"):
+            ranges = np.diff(actionability.observed, axis=0)[0]
+        integer = actionability.integer | (ranges <= _MOST_STEPS * steps)
+        self._units = np.where(actionability.stepped & integer, steps, 0.0)
+        fine = actionability.stepped & (self._units == 0)
+        self.step_costs = np.where(fine, actionability.costs * steps, 0.0)
 
     def found(self, problem, row, goal):
         """Encoded row or None, and a lower bound of the distance.
 
         The bound is infinite if no row can reach the target.
         """
+        best, lower = self._found(problem, row, goal, self._units)
+        if best is None and lower < np.inf and self.step_costs.any():
+            # No real optimum holds when it is rounded: a program of steps remains.
+            steps = problem.actionability.grid.steps
+            best, of_steps = self._found(problem, row, goal, steps)
+            lower = max(lower, of_steps)
+        return best, lower
+
+    def _found(self, problem, row, goal, step_units):
+        """Encoded row or None, and a lower bound; units of whole moves by column."""
         origin, index = problem.values[[row]], np.array([row])
-        moves, targets, errors = self._moves(problem, row)
+        moves, targets, errors = self._moves(problem, row, step_units)
         best, least, bounds = None, (np.inf, np.inf), []
         ways = self._ways(problem, row, moves, targets, errors)
         for relaxed, nominal, needs, doubts, n_functions in ways:
-            units = _units(relaxed, needs - doubts, goal, origin.shape[1])
+            try:
+                units = _units(relaxed, needs - doubts, goal, origin.shape[1])
+            except UnsolvedError:
+                # Real numbers bound the costs, too.
+                relaxed = replace(relaxed, whole=relaxed.exclusive)
+                units = _units(relaxed, needs - doubts, goal, origin.shape[1])
             if units is None:
                 continue
             bound = max(units @ moves.costs, moves.least_cost()) * (1 - GAP)
@@ -221,12 +251,15 @@ class LinearSearch:
                 continue
             largest = np.abs(nominal.gains).max(axis=0)
             for raised in self._raised(needs, doubts, largest, n_functions):
-                tried = _units(nominal, raised, goal, origin.shape[1], units)
+                try:
+                    tried = _units(nominal, raised, goal, origin.shape[1], units)
+                except UnsolvedError as unsolved:
+                    tried = unsolved.units
                 if tried is None:
                     continue
-                values = problem.projected(_moved(origin, moves, tried, targets), index)
-                keeps = problem.actionability.keeps(values)
-                if (keeps & problem.holds(values, index))[0]:
+                values = _moved(origin, moves, tried, targets)
+                values = self._on_grid(problem, values, index, step_units)
+                if len(values):
                     few = moves.n_moved(tried) if goal.objective == "n_changed" else 0
                     reached = few, problem.distances(values, index)[0]
                     if reached < least:
@@ -236,6 +269,25 @@ class LinearSearch:
             return None, min((bound for _, bound in bounds), default=np.inf)
         # Where changes count, bounds are those of rows with as few.
         return best, min(bound for few, bound in [*bounds, least] if few <= least[0])
+
+    def _on_grid(self, problem, values, index, step_units):
+        """The nearest row (1, n_columns) that satisfies the target; or no row.
+
+        Of a row with real numbers, these rounded away from the origin, all or all but
+        one, or to nearest.
+        """
+        steps, origin = problem.actionability.grid.steps, problem.values[index]
+        fine = (step_units == 0) & (self.step_costs > 0) & (values != origin)
+        away = np.where(fine, problem.actionability.away(values, origin), values)
+        rows = [away[0], values[0]]
+        for j in np.flatnonzero(fine[0]).tolist():
+            toward = away - np.sign(away - origin) * steps
+            rows.append(np.where(np.arange(len(steps)) == j, toward, away)[0])
+        index = np.repeat(index, len(rows))
+        rows = problem.projected(np.array(rows), index)
+        rows = rows[np.argsort(problem.distances(rows, index), kind="stable")]
+        holds = problem.actionability.keeps(rows) & problem.holds(rows, index)
+        return rows[holds][:1]
 
     def _ways(self, problem, row, moves, targets, errors):
         """The systems of inequalities, any of which reaches the target.
@@ -312,11 +364,11 @@ class LinearSearch:
             break
         return np.fmax(low, least), np.fmin(high, most)
 
-    def _moves(self, problem, row):
+    def _moves(self, problem, row, step_units):
         """Moves up, down and to values; the sign or value of each, and its errors.
 
         A number that may not change by small steps enters the values it may take, and
-        moves on from there.
+        moves on from there. Some columns move by whole units.
         """
         origin, actionability = problem.values[row], problem.actionability
         (low,), (high,) = actionability.permitted(origin[None])
@@ -336,7 +388,9 @@ class LinearSearch:
                 possible = possible[(possible >= low[j]) & (possible <= high[j])]
                 entries += [add(j, k) for k in possible[possible != origin[j]].tolist()]
                 continue
-            for way, start in _starts(actionability, j, origin[j], low[j], high[j]):
+            unit = step_units[j]
+            ends = low[j], high[j]
+            for way, start in _starts(actionability, j, origin[j], *ends, unit > 0):
                 entry = -1
                 if start != origin[j]:
                     start = problem.projected(_with(origin, j, start), [row])[0, j]
@@ -345,13 +399,16 @@ class LinearSearch:
                     entry = add(j, start)
                     entries.append(entry)
                 room = high[j] - start if way > 0 else start - low[j]
-                add(j, way, max(room, 0.0), entry)
+                if unit:
+                    add(j, way * unit, np.rint(max(room, 0.0) / unit), entry)
+                else:
+                    add(j, way, max(room, 0.0), entry)
         columns, targets = np.array(columns, dtype=int), np.array(targets, dtype=float)
         exclusive = np.zeros(len(columns), dtype=bool)
         exclusive[entries] = True
         gains, errors = self._gains(problem, row, columns, targets, exclusive)
         # Which number fills a missing entry costs nothing.
-        sizes = np.where(np.isnan(origin[columns]), 0.0, 1.0)
+        sizes = np.where(np.isnan(origin[columns]), 0.0, np.abs(targets))
         values = _with(origin, columns[entries], targets[entries])
         changes = actionability.changes(values, origin[None])
         sizes[entries] = changes.max(axis=1)
@@ -359,7 +416,7 @@ class LinearSearch:
             gains,
             actionability.costs[columns] * sizes,
             np.array(most),
-            exclusive | actionability.integer[columns],
+            exclusive | (step_units[columns] > 0),
             columns,
             exclusive,
             np.array(after, dtype=np.intp),
@@ -375,6 +432,7 @@ class LinearSearch:
                 seen[j] = problem.actionability.seen_levels[j][int(origin[j])]
         gains = np.zeros((len(columns), effects.errors.shape[1]))
         errors = effects.errors[columns]
+        errors[~exclusive] *= np.abs(targets[~exclusive, None])
         asked = exclusive & ~seen[columns]
         for move in np.flatnonzero(~asked).tolist():
             slope, levels = effects.slopes[columns[move]], effects.levels[columns[move]]
@@ -400,17 +458,22 @@ def _with(origin, columns, values):
     return rows
 
 
-def _starts(actionability, j, own, low, high):
+def _starts(actionability, j, own, low, high, in_steps):
     """Signs of the moves of a number, and where they start.
 
     That is its own value, or the nearest ones that it may take.
     """
+    grid = actionability.grid
     if np.isnan(own):
-        start = np.clip(actionability.medians[j], low, high)
+        start = np.clip(grid.nearest(actionability.medians[j], j), low, high)
         return [(1.0, start), (-1.0, start)]
-    whole = actionability.integer[j]
-    above = max(low, np.ceil(own) if whole else own)
-    below = min(high, np.floor(own) if whole else own)
+    if in_steps:
+        above, below = max(low, grid.up(own, j)), min(high, grid.down(own, j))
+    else:
+        # The last multiples of a step on the way to the own value are no other values.
+        step = grid.steps[j]
+        above = own if low - step < own else low
+        below = own if own < high + step else high
     ways = [(1.0, above, above <= high), (-1.0, below, low <= below)]
     return [(way, start) for way, start, permitted in ways if permitted]
 

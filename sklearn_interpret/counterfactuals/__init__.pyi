@@ -138,6 +138,7 @@ class CounterfactualDisplay:
         max_changes: int | None = None,
         distance: str | dict[Any, float] = "mad",
         n_counterfactuals: int = 1,
+        steps: dict[Any, float] | str | None = None,
         n_samples: int = 100,
         first_radius: float = 1.0,
         decrease: float = 2.0,

@@ -71,6 +71,7 @@ class BaseCounterfactual(BaseRowSearch):
     max_changes: int | None = None
     distance: str | dict[Any, float] = "mad"
     n_counterfactuals: int = 1
+    steps: dict[Any, float] | str | None = None
 
     _parameter_constraints = {
         **BaseRowSearch._parameter_constraints,
@@ -81,6 +82,7 @@ class BaseCounterfactual(BaseRowSearch):
         "max_changes": [Interval(Integral, 1, None, closed="left"), None],
         "distance": [StrOptions({"mad", "std", "gower"}), dict],
         "n_counterfactuals": [Interval(Integral, 1, None, closed="left")],
+        "steps": [dict, StrOptions({"exact"}), None],
     }
 
     def _make_response(self):
@@ -102,10 +104,17 @@ class BaseCounterfactual(BaseRowSearch):
         if isinstance(distance, Mapping):
             distance = resolve_keys(distance, names, named=named, parameter="distance")
             _check_costs(distance, names)
+        steps = self.steps
+        if isinstance(steps, Mapping):
+            steps = resolve_keys(steps, names, named=named, parameter="steps")
+            _check_steps(steps, rows, categorical)
         _check_ranges(ranges, rows, categorical)
         _check_directions(directions, rows, categorical)
+        stepped = list(steps) if isinstance(steps, Mapping) else []
         free = ~np.isin(np.arange(rows.n_columns), list(ranges))
-        successive, apart = _of_two_values(rows, weights > 0, free & ~categorical)
+        two_valued = free & ~categorical
+        two_valued[stepped] = False
+        successive, apart = _of_two_values(rows, weights > 0, two_valued)
         return Actionability(
             rows,
             weights,
@@ -116,6 +125,7 @@ class BaseCounterfactual(BaseRowSearch):
             distance=distance,
             within_data=successive if anything else free,
             two_valued=successive,
+            steps=steps,
         )
 
     @abstractmethod
@@ -232,6 +242,20 @@ def _check_costs(costs, names):
             raise ValueError(
                 f"distance has the cost {cost!r} of {names[j]!r}; positive numbers, "
                 "from 1e-100 to 1e100, are accepted."
+            )
+
+
+def _check_steps(steps, rows, categorical):
+    for j, step in steps.items():
+        whole = rows.is_integer(j)
+        valid = isinstance(step, Real) and 1e-22 <= step <= 1e22
+        if categorical[j] or not valid or (whole and step != np.rint(step)):
+            kinds = "levels" if categorical[j] else "whole numbers" if whole else ""
+            raise ValueError(
+                f"steps has {step!r} for {rows.names[j]!r}"
+                + (f", a feature of {kinds}" if kinds else "")
+                + "; positive numbers from 1e-22 to 1e22 are accepted for numbers, "
+                "whole ones for whole numbers."
             )
 
 

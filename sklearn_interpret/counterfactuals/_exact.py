@@ -82,6 +82,12 @@ class ExactCounterfactual(BaseCounterfactual):
         Number of rows to find. Each is the nearest that leaves features with at least
         half of the changes of each row before it as they were: it is at least half as
         far from those as the nearest is from the explained row.
+    steps : dict, "exact" or None, default=None
+        Steps of numbers: a feature that changes takes a multiple of its step. None, or
+        a feature left out, means that of the values of `fit`: 1 where all are whole,
+        else the last of their decimals, but not below six significant digits of the
+        largest value or a thousandth of the median absolute deviation, whichever is
+        finer. "exact" allows all numbers of a column's dtype.
     constraints : list of (dict, float), default=None
         Linear constraints on numbers: coefficients by feature, and the upper bound of
         the sum of coefficient times value, to a relative 1e-9. Rows found keep them,
@@ -128,14 +134,17 @@ class ExactCounterfactual(BaseCounterfactual):
     -----
     The explanation has `lower_bounds`, below which no row satisfies the target, and
     `optimal`, which is true where the row found is proved the nearest to a relative
-    1e-6 (4e-4 of linear models on single-precision numbers, whose sums are rounded).
+    1e-6 (4e-4 of linear models on single-precision numbers, whose sums are rounded), of
+    those that change by multiples of `steps`. A linear model moves columns of more than
+    1000 steps as real numbers, which are then rounded away from the row: the row found
+    is at most the cost of one step farther than the nearest.
     With ``objective="n_changed"`` they speak of rows with as few changes. Where
     rounding decides, the model itself is asked; an end of all probabilities or
-    predictions, which rounding alone reaches (a probability of 1), is impossible. A
-    threshold is passed by the next number that the model distinguishes from it. With
-    `constraints` a number in models of
-    trees goes no farther than a hundred times what makes up for all others of a
-    constraint, which "impossible" takes for granted.
+    predictions, which rounding alone reaches (a probability of 1), is impossible. With
+    ``steps="exact"`` a threshold is passed by the next number that the model
+    distinguishes from it. With `constraints` a number in models of trees goes no
+    farther than a hundred times what makes up for all others of a constraint, which
+    "impossible" takes for granted.
 
     The status "impossible" is proved; which parameter is the reason is sought in the
     time that is left, and may stay unknown.
@@ -219,6 +228,8 @@ class ExactCounterfactual(BaseCounterfactual):
             reason = f"only {len(found)} rows were found that are apart" if few else ""
             return Found(found, reason, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
+        if isinstance(self._searcher, LinearSearch):
+            reason = "no multiples of the steps of numbers were found; try smaller ones"
         if lower == np.inf:
             reason = self._why_impossible(problem, row, end)
         nothing = np.empty((0, problem.values.shape[1]))
@@ -293,10 +304,15 @@ class ExactCounterfactual(BaseCounterfactual):
     def _proofs(self, found, problem):
         lower = np.array([of_row.lower_bound for of_row in found])
         nearest = np.full(len(found), np.inf)
+        slack = np.zeros(len(found))
         for row, of_row in enumerate(found):
             distances = problem.distances(of_row.values, [row])
             nearest[row] = distances[:1].min(initial=np.inf)
-        proved = nearest * (1 - self._searcher.relative_gap) <= lower
+            changed = (
+                of_row.values[:1] != problem.values[row]
+            ) * self._searcher.step_costs
+            slack[row] = changed.max(initial=0)
+        proved = nearest * (1 - self._searcher.relative_gap) - slack <= lower
         proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
         if self.region:
             proofs["low"], proofs["high"] = self._regions(found, problem)
@@ -312,11 +328,13 @@ class ExactCounterfactual(BaseCounterfactual):
                 if not problem.fulfilled[row]:
                     low, high = self._searcher.region(problem, row, values, goal)
                     low, high = _keeping(actionability, values, low, high)
-                    low, high = actionability.within_dtypes(low, high)
+                    low, high = actionability.within_dtypes(low, high, values)
                 ends.append((low, high))
         ends = np.reshape(ends, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
         ends[..., actionability.categorical] = np.nan
-        endless = actionability.integer & (np.abs(ends) >= LARGEST_INTEGER)
+        largest = LARGEST_INTEGER * actionability.grid.steps
+        # The ends of grids round.
+        endless = actionability.stepped & (np.abs(ends) >= largest * (1 - 1e-9))
         return np.where(endless, np.copysign(np.inf, ends), ends)
 
     def _nearness(self, values, origins):

@@ -69,6 +69,12 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     n_counterfactuals : int, default=1
         Number of rows to find. Each is at least half as far from those before it as the
         nearest is from the explained row.
+    steps : dict, "exact" or None, default=None
+        Steps of numbers: a feature that changes takes a multiple of its step. None, or
+        a feature left out, means that of the values of `fit`: 1 where all are whole,
+        else the last of their decimals, but not below six significant digits of the
+        largest value or a thousandth of the median absolute deviation, whichever is
+        finer. "exact" allows all numbers of a column's dtype.
     n_samples : int, default=100
         Number of rows drawn in each sphere and layer.
     first_radius : float, default=1.0

@@ -67,6 +67,12 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     n_counterfactuals : int, default=1
         Number of rows to find. Each is at least half as far from those before it as the
         nearest is from the explained row.
+    steps : dict, "exact" or None, default=None
+        Steps of numbers: a feature that changes takes a multiple of its step. None, or
+        a feature left out, means that of the values of `fit`: 1 where all are whole,
+        else the last of their decimals, but not below six significant digits of the
+        largest value or a thousandth of the median absolute deviation, whichever is
+        finer. "exact" allows all numbers of a column's dtype.
     tolerance : float, default=1e-3
         Margin beyond the bound of the target that the descent aims at, in the unit of
         the response.
@@ -214,6 +220,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             return starts[:0], owner[:0]
         begins, of = self._begins(problem, index, starts, owner)
         values, _ = self._along_slopes(problem, begins, of)
+        values = problem.actionability.away(values, problem.values[of])
+        values = problem.projected(values, of)
         holds = problem.holds(values, of)
         return values[holds], of[holds]
 
@@ -250,6 +258,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     def _along_slopes(self, problem, begins, of):
         """Rows at the ends of descents along the numbers that vary; their steps."""
+        # Differences over steps would be coarse.
+        problem = problem.under(problem.actionability.without("steps"))
         numbers, costs = self._numbers, problem.actionability.costs[self._numbers]
         origins = problem.values[of][:, numbers]
         # Filled entries move from where they start.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
 from sklearn_interpret._model.rows.number_format import entry_text, interval_text
 from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._base import (
@@ -264,8 +265,8 @@ default=None
         old, new = np.empty((2, len(found)), dtype=object)
         for j in np.unique(features).tolist():
             at = features == j
-            old[at] = before.values(j)[self.origin[found[at]]].astype(object)
-            new[at] = after.values(j)[found[at]].astype(object)
+            old[at] = _as_objects(before.values(j)[self.origin[found[at]]])
+            new[at] = _as_objects(after.values(j)[found[at]])
         return old, new
 
     def _size(self):
@@ -289,7 +290,7 @@ default=None
             and self.low[found, feature] < self.high[found, feature]
         ):
             return interval_text(self.low[found, feature], self.high[found, feature])
-        return entry_text(after)
+        return decimal_text(after) or entry_text(after)
 
     def _html_table(self):
         head = ["row", "status", "distance", "changes"]
@@ -302,10 +303,17 @@ default=None
                 features = np.flatnonzero(self.changed[one])
                 old, new = self._entries(np.full(len(features), one), features)
                 changes = [
-                    f"{self.feature_names[j]}: {entry_text(a)} → "
+                    f"{self.feature_names[j]}: {decimal_text(a) or entry_text(a)} → "
                     f"{self._after_text(one, j, b)}"
                     for j, a, b in zip(features, old, new, strict=True)
                 ]
                 distance = entry_text(self.distances[one])
                 body.append([name, self.status[row], distance, "; ".join(changes)])
         return head, body
+
+
+def _as_objects(values):
+    """Entries of a column as objects; numbers of low precision as their decimals."""
+    if values.dtype.kind == "f" and values.dtype.itemsize < 8:
+        values = np.array(list(map(as_decimal, values)), dtype=np.float64)
+    return values.astype(object)

@@ -14,6 +14,7 @@ from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.decimals import decimal_text
 from sklearn_interpret._model.rows.number_format import entry_text, rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._model.sklearn_bases import DataFrame
@@ -66,7 +67,8 @@ class Condition:
         ----------
         digits : int, default=None
             Significant digits of numbers; None writes all, which gives the exact
-            condition. ``str(condition)`` has four.
+            condition. ``str(condition)`` has four. Thresholds of up to 15 digits have
+            all of them in any case.
 
         Returns
         -------
@@ -81,10 +83,14 @@ class Condition:
         if self.levels is None:
             if self.low is None and self.high is None:
                 return f"{self.name} is not missing"
+            # Fewer digits could move rows to the other side.
+            low, high = (
+                decimal_text(end) or text(end) for end in (self.low, self.high)
+            )
             if self.high is None:
-                return f"{self.name} > {text(self.low)}"
-            lower = "" if self.low is None else f"{text(self.low)} < "
-            return f"{lower}{self.name} <= {text(self.high)}"
+                return f"{self.name} > {low}"
+            lower = "" if self.low is None else f"{low} < "
+            return f"{lower}{self.name} <= {high}"
         if len(self.levels) > 1:
             return f"{self.name} in {{{', '.join(map(text, self.levels))}}}"
         (level,) = self.levels

@@ -189,5 +189,6 @@ def class_table(n_classes=2, n_features=3, seed=0):
 
 
 def exact(model, X, **parameters):
-    """Exact counterfactuals of a fitted model, within some rows."""
+    """Exact counterfactuals of a fitted model, within some rows, of real numbers."""
+    parameters = {"steps": "exact", **parameters}
     return ExactCounterfactual(FrozenEstimator(model), **parameters).fit(X)

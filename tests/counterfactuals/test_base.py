@@ -289,9 +289,9 @@ def test_rows_whose_own_values_are_not_permitted(method, model, permitted):
     assert np.isin(flags, [-1, 1]).all() if permitted is None else np.ptp(flags) <= 2
     assert_array_equal(found.rows[:, 1], rows[:, 1])
     if method is ExactCounterfactual:
-        # The first row is on the linear model's boundary, but for rounding: its bound
-        # is zero, which proves nothing.
-        assert found.optimal[1:].all()
+        # The linear model's boundary is at 0, but for rounding: the first row is on it,
+        # and the fourth could be, so that their bounds prove nothing.
+        assert found.optimal[[1, 2, 4]].all()
 
 
 @every_method

@@ -29,8 +29,9 @@ def data():
 
 
 def exact(model, **parameters):
-    """An inspector of a fitted model."""
+    """An inspector of a fitted model, of real numbers."""
     defaults = {"distance": dict(enumerate(COSTS)), "permitted_range": "any"}
+    defaults["steps"] = "exact"
     parameters = {**defaults, **parameters}
     return ExactCounterfactual(FrozenEstimator(model), **parameters)
 

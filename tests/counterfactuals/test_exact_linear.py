@@ -10,7 +10,6 @@ from scipy.optimize import linprog
 from scipy.special import logit
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -89,13 +88,7 @@ def test_boxes_and_frozen_features(data):
 def test_several_classes():
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=1000).fit(X, y)
-    found = (
-        ExactCounterfactual(
-            FrozenEstimator(model), permitted_range="any", distance=COSTS
-        )
-        .fit(X)
-        .explain(X[::30])
-    )
+    found = exact(model, X, permitted_range="any", distance=COSTS).explain(X[::30])
     assert found.optimal.all()
     scores = model.decision_function(X[::30])
     own = model.predict(X[::30])

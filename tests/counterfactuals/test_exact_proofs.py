@@ -19,7 +19,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
@@ -30,7 +29,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret.counterfactuals import ExactCounterfactual
 from tests.counterfactuals.data import brute_force, exact
 
 pytestmark = pytest.mark.filterwarnings(
@@ -247,7 +245,7 @@ def test_class_means_that_differ_by_rounding(seed, n_estimators):
 def test_a_row_on_a_threshold_at_zero(model):
     X = np.array([[-1.0], [0.0], [1.0]])
     model = clone(model).fit(X[[0, 2]], [0, 1])
-    found = ExactCounterfactual(FrozenEstimator(model)).fit(X).explain(X[[1]])
+    found = exact(model, X).explain(X[[1]])
     assert found.status == ["found"]
     assert 0 < found.distances[0] < 1e-40
     assert found.optimal.all()

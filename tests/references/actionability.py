@@ -1,7 +1,7 @@
 """All rows that a row may become, one by one, and random tables small enough for that.
 
-Numbers are whole ones. The rows to explain have values that `fit` did not have: levels,
-halves, numbers beyond the range, missing ones.
+Numbers are whole ones, tenths and halves. The rows to explain have values that `fit`
+did not have: levels, numbers between these or beyond the range, missing ones.
 """
 
 from dataclasses import dataclass
@@ -42,11 +42,15 @@ _COLUMNS = {
     "sign": lambda rng: rng.choice([-1, 1], _N_ROWS),
     "whole": lambda rng: rng.integers(-2, 3, _N_ROWS),
     "few": lambda rng: rng.choice([0, 2, 3], _N_ROWS),
+    "tenths": lambda rng: np.r_[0.1, rng.integers(0, 6, _N_ROWS - 1) / 10],
+    "halves": lambda rng: np.r_[0.5, rng.integers(-2, 3, _N_ROWS - 1) / 2],
     "level": lambda rng: pd.Categorical(rng.choice(list("ab"), _N_ROWS), list("abc")),
     "size": lambda rng: pd.Categorical(
         rng.choice(list("abc"), _N_ROWS), list("abcd"), ordered=True
     ),
 }
+# Numbers of steps in a unit.
+_STEPS_IN_ONE = {"tenths": 10, "halves": 2}
 # Where ranges are lifted, numbers are looked at up to this size.
 _FAR = 9
 
@@ -63,6 +67,7 @@ class SmallProblem:
     rows: pd.DataFrame
     limits: dict
     constraints: list
+    steps_in_one: dict
 
     @classmethod
     def drawn(cls, rng, kind):
@@ -75,13 +80,17 @@ class SmallProblem:
                 known.loc[2:4, name] = None
         model = _fitted(rng, known, kind)
         limits = _limits(rng, known, model)
+        in_one = {f"x{j}": _STEPS_IN_ONE.get(k, 1) for j, k in enumerate(names)}
+        # Halves are taken for tenths, unless this is said.
+        limits["steps"] = {name: 0.5 for name, n in in_one.items() if n == 2}
         constraints = []
         numbers = [n for n in known if _is_number(known, n, limits)]
         for _ in range(rng.integers(0, 3) if numbers and rng.random() < 0.4 else 0):
             some = rng.choice(numbers, rng.integers(1, len(numbers) + 1), replace=False)
             constraint = {str(name): float(rng.choice([-1, 1, 2])) for name in some}
             constraints.append((constraint, float(rng.integers(-3, 5))))
-        return cls(model, known, _odd_rows(rng, known), limits, constraints)
+        rows = _odd_rows(rng, known, in_one)
+        return cls(model, known, rows, limits, constraints, in_one)
 
     def holds(self, rows, own):
         """Whether the answers to rows satisfy the target."""
@@ -123,7 +132,7 @@ class SmallProblem:
         if name not in self.limits["features_to_vary"]:
             return [own]
         column, ranges = self.known[name], self.limits["permitted_range"]
-        limited = ranges != "any" and name in ranges
+        limited, n = ranges != "any" and name in ranges, self.steps_in_one[name]
         if column.dtype.kind not in "if":
             seen = [level for level in column.cat.categories if (column == level).any()]
             values = ranges[name] if limited else seen
@@ -134,10 +143,11 @@ class SmallProblem:
             if limited:
                 low, high = ranges[name]
             elif ranges == "any":
-                low, high = -_FAR, _FAR
+                low, high = -_FAR / n, _FAR / n
             elif not pd.isna(own):
                 low, high = min(low, own), max(high, own)
-            values = (np.arange(np.ceil(low), np.floor(high) + 1) + 0.0).tolist()
+            low, high = np.ceil(low * n - 1e-9), np.floor(high * n + 1e-9)
+            values = (np.arange(low, high + 1) / n + 0.0).tolist()
         direction = (self.limits["direction"] or {}).get(name)
         if direction is not None:
             order = column.cat.categories.get_loc if column.dtype.kind == "O" else float
@@ -148,6 +158,13 @@ class SmallProblem:
                 if not pd.isna(own) and sign * (order(value) - order(own)) > 0
             ]
         return [own, *(value for value in values if value != own)]
+
+    def _is_far(self, rows):
+        return any(
+            (np.abs(rows[name].to_numpy(float)) * n > _FAR).any()
+            for name, n in self.steps_in_one.items()
+            if rows[name].dtype.kind in "if"
+        )
 
     def found_by(self, inspector):
         """Compare the rows that a fitted search finds with all possible ones.
@@ -178,7 +195,7 @@ class SmallProblem:
             rows, distances, n_changed = (
                 part[on_target] for part in (rows, distances, n_changed)
             )
-            if self.limits["permitted_range"] == "any" and _is_far(found.rows):
+            if self.limits["permitted_range"] == "any" and self._is_far(found.rows):
                 continue
             least = np.inf, np.inf, np.inf
             if len(rows):
@@ -195,17 +212,13 @@ def _as_text(row):
     return tuple("missing" if pd.isna(value) else str(value) for value in row)
 
 
-def _is_far(rows):
-    numbers = rows.select_dtypes("number").to_numpy(float)
-    return bool((np.abs(numbers) > _FAR).any())
-
-
 def _is_number(known, name, limits):
     """Whether a column has an order and units: two numbers apart are levels."""
     column, ranges = known[name], limits["permitted_range"]
     values = np.unique(column.dropna()) if column.dtype.kind in "if" else []
     limited = ranges != "any" and name in ranges
     levels = len(values) == 2 and values[1] - values[0] != 1 and not limited
+    levels = levels and not np.mod(values, 1).any()
     return column.dtype.kind in "if" and not levels
 
 
@@ -266,14 +279,16 @@ def _permitted(rng, column):
     return low, low + float(rng.choice([0, 1, 2, 3.5]))
 
 
-def _odd_rows(rng, known):
+def _odd_rows(rng, known, steps_in_one):
     """Rows of a table, some of their values exchanged for those that it has not."""
     rows = known.iloc[rng.integers(_N_ROWS, size=3)].reset_index(drop=True)
     numbers = [name for name in known if known[name].dtype.kind in "if"]
     rows = rows.astype(dict.fromkeys(numbers, float))
     for name in known:
         odd = [None, known[name].cat.categories[-1]] if name not in numbers else []
-        odd = odd or [np.nan, 0.5, -0.5, 1.5, -4.0, 4.0, 6.5]
+        whole = steps_in_one[name] == 1
+        more = [1.5, -4.0, 4.0, 6.5] if whole else [0.25, 0.3001, -0.8, 0.9, 1.04]
+        odd = odd or [np.nan, 0.5, -0.5, *more]
         for i in np.flatnonzero(rng.random(len(rows)) < 0.5).tolist():
             rows.loc[i, name] = odd[rng.integers(len(odd))]
     return rows

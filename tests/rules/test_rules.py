@@ -320,7 +320,7 @@ def test_table_of_rules_without_shares():
 
 def test_words_have_all_digits():
     condition = Condition(0, "x0", low=0.123456789, high=1234567.0)
-    assert str(condition) == "0.1235 < x0 <= 1.235e6"
+    assert str(condition) == "0.123456789 < x0 <= 1234567"
     assert condition.to_text() == "0.123456789 < x0 <= 1234567"
     assert Condition(0, "x0", levels=(0.123456789,)).to_text() == "x0 = 0.123456789"
 

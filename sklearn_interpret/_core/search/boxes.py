@@ -481,7 +481,8 @@ class BoxSums:
             for own, cost in zip(self.own, self.costs, strict=True)
         ]
         attained = self.attained(np.array([start]))
-        if attained is not None:
+        # A column that has to change may have no cell for it.
+        if attained is not None and np.isfinite(self.cost(attained[None])[0]):
             starts = np.vstack([attained, starts])
         if not len(starts):
             return None

@@ -9,8 +9,21 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 _FAR = 100
 # Relative difference of costs that count as equal.
 _SAME = 1e-7
+# Nodes, about a second, and seconds of the search of an integer program: narrow
+# intervals of sums of many columns would take hours.
+_LIMITS = {"node_limit": 2000, "time_limit": 5.0}
+# Statuses of milp: optimal, infeasible. Those of limits differ between versions.
+_DECIDED = 0, 2
 # Moves of lower costs count as moves of this.
 _LEAST_COST = 1e-200
+
+
+class UnsolvedError(Exception):
+    """An integer program reached its limit; `units` are the best so far, or None."""
+
+    def __init__(self, units):
+        super().__init__()
+        self.units = units
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,12 +177,14 @@ class Moves:
                 integrality=np.append(self.whole, np.ones(len(columns))),
                 bounds=Bounds(0, np.append(most, np.ones(len(columns)))),
                 constraints=constraints,
-                options={"mip_rel_gap": 1e-9},
+                options={"mip_rel_gap": 1e-9, **_LIMITS},
             )
+            if found.status not in _DECIDED:
+                units = None if found.x is None else found.x[:n_moves]
+                raise UnsolvedError(best if units is None else self._rounded(units))
             if found.x is None or found.fun >= least:
                 return best
-            units = found.x[:n_moves]
-            units = np.where(self.whole, np.rint(units), units)
+            units = self._rounded(found.x[:n_moves])
             if not (counted or len(later)):
                 return units
             # Solvers tolerate tiny moves of closed columns, and of those not entered:
@@ -189,6 +204,9 @@ class Moves:
             constraints.append(
                 LinearConstraint(others[None], 1 - entered.sum(), np.inf)
             )
+
+    def _rounded(self, units):
+        return np.where(self.whole, np.rint(units), units)
 
     def _solved_after(self, entered, usable, needs):
         """Units of usable moves where those that others need are made, or are not."""

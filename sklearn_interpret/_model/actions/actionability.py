@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_interpret._core.search.decimal_grids import DecimalGrid, decimal_step
 from sklearn_interpret._core.search.refine import Refinement
 from sklearn_interpret._core.statistics.weighted import (
     averaged_quantile,
@@ -22,6 +23,8 @@ LARGEST_INTEGER = 2.0**53
 _ROUNDING = 1e-9
 # Half of the step of difference quotients, in the unit of a column.
 _STEP = 1e-4
+# Share of changed cells above which all cells are rounded together, which is faster.
+_MANY = 0.2
 
 
 class Actionability(PlainState):
@@ -60,6 +63,10 @@ class Actionability(PlainState):
         where ranges are lifted.
     missing_stays : bool, default=False
         Whether missing entries stay. Else they may be filled, which costs one unit.
+    steps : None, dict of int to float or "exact", default="exact"
+        Numbers change to multiples of their column's step. None takes that of the
+        decimals of the known rows (`decimal_step`), a dict gives some others; "exact"
+        leaves all numbers of the dtypes. Whole dtypes have the step 1 in any case.
 
     Attributes
     ----------
@@ -67,6 +74,12 @@ class Actionability(PlainState):
         Costs of a unit of each number, or of a change of a category.
     filling : ndarray of shape (n_columns,)
         Sizes of the changes from a missing entry to a value.
+    observed : ndarray of shape (2, n_columns)
+        Lowest and highest known numbers.
+    grid : DecimalGrid
+        The multiples of the steps.
+    integer : ndarray of shape (n_columns,), bool
+        Which columns have the step 1.
     """
 
     def __init__(
@@ -83,14 +96,12 @@ class Actionability(PlainState):
         within_data=None,
         two_valued=None,
         missing_stays=False,
+        steps="exact",
     ):
         self.known = known
         self._missing_stays = missing_stays
         self.norm = norm
         self.categorical = categorical
-        self.integer = ~categorical & np.array(
-            [known.is_integer(j) for j in range(known.n_columns)], dtype=bool
-        )
         self.levels = [
             self._levels_of(j) if categorical[j] else None
             for j in range(known.n_columns)
@@ -115,14 +126,15 @@ class Actionability(PlainState):
         self._directions = np.zeros(known.n_columns)
         for j, direction in directions.items():
             self._directions[j] = 1 if direction == "increase" else -1
-        limits = [self._limits_of_dtype(j) for j in range(known.n_columns)]
-        self._of_dtype = np.array(limits).T
         none = np.zeros(known.n_columns, dtype=bool)
         self._two_valued = none if two_valued is None else two_valued
         self._within_data = none if within_data is None else within_data
-        self.integer |= self._two_valued
+        steps = [self._step_of(j, steps, weights) for j in range(known.n_columns)]
+        self._take_steps(steps)
+        limits = [self._limits_of_dtype(j) for j in range(known.n_columns)]
+        self._of_dtype = np.array(limits).reshape(-1, 2).T
         every = np.ones(known.n_rows, dtype=bool)
-        self._observed, self._known_levels = self._known_values(weights > 0)
+        self.observed, self._known_levels = self._known_values(weights > 0)
         self.seen_levels = self._known_values(every)[1]
         self._limit_to(self._within_data)
         for j, limits in ranges.items():
@@ -132,13 +144,8 @@ class Actionability(PlainState):
                     label_key(level) in allowed for level in self.levels[j]
                 ]
             else:
-                low = max(limits[0], self._low[j])
-                high = min(limits[1], self._high[j])
-                self._low[j] = np.ceil(low) if self.integer[j] else low
-                self._high[j] = np.floor(high) if self.integer[j] else high
-        # Columns that do not hold each number of double precision.
-        doubles = np.array([dtype == np.float64 for dtype in self.dtypes], dtype=bool)
-        self._rounded = ~doubles | self.integer | categorical
+                self._low[j] = self.grid.up(max(limits[0], self._low[j]), j)
+                self._high[j] = self.grid.down(min(limits[1], self._high[j]), j)
         self.costs, self.filling = self._costs(weights, distance)
         self._weights = weights
         self.coefficients = np.zeros((0, known.n_columns))
@@ -159,12 +166,38 @@ class Actionability(PlainState):
         labels = self.known.categories(j) or labels
         return [label for label in labels if not is_missing(label)]
 
+    def _step_of(self, j, steps, weights):
+        """The step of a column; zero where it takes all numbers of its dtype."""
+        if self.categorical[j]:
+            return 0.0
+        if not isinstance(steps, str) and steps and j in steps:
+            return steps[j]
+        if self.known.is_integer(j) or self._two_valued[j]:
+            return 1.0
+        if steps == "exact":
+            return 0.0
+        values = self.known.numbers(j)
+        present = ~np.isnan(values) & (weights > 0)
+        spread = _unit("mad", values[present], weights[present])
+        return decimal_step(values, self.dtypes[j], spread)
+
+    def _take_steps(self, steps):
+        """Limit numbers to multiples of steps (n_columns,); zero allows all numbers."""
+        self.grid = DecimalGrid.of(steps, self.dtypes)
+        self.stepped, self.integer = self.grid.steps > 0, self.grid.steps == 1
+        # Columns that do not hold each number of double precision.
+        doubles = np.array([dtype == np.float64 for dtype in self.dtypes], dtype=bool)
+        self._rounded = ~(doubles | self.stepped) | self.categorical
+
     def _limits_of_dtype(self, j):
-        """The lowest and highest whole number of a column; no limits of others."""
-        if not self.integer[j]:
+        """The lowest and highest multiple of a step; no limits of other columns."""
+        if not self.stepped[j]:
             return -np.inf, np.inf
-        bounds = np.iinfo(self.dtypes[j])
-        return max(bounds.min, -LARGEST_INTEGER), min(bounds.max, LARGEST_INTEGER)
+        most = LARGEST_INTEGER * self.grid.steps[j]
+        if self.dtypes[j].kind in "iu":
+            bounds = np.iinfo(self.dtypes[j])
+            return max(bounds.min, -most), min(bounds.max, most)
+        return -most, most
 
     def _known_values(self, counted):
         """Lowest and highest numbers of the known rows that count, and their levels."""
@@ -187,7 +220,8 @@ class Actionability(PlainState):
     def _limit_to(self, within_data):
         """Limit some columns to the values of the known rows, others by their dtype."""
         self._within_data = within_data
-        self._low, self._high = np.where(within_data, self._observed, self._of_dtype)
+        low, high = np.where(within_data, self.observed, self._of_dtype)
+        self._low, self._high = self.grid.up(low), self.grid.down(high)
         self.possible_levels = [
             levels if within else seen if seen is None else seen.copy()
             for levels, seen, within in zip(
@@ -197,7 +231,7 @@ class Actionability(PlainState):
 
     def beyond(self, values, origins):
         """Mask of cells changed to values beyond the known rows."""
-        low, high = self._observed
+        low, high = self.observed
         beyond = (values < low) | (values > high)
         for j, known in enumerate(self._known_levels):
             if known is not None:
@@ -262,6 +296,8 @@ class Actionability(PlainState):
             free.vary = np.ones_like(self.vary)
         elif limits == "direction":
             free._directions = np.zeros_like(self._directions)
+        elif limits == "steps":
+            free._take_steps(np.where(self.integer, 1.0, 0.0))
         else:
             free._limit_to(self._two_valued)
         return free
@@ -299,15 +335,16 @@ class Actionability(PlainState):
         extended = self._within_data & ~self._two_valued
         if extended.any():
             own = np.clip(origins, *self._of_dtype)
-            low = np.where(extended, np.fmin(low, own), low)
-            high = np.where(extended, np.fmax(high, own), high)
+            below, above = extended & (own < low), extended & (own > high)
+            if below.any():
+                low = np.where(below, self.grid.up(own), low)
+            if above.any():
+                high = np.where(above, self.grid.down(own), high)
         directed = self._directions != 0
         if directed.any():
-            low = np.where(self._directions > 0, np.maximum(low, origins), low)
-            high = np.where(self._directions < 0, np.minimum(high, origins), high)
-        if self.integer.any():
-            low = np.where(self.integer, np.ceil(low), low)
-            high = np.where(self.integer, np.floor(high), high)
+            above, below = self.grid.up(origins), self.grid.down(origins)
+            low = np.where(self._directions > 0, np.maximum(low, above), low)
+            high = np.where(self._directions < 0, np.minimum(high, below), high)
         stays = ~(self.vary & (low <= high))
         if directed.any():
             # An unknown value is neither above nor below a number.
@@ -341,17 +378,20 @@ class Actionability(PlainState):
     def projected(self, values, origins):
         """The nearest values that rows encoded as `origins` may take, cell by cell.
 
-        Whole numbers where the column takes these alone, and numbers that its dtype
-        holds; a level that is not possible becomes the origin's.
+        Multiples of the column's step, and numbers that its dtype holds; a level that
+        is not possible becomes the origin's.
         """
         low, high = self.permitted(origins)
         same = (values == origins) | np.isnan(values) | (low > high)
         values = np.where(same, origins, np.clip(values, low, high))
+        changed = ~same & self.stepped
+        if changed.sum() > _MANY * changed.size:
+            values = self.grid.nearest(values)
+        elif changed.any():
+            values[changed] = self.grid.nearest(values[changed], changed.nonzero()[1])
         for j in np.flatnonzero(self._rounded & ~same.all(axis=0)).tolist():
             column = values[:, j]
-            if self.integer[j]:
-                column = np.rint(column)
-            elif self.possible_levels[j] is not None:
+            if self.possible_levels[j] is not None:
                 column = self._possible_level(j, np.rint(column), origins[:, j])
             else:
                 column = self._held(j, column, low[:, j], high[:, j])
@@ -377,15 +417,25 @@ class Actionability(PlainState):
         held = np.where(held < low, np.nextafter(held, dtype.type(np.inf)), held)
         return held.astype(np.float64)
 
-    def within_dtypes(self, low, high):
-        """The ends (n_columns,) of a box moved inwards to numbers that dtypes hold."""
-        low, high = low.copy(), high.copy()
+    def within_dtypes(self, low, high, values):
+        """The ends (n_columns,) of a box around values moved inwards.
+
+        To multiples of the steps, and to numbers that dtypes hold.
+        """
+        low = np.fmin(self.grid.up(low), values)
+        high = np.fmax(self.grid.down(high), values)
         for j in np.flatnonzero(~self.categorical):
             if np.isfinite(low[j]):
                 low[j] = self._held(j, low[j], low[j], np.inf)
             if np.isfinite(high[j]):
                 high[j] = self._held(j, high[j], -np.inf, high[j])
         return low, high
+
+    def away(self, values, origins):
+        """Encoded rows with the next multiples of steps, away from the origins."""
+        up = self.grid.up(values)
+        away = np.where(values > origins, up, self.grid.down(values))
+        return np.where((values == origins) | np.isnan(origins), values, away)
 
     @property
     def moving(self):
@@ -593,8 +643,8 @@ class SearchProblem:
             Differences of the two.
         """
         steps = _STEP / self.actionability.costs[columns]
-        whole, which = self.actionability.integer[columns], np.arange(len(columns))
-        steps = np.where(whole, np.maximum(steps, 1), steps)
+        steps = np.maximum(steps, self.actionability.grid.steps[columns])
+        which = np.arange(len(columns))
         trials = np.tile(values[:, None], (2, 1, len(columns), 1))
         shape = trials.shape
         trials[:, :, which, columns] += np.multiply.outer([-1, 1], steps)[:, None]

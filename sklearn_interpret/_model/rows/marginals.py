@@ -8,6 +8,7 @@ from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.decimals import decimal_text, short_threshold
 from sklearn_interpret._model.rows.number_format import entry_text, only_number
 from sklearn_interpret._model.rows.plain import PlainState
 
@@ -234,7 +235,11 @@ class _Numeric(_Marginal):
         if len(values) and self.discrete:
             inner = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, inner, weights))
-            self._edges = edges[edges < values.max()]
+            distinct = np.unique(values)
+            edges = edges[edges < distinct[-1]]
+            above = distinct[np.searchsorted(distinct, edges, side="right")]
+            # As few digits as leave these values on their sides.
+            self._edges = np.array(list(map(short_threshold, edges, above)))
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
 
@@ -266,8 +271,9 @@ class _Numeric(_Marginal):
             return f"{name} = {entry_text(only)}"
         if code > len(edges):
             return f"{name} is missing"
+        texts = [decimal_text(edge) or repr(float(edge)) for edge in edges]
         if code == 0:
-            return f"{name} <= {entry_text(edges[0])}"
+            return f"{name} <= {texts[0]}"
         if code == len(edges):
-            return f"{name} > {entry_text(edges[-1])}"
-        return f"{entry_text(edges[code - 1])} < {name} <= {entry_text(edges[code])}"
+            return f"{name} > {texts[-1]}"
+        return f"{texts[code - 1]} < {name} <= {texts[code]}"

@@ -137,7 +137,7 @@ class TreeCells:
     def _grid(self, j):
         """The numbers that a column may hold."""
         dtype = self._problem.rows.values(j).dtype
-        if self.actionability.integer[j]:
+        if self.actionability.integer[j] or dtype.kind in "iu":
             most = 2**53
             if dtype.kind in "iu":
                 limits = np.iinfo(dtype)

@@ -6,6 +6,7 @@ from time import monotonic
 import numpy as np
 
 from sklearn_interpret._core.search.boxes import BoxSums, CellValues
+from sklearn_interpret._core.search.decimal_grids import DecimalGrid
 from sklearn_interpret._core.search.programs import solve
 from sklearn_interpret._core.search.sup_norm import nearest_point
 from sklearn_interpret._model.actions.target import SAME, SumTarget
@@ -44,6 +45,7 @@ class TreeSearch:
     """
 
     relative_gap = SAME
+    step_costs = 0.0
 
     def __init__(self, known, margin):
         outcome, rows = known.outcome, known.rows
@@ -241,6 +243,7 @@ class _Space:
     high: np.ndarray
     scale: np.ndarray
     within: CellValues | None
+    grid: DecimalGrid
 
     @classmethod
     def of_row(cls, cells, problem, row, spare=0.0):
@@ -270,7 +273,9 @@ class _Space:
         own = np.where(outside, [len(ends) for ends in cells.low], own)
         own, in_three = own[free], (limited & ~outside)[free]
         outside, columns = outside[free], list(columns.values())
-        scale = np.where(actionability.integer, 1.0, actionability.costs)[free]
+        steps, stepped = actionability.grid.steps, actionability.stepped
+        scale = np.where(stepped, 1 / np.where(stepped, steps, 1), actionability.costs)
+        scale = scale[free]
         return cls(
             origin,
             free,
@@ -284,6 +289,7 @@ class _Space:
             last + 2 * (in_three & (last >= own)),
             scale,
             _within(actionability, origin, free, columns, scale, spare),
+            actionability.grid,
         )
 
     @property
@@ -317,6 +323,11 @@ class _Space:
         if self.within is not None:
             at = self.within.columns
             near[at] += self.within.shifts(point)[0] / self.scale[at]
+            moved = self.origin.copy()
+            moved[self.free] = near
+            near = np.where(
+                point == self.own, near, self.grid.nearest(moved)[self.free]
+            )
             near[at] = np.clip(near[at], low[at], high[at])
             near[at] = self._returned(point, near)[at]
         values = self.origin.copy()
@@ -350,7 +361,7 @@ def _column(cells, actionability, j, origin, own, least, most):
 
     An own value outside of all cells has a last cell for itself.
     """
-    low, high = cells.low[j], cells.high[j]
+    grid, low, high = actionability.grid, cells.low[j], cells.high[j]
     refused = (cells.cell_codes[j] < 0).any(axis=1)
     limited = actionability.coefficients[:, j].any()
     if own < 0:
@@ -361,13 +372,11 @@ def _column(cells, actionability, j, origin, own, least, most):
         low, high, refused = (
             np.insert(part, own, [part[own]] * 2) for part in (low, high, refused)
         )
-        whole, step = actionability.integer[j], np.spacing(np.abs(origin))
-        high[own] = min(high[own], np.ceil(origin) - 1 if whole else origin - step)
-        low[own + 2] = max(
-            low[own + 2], np.floor(origin) + 1 if whole else origin + step
-        )
+        high[own] = min(high[own], np.nextafter(origin, -np.inf))
+        low[own + 2] = max(low[own + 2], np.nextafter(origin, np.inf))
         own += 1
     low, high = np.maximum(low, least), np.minimum(high, most)
+    low, high = grid.up(low, j), grid.down(high, j)
     if actionability.categorical[j]:
         costs = np.ones(len(low))
         costs[: len(actionability.possible_levels[j])][
@@ -376,9 +385,9 @@ def _column(cells, actionability, j, origin, own, least, most):
         nearest = low
     elif np.isnan(origin):
         costs = np.full(len(low), actionability.filling[j])
-        nearest = np.clip(actionability.medians[j], low, high)
+        nearest = np.clip(grid.nearest(actionability.medians[j], j), low, high)
     else:
-        nearest = np.clip(origin, low, high)
+        nearest = np.clip(grid.nearest(origin, j), low, high)
         costs = np.abs(nearest - origin)
     costs = np.where((low <= high) & ~refused, costs * actionability.costs[j], np.inf)
     nearest = np.where(np.isfinite(costs), nearest, np.nan_to_num(origin))
@@ -430,5 +439,5 @@ def _within(actionability, origin, free, columns, scale, spare):
         low,
         high,
         np.where(np.isnan(origin), 0, actionability.costs)[free][used] / scale[used],
-        actionability.integer[free][used],
+        actionability.stepped[free][used],
     )

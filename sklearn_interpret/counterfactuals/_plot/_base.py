@@ -4,7 +4,8 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._model.rows.number_format import number_beside, value_text
+from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
+from sklearn_interpret._model.rows.number_format import MINUS, number_beside, value_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -75,16 +76,20 @@ class FeatureColumn:
     def place(self, value):
         """Place of a value along the axis; NaN if it has none."""
         if self.levels is None:
-            return float(value)
+            return as_decimal(value)
         return float(self._places.get(label_key(value), np.nan))
 
     def text(self, value, change):
-        """A value in short: a level, or a number to two digits of a change."""
+        """A level, or a number to two digits of a change, and all of a decimal."""
         if self.levels is not None:
             return shorten(value_text(value), LEVEL_WIDTH)
+        text, decimal = number_beside(value, 10 * change), decimal_text(value)
         if np.array_equal(self._all, np.round(self._all), equal_nan=True):
-            return value_text(value)
-        return number_beside(value, 10 * change)
+            text = value_text(value)
+        written = "".join(c for c in text.replace(MINUS, "-") if c in "-.e0123456789")
+        if decimal is None or float(written) == float(decimal):
+            return text
+        return decimal.replace("-", MINUS)
 
     def change(self, before, after):
         """Distance between two values in standard deviations; 1 for levels."""
