@@ -18,11 +18,7 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model._sklearn_compat import (
-    Interval,
-    StrOptions,
-    check_pandas_support,
-)
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
@@ -443,8 +439,13 @@ class RegionalEffects(GridMixin, BaseEffect):
         names = [f"{name} region" for name in names]
         return np.array(["region"] if self.joint else names, dtype=object)
 
-    def to_text(self) -> str:
+    def to_text(self, digits: int = 4) -> str:
         """Return the splits as text.
+
+        Parameters
+        ----------
+        digits : int, default=4
+            Significant digits of the heterogeneity.
 
         Returns
         -------
@@ -455,16 +456,17 @@ class RegionalEffects(GridMixin, BaseEffect):
         check_is_fitted(self)
         lines, divisions = [], iter(zip(self._roots, self._divisions, strict=True))
         for name, spreads in zip(self.effect_names_, self.heterogeneity_, strict=True):
-            path = " -> ".join(entry_text(spread, 3) for spread in spreads)
+            path = " -> ".join(entry_text(spread, digits) for spread in spreads)
             lines.append(f"{name}: heterogeneity {path}")
             if not self.joint:
                 root, regions = next(divisions)
-                lines += self._lines(root, iter(regions), "  ")
+                lines += self._lines(root, iter(regions), "  ", digits)
         for root, regions in divisions:
-            lines += ["all features:", *self._lines(root, iter(regions), "  ")]
+            lines.append("all features:")
+            lines += self._lines(root, iter(regions), "  ", digits)
         return "\n".join(lines)
 
-    def _lines(self, node, regions, indent):
+    def _lines(self, node, regions, indent, digits):
         """Lines of the tree below a node, whose leaves are the next regions."""
         lines = []
         for part in node.parts:
@@ -472,8 +474,8 @@ class RegionalEffects(GridMixin, BaseEffect):
             if not part.parts:
                 region = next(regions)
                 line += f": {region.n_rows:g} rows, "
-                line += f"heterogeneity {entry_text(region.heterogeneity, 3)}"
-            lines += [line, *self._lines(part, regions, indent + "  ")]
+                line += f"heterogeneity {entry_text(region.heterogeneity, digits)}"
+            lines += [line, *self._lines(part, regions, indent + "  ", digits)]
         return lines
 
     def _tests(self, node):
@@ -503,22 +505,31 @@ class RegionalEffects(GridMixin, BaseEffect):
         ImportError
             pandas is not installed.
         """
-        check_is_fitted(self)
-        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
+        return super().to_frame()
+
+    def _result_blocks(self):
         names = [None] if self.joint else self.effect_names_
-        lines = [
-            {
-                "feature": name,
-                "region": place,
-                "conditions": str(region),
-                "n_rows": region.n_rows,
-                "heterogeneity": region.heterogeneity,
+        return [
+            ({} if self.joint else {"feature": name})
+            | {
+                "region": np.arange(len(regions)),
+                "conditions": list(map(str, regions)),
+                "n_rows": [region.n_rows for region in regions],
+                "heterogeneity": [region.heterogeneity for region in regions],
             }
             for name, regions in zip(names, self._divisions, strict=True)
-            for place, region in enumerate(regions)
         ]
-        table = pandas.DataFrame(lines)
-        return table.drop(columns="feature") if self.joint else table
+
+    def _result_units(self):
+        return {}
+
+    def _result_facts(self):
+        return {
+            f"heterogeneity of {name}": np.asarray(spreads).tolist()
+            for name, spreads in zip(
+                self.effect_names_, self.heterogeneity_, strict=True
+            )
+        }
 
 
 def _leaves(root):

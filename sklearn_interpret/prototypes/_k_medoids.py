@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.kernels.distances import gower_distances
 from sklearn_interpret._core.kernels.medoids import alternate, build, fasterpam
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model import validation
 from sklearn_interpret._model._sklearn_compat import (
     PAIRWISE_METRICS,
@@ -33,10 +34,12 @@ from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
+    DataFrame,
     TransformerMixin,
     fit_context,
 )
 from sklearn_interpret.prototypes._kernels import GowerColumns
+from sklearn_interpret.prototypes._tables import with_values
 
 # Metrics of scikit-learn that take sparse matrices.
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
@@ -50,7 +53,11 @@ _FEW_ROWS, _STRIP, _COARSE = 1000, 64, 1e-3
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KMedoids(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    ResultsMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
 ):
     """Clusters around medoids: rows that stand for those near them.
 
@@ -240,6 +247,33 @@ class KMedoids(
                 ConvergenceWarning,
             )
         return self
+
+    def to_frame(self) -> DataFrame:
+        """Return the medoids as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each: columns "row" (its position), "n_rows" (rows of its
+            cluster), and its values by the names of the features, but of precomputed
+            distances.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        sizes = np.bincount(self.labels_, minlength=len(self.prototype_indices_))
+        columns = {"row": self.prototype_indices_, "n_rows": sizes}
+        if self.cluster_centers_ is None:
+            return [columns]
+        return [with_values(columns, self.cluster_centers_)]
+
+    def _result_facts(self):
+        return {"inertia": self.inertia_}
 
     def _points(self, rows):
         """Rows as numbers, as the metric takes them."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
@@ -21,7 +21,7 @@ from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._ensemble_search import EnsembleSearch, linear_terms
-from sklearn_interpret.rules._rules import RuleModel
+from sklearn_interpret.rules._rules import RuleModel, check_digits
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 # Parameters of the growth of rules.
@@ -153,12 +153,12 @@ class RuleFit(RuleModel):
             f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
         )
 
-    def to_text(self, *, digits: int | None = None) -> str:
+    def to_text(self, digits: int | None = 4) -> str:
         """Return the sum as it is read aloud.
 
         Parameters
         ----------
-        digits : int, default=None
+        digits : int or None, default=4
             Significant digits of numbers. None writes all: evaluated by hand, the text
             then gives what `predict` does.
 
@@ -174,8 +174,7 @@ class RuleFit(RuleModel):
             `digits` is no positive whole number.
         """
         check_is_fitted(self)
-        if digits is not None:
-            check_scalar(digits, "digits", Integral, min_val=1)
+        check_digits(digits)
         intercepts = np.ravel(self.intercept_)
         labels = getattr(self, "classes_", [None])[-len(intercepts) :]
         lines = []

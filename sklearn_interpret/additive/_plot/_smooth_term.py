@@ -12,15 +12,12 @@ from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import letters_along
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.panels.displays import (
-    EntryDisplay,
-    effect_columns,
-    with_outputs,
-)
+from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_columns
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
     Looks,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.axes import values_along
+from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import Display
@@ -17,7 +18,6 @@ from sklearn_interpret._plotting.panels.displays import (
     PanelDisplay,
     curve_columns,
     effect_columns,
-    with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import Artists, Effect, LinePanel, Looks
 from sklearn_interpret._plotting.sources import response_name
