@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
+from sklearn_interpret._model.rows.tables import json_value, versions
 from sklearn_interpret._model.sklearn_bases import DataFrame
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.
@@ -66,6 +67,8 @@ class BaseExplanation(ABC):
     target_name: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
+    # What `to_dict` says of each explained row, beside its results.
+    _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
 
     @abstractmethod
     def __len__(self) -> int:
@@ -85,6 +88,69 @@ class BaseExplanation(ABC):
         ImportError
             If pandas is not installed.
         """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            "class"; "names" of features, outputs, target and response; "units" of the
+            numbers; "versions" of the libraries; "rows": a dict for each explained row
+            with its name, its data and the model's response; and "results": a dict for
+            each line of the table. Missing and infinite numbers are None.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed, and the results are not a number per feature.
+        """
+        names = {
+            "features": self.feature_names,
+            "outputs": self.output_names,
+            "target": self.target_name,
+            "response": self.response_name,
+        }
+        return json_value(
+            {
+                "class": type(self).__name__,
+                "names": names,
+                "units": self._units(),
+                "versions": versions(),
+                "rows": list(self._row_lines()),
+                "results": list(self._lines()),
+            }
+        )
+
+    def _units(self):
+        """Unit of the numbers in columns of the results, by column."""
+        return {}
+
+    def _row_labels(self):
+        """Name of each explained row: that of a frame's index, or its position."""
+        index = getattr(self.data, "index", None)  # of a list, this is a method
+        return index if hasattr(index, "__len__") else range(len(self))
+
+    def _row_lines(self):
+        """Yield what is known of each explained row, by name."""
+        known = [name for name in self._facts_by_row if getattr(self, name) is not None]
+        columns = {}
+        if len(getattr(self.data, "shape", ())) == 2:
+            data = as_rows(self.data)
+            columns = {name: data.values(j) for j, name in enumerate(data.names)}
+        for row, label in enumerate(self._row_labels()):
+            line = {"row": label} | {name: getattr(self, name)[row] for name in known}
+            if columns:
+                line["data"] = {name: column[row] for name, column in columns.items()}
+            elif self.data is not None:
+                line["data"] = self.data[row]
+            yield line
+
+    def _lines(self):
+        """Yield the lines of the table, each by the names of columns."""
+        table = self.to_frame()
+        for label, line in zip(table.index, table.to_dict("records"), strict=True):
+            yield line if "row" in table else {"row": label} | line
 
     @abstractmethod
     def _html_table(self):

@@ -124,6 +124,7 @@ default=None
     original_answers: NDArray[Any] | None = field(default=None, kw_only=True)
 
     _objects: ClassVar[tuple[str, ...]] = ("status", "reasons")
+    _facts_by_row = ("original_predictions", "status", "reasons", "lower_bounds")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *_objects,
         "original_predictions",
@@ -254,6 +255,11 @@ default=None
         if self.beyond_data is not None:
             columns["beyond_data"] = self.beyond_data[found, feature]
         return pandas.DataFrame(columns).infer_objects()
+
+    def _lines(self):
+        labels, (found, _) = list(self._row_labels()), np.nonzero(self.changed)
+        for row, line in zip(self.origin[found], super()._lines(), strict=True):
+            yield line | {"row": labels[row]}
 
     def _entries(self, found, features):
         """Values of some features before and after, for rows found: objects."""

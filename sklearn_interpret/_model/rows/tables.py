@@ -153,7 +153,7 @@ def json_value(value: Any) -> Any:
     >>> import numpy as np
     >>> from sklearn_interpret._model.rows.tables import json_value
     >>> json_value({"x": np.array([1.0, np.nan]), ("a", "b"): np.int64(2)})
-    {'x': [1.0, None], 'a x b': 2}
+    {'x': [1.0, None], 'a, b': 2}
     """
     if is_missing(value):
         return None
@@ -173,7 +173,7 @@ def json_value(value: Any) -> Any:
 
 
 def _key(key):
-    return " x ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def versions(*names: str) -> dict[str, str]:
