@@ -153,6 +153,10 @@ class RuleFit(RuleModel):
             f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
         )
 
+    def _result_facts(self):
+        facts = {"intercept": self.intercept_, "penalty": self.penalty_}
+        return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
+
     def to_text(self, digits: int | None = 4) -> str:
         """Return the sum as it is read aloud.
 

@@ -134,7 +134,8 @@ def _texts(name, entries, digits, own_unit):
     """Texts of the entries of a column, and whether they are numbers."""
     known = [entry for entry in entries if not is_missing(entry)]
     if any(isinstance(e, bool | np.bool_) or not isinstance(e, Real) for e in known):
-        return ["" if is_missing(e) else entry_text(e, digits) for e in entries], False
+        texts = ["" if is_missing(e) else entry_text(e, digits) for e in entries]
+        return [text.replace(MINUS, "-") for text in texts], False
     numbers = [np.nan if is_missing(entry) else float(entry) for entry in entries]
     if name.endswith("pvalue"):
         texts = [p_text(p).removeprefix("p ").removeprefix("= ") for p in numbers]

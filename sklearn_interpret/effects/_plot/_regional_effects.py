@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.axes import values_along
 from sklearn_interpret._model.rows.tables import with_outputs
+from sklearn_interpret._model.surrogates.tree_rules import leaf_order
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import Display
@@ -21,7 +22,7 @@ from sklearn_interpret._plotting.panels.displays import (
 )
 from sklearn_interpret._plotting.panels.lines import Artists, Effect, LinePanel, Looks
 from sklearn_interpret._plotting.sources import response_name
-from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order, tree_fits
+from sklearn_interpret._plotting.tree_diagram import draw_tests, tree_fits
 from sklearn_interpret.effects._plot._effect import (
     chosen_entries,
     increasing,
