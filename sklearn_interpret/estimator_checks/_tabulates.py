@@ -5,17 +5,26 @@ import re
 from decimal import Decimal
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
-from sklearn_interpret.estimator_checks._results import assert_same
+from sklearn_interpret.estimator_checks._results import assert_same, expect_error
 from sklearn_interpret.estimator_checks._tables import (
     fitted,
     named_table,
     numeric_table,
     optional,
+    prepared,
 )
 
 # Numbers that are no part of a name, such as "x0".
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def check_tables_need_fit(estimator):
+    """Before `fit` there is no table, text or dict."""
+    for name in ("to_frame", "to_text", "to_dict"):
+        with expect_error(NotFittedError, doing=f"{name} before fit"):
+            getattr(prepared(estimator), name)()
 
 
 def check_frame_names_each_line(estimator):

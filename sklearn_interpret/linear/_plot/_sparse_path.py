@@ -319,7 +319,7 @@ class SparsePathDisplay(DisplayMixin):
         -------
         pandas.DataFrame
             A line for each penalty and feature ever in use: columns "class" (of
-            a classifier), "feature", "alpha" and "coefficient".
+            a classifier), "feature", "alpha" and "coef".
 
         Raises
         ------
@@ -333,7 +333,7 @@ class SparsePathDisplay(DisplayMixin):
             columns = {
                 "feature": np.repeat([self._names[j] for j in used], path.shape[1]),
                 "alpha": np.tile(self._alphas, len(used)),
-                "coefficient": path[used].ravel(),
+                "coef": path[used].ravel(),
             }
             if self.classes is not None:
                 columns = {"class": self.classes[output], **columns}
