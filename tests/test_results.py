@@ -218,7 +218,7 @@ def test_other_tables_are_those_drawn():
     pd.testing.assert_frame_equal(weights[list(drawn)].drop("intercept"), drawn)
     path = linear.SparseLinearRegressor().fit(FEW, PROGRESSION)
     display = linear.SparsePathDisplay.from_estimator(path)
-    same_numbers(path, display, "coef", on=["feature", "alpha"])
+    same_numbers(path, display, "coef_per_std", on=["feature", "alpha"])
     chosen = prototypes.MMDCritic(n_prototypes=3, n_criticisms=2).fit(FEW)
     display = prototypes.PrototypeDisplay.from_estimator(chosen, FEW)
     pd.testing.assert_frame_equal(chosen.to_frame(), display.to_frame())

@@ -93,8 +93,9 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         -------
         pandas.DataFrame
             A line for each feature and penalty, the features in the order in which they
-            entered: columns "class" of a classifier, "feature", "alpha", "coef", and
-            "selected", which is true at the penalty of the model.
+            entered: columns "class" of a classifier, "feature", "alpha", "coef",
+            "coef_per_std" (for one standard deviation of the feature) and "selected",
+            which is true at the penalty of the model.
 
         Raises
         ------
@@ -114,6 +115,7 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
                 "feature": as_objects(names)[used].repeat(n_alphas),
                 "alpha": np.tile(self.alphas_, len(used)),
                 "coef": path[used].ravel(),
+                "coef_per_std": (path * self.scale_[:, None])[used].ravel(),
                 "selected": np.tile(self.alphas_ == self.alpha_, len(used)),
             }
             for label, path in zip(labels, paths, strict=True)
@@ -121,7 +123,7 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         ]
 
     def _text_blocks(self):
-        drawn = "class", "feature", "coef"
+        drawn = "class", "feature", "coef", "coef_per_std"
         return [
             {name: block[name][block["selected"]] for name in drawn if name in block}
             for block in self._result_blocks()
