@@ -233,9 +233,9 @@ class RegionalEffects(GridMixin, BaseEffect):
     >>> model = RandomForestRegressor(20, random_state=0)
     >>> effects = RegionalEffects(model, features=[0]).fit(X, y)
     >>> print(effects.to_text())
-    x0: heterogeneity 0.515 -> 0.0778 -> 0.0778
-      x1 <= 0.004: 241 rows, heterogeneity 0.0854
-      x1 > 0.004: 259 rows, heterogeneity 0.07
+    x0: heterogeneity 0.515 -> 0.07779 -> 0.07779
+      x1 <= 0.004: 241 rows, heterogeneity 0.08537
+      x1 > 0.004: 259 rows, heterogeneity 0.07001
     """
 
     effect: str = "ice"

@@ -284,6 +284,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     >>> inspector = CoefficientInference(LinearRegression()).fit(X[["bmi", "bp"]], y)
     >>> inspector.to_frame().round(3)[["coef", "standard_error", "statistic"]]
                   coef  standard_error  statistic
+    term
     bmi          8.519           0.705     12.089
     bp           1.385           0.225      6.152
     intercept -203.623          22.234     -9.158
