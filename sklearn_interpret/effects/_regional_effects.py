@@ -138,10 +138,10 @@ class RegionalEffects(GridMixin, BaseEffect):
         Least share of a feature's variance between curves (`joint`: of all features')
         that a split explains. A variance below 4 % of the response's counts as this:
         models that were fitted to noise have spurious interactions of that size.
-    significance : float, default=None
-        Largest p-value of a split, such as 0.05: the share of at least
-        5 / `significance` permutations of the curves among the rows of the region
-        whose best split is as good. None accepts all splits that gain enough.
+    alpha : float, default=None
+        Largest p-value of a split, such as 0.05: the share of at least 5 / `alpha`
+        permutations of the curves among the rows of the region whose best split is as
+        good. None accepts all splits that gain enough.
     grid_resolution : int, default=20
         Largest number of points, or of intervals with ``effect="ale"``, along a numeric
         feature.
@@ -247,7 +247,7 @@ class RegionalEffects(GridMixin, BaseEffect):
     max_depth: int = 2
     min_samples_leaf: float = 0.05
     min_gain: float = 0.1
-    significance: float | None = None
+    alpha: float | None = None
     grid_resolution: int = 20
     percentiles: tuple[float, float] = (0.05, 0.95)
     custom_values: dict[Any, Any] | None = None
@@ -274,7 +274,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             Interval(Real, 0, 0.5, closed="neither"),
         ],
         "min_gain": [Interval(Real, 0, 1, closed="both")],
-        "significance": [Interval(Real, 0, 1, closed="neither"), None],
+        "alpha": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def _make_axis(self, sample, columns, name, size, custom):
@@ -364,7 +364,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             max_order=1,
             parameter="split_features",
         )
-        settings = (self.max_depth, least, self.min_gain, self.significance)
+        settings = (self.max_depth, least, self.min_gain, self.alpha)
         rng = check_random_state(self.random_state)
         excluded = [()] if self.joint else self.features_
         roots = []

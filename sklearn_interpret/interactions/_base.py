@@ -1,5 +1,7 @@
 """Base of the interaction estimators: players, and sets of players."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 
 import numpy as np

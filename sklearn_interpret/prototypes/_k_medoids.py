@@ -91,10 +91,8 @@ class KMedoids(
 
     Attributes
     ----------
-    medoid_indices_ : ndarray of shape (n_clusters,), int
-        Positions of the medoids among the rows.
     prototype_indices_ : ndarray of shape (n_clusters,), int
-        The same, under the name of other selectors of prototypes.
+        Positions of the medoids among the rows.
     cluster_centers_ : {ndarray, sparse matrix, DataFrame} or None
         The medoids; None where distances are precomputed.
     labels_ : ndarray of shape (n_samples,), int
@@ -152,7 +150,7 @@ class KMedoids(
     >>> from sklearn_interpret.prototypes import KMedoids
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> k_medoids = KMedoids(n_clusters=3).fit(X)
-    >>> k_medoids.medoid_indices_
+    >>> k_medoids.prototype_indices_
     array([ 78,   7, 112])
     >>> k_medoids.cluster_centers_["petal length (cm)"].tolist()
     [4.5, 1.5, 5.5]
@@ -166,7 +164,6 @@ class KMedoids(
     max_iter: int = 100
     random_state: int | np.random.RandomState | None = None
 
-    medoid_indices_: NDArray[np.intp] = field(init=False)
     prototype_indices_: NDArray[np.intp] = field(init=False)
     cluster_centers_: Any = field(init=False)
     labels_: NDArray[np.intp] = field(init=False)
@@ -231,11 +228,11 @@ class KMedoids(
         points = self._points(rows)
         self._measure = _measure(self.metric, points, categorical)
         found = self._search(points, kept, weights[kept])
-        self.medoid_indices_ = self.prototype_indices_ = kept[found]
+        self.prototype_indices_ = kept[found]
         self._centers = self.cluster_centers_ = None
         if self.metric != "precomputed":
-            self._centers = points[self.medoid_indices_]
-            self.cluster_centers_ = rows.native_at(self.medoid_indices_)
+            self._centers = points[self.prototype_indices_]
+            self.cluster_centers_ = rows.native_at(self.prototype_indices_)
         distances = self._distances(points)
         self.labels_ = distances.argmin(axis=1)
         self.inertia_ = float(distances.min(axis=1) @ weights)
@@ -342,7 +339,7 @@ class KMedoids(
     def _distances(self, points):
         """Distances from the medoids, (n_rows, n_clusters)."""
         if self.metric == "precomputed":
-            return points[:, self.medoid_indices_]
+            return points[:, self.prototype_indices_]
         dense = not (sparse.issparse(points) or sparse.issparse(self._centers))
         if self.metric == "euclidean" and dense:
             # Products of matrices suffice for the search, but err by 1e-8 for copies.
@@ -351,7 +348,7 @@ class KMedoids(
 
     @property
     def _n_features_out(self):
-        return len(self.medoid_indices_)
+        return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -367,7 +364,7 @@ class KMedoids(
         ndarray of shape (n_samples, n_clusters)
             Distances.
         """
-        check_is_fitted(self, "medoid_indices_")
+        check_is_fitted(self, "prototype_indices_")
         rows = validation.check_rows(self, X, reset=False)
         return self._distances(self._points(rows))
 

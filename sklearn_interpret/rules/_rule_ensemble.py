@@ -132,7 +132,7 @@ class RuleFit(RuleModel):
     def _coefficients(self):
         """Coefficients, in the columns of the scores they add to: (n_entries[, k])."""
         entries = self._entries
-        coefficients = np.array([entry.coefficient for entry in entries])
+        coefficients = np.array([entry.coef for entry in entries])
         if not np.ndim(self.intercept_):
             return coefficients
         labels = np.array([e.prediction for e in entries], dtype=self.classes_.dtype)
@@ -187,8 +187,8 @@ class RuleFit(RuleModel):
             lines.append(f"{what} = {entry_text(intercept, digits)}")
             own = [e for e in self._entries if label in (None, e.prediction)]
             for entry in own:
-                sign = "-" if entry.coefficient < 0 else "+"
-                size = entry_text(abs(entry.coefficient), digits)
+                sign = "-" if entry.coef < 0 else "+"
+                size = entry_text(abs(entry.coef), digits)
                 lines.append(f"  {sign} {size} {entry.to_text(digits)}")
         return "\n".join(lines)
 

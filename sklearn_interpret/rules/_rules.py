@@ -222,9 +222,9 @@ def rule_columns(rules, classes):
         entries = [getattr(rule, name, None) for rule in rules]
         if name == "conditions" or set(entries) == {None}:
             continue
-        if name.endswith("shares"):
+        if name.startswith("shares"):
             of_class = zip(classes, zip(*entries, strict=True), strict=True)
-            what = name.removesuffix("s").replace("_", " ")
+            what = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
             columns |= {f"{what} of {label}": shares for label, shares in of_class}
         else:
             columns[name] = entries

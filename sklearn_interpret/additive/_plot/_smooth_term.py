@@ -466,7 +466,7 @@ default=None
         Returns
         -------
         pandas.DataFrame
-            One line per point: "term", "output", "x", "effect"; "x2" where there are
+            One line per point: "term", "output", "x", "value"; "x2" where there are
             pairs, and "low" and "high" where there are bands.
 
         Raises
@@ -481,8 +481,7 @@ default=None
             name = ":".join(effect.names)
             blocks += effect_columns(effect, outputs, term=name)
         table = self._long_frame(blocks)
-        table = table.drop(columns=["feature", "feature2"], errors="ignore")
-        return table.rename(columns={"value": "effect"})
+        return table.drop(columns=["feature", "feature2"], errors="ignore")
 
 
 def _outputs(model, target):

@@ -175,7 +175,7 @@ class ShapleyInteractionDisplay(Display):
         -------
         pandas.DataFrame
             One line per pair, from the strongest down, with the columns "feature",
-            "feature2" (the same for a main effect) and "interaction".
+            "feature2" (the same for a main effect) and "interaction_value".
         """
         table = self._checked()
         pairs = np.triu_indices(len(table))
@@ -186,7 +186,7 @@ class ShapleyInteractionDisplay(Display):
             {
                 "feature": names[first],
                 "feature2": names[second],
-                "interaction": table[first, second],
+                "interaction_value": table[first, second],
             }
         )
 
