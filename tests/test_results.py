@@ -1,6 +1,7 @@
 """Results as tables: of every class, of several outputs, and as displays draw them."""
 
 import json
+import sys
 from inspect import isabstract
 
 import numpy as np
@@ -27,6 +28,8 @@ from sklearn_interpret import (
     interactions,
     linear,
     prototypes,
+    report,
+    rules,
     shapley,
     surrogates,
 )
@@ -229,3 +232,88 @@ def test_other_tables_are_those_drawn():
     display = surrogates.GlobalSurrogateDisplay.from_estimator(surrogate, FEW)
     drawn = display.to_frame().drop(columns="output")
     pd.testing.assert_frame_equal(surrogate.to_frame(), drawn)
+
+
+def test_text_of_weights_reads_like_a_summary():
+    """The numbers are those of statsmodels 0.15.0, OLS(y, add_constant(X))."""
+    X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([1000.0, 1200, 1150, 1400])
+    inspector = linear.CoefficientInference(LinearRegression()).fit(X, y)
+    assert inspector.to_text(3).splitlines() == [
+        "model         LinearRegression",
+        "rows          4",
+        "residual dof  2",
+        "R²            0.808",
+        "adjusted R²   0.711",
+        "dispersion    7875",
+        "covariance    model",
+        "interval      wald, 95 %",
+        "",
+        "term       coef  standard_error  statistic  pvalue    low  high",
+        "x0          115            39.7       2.90   0.101  -55.8   286",
+        "intercept   900             109       8.28  0.0143    432  1368",
+    ]
+    found = inspector.to_dict()
+    assert found["facts"]["R²"] == inspector.r2_
+    assert found["results"][0]["coef"] == inspector.coef_[0]
+    assert found["names"]["target"] is None
+    with pytest.raises(ValueError, match="digits == 0"):
+        inspector.to_text(digits=0)
+
+
+def test_text_of_terms_says_what_was_fitted():
+    model = additive.GAMRegressor(terms=["bmi", "s5"]).fit(FEW, PROGRESSION)
+    head, _, table = model.to_text().partition("\n\n")
+    facts = dict(line.split("  ", 1) for line in head.splitlines())
+    assert facts["family"].strip() == "normal"
+    assert facts["rows"].strip() == "442"
+    assert float(facts["deviance explained"]) == pytest.approx(
+        model.deviance_explained_, abs=5e-5
+    )
+    assert [line.split()[0] for line in table.splitlines()] == ["term", "bmi", "s5"]
+    assert model.to_frame().attrs["family"] == "normal"
+
+
+def test_checks_of_the_report_are_a_table_a_text_and_a_dict():
+    page = report.InspectionReport(
+        LinearRegression(), sections=["overview"], cv=2, random_state=0
+    )
+    page.fit(FEW[:60], PROGRESSION[:60])
+    table, text, found = page.to_frame(), page.to_text(), page.to_dict()
+    assert table["name"].tolist() == [check.name for check in page.checks_]
+    assert set(table["verdict"]) <= {"passed", "warned", "skipped"}
+    lines = text.splitlines()
+    assert sum(not line.startswith(" ") for line in lines) == len(table)
+    for check in page.checks_:
+        (line,) = (line for line in lines if check.title in line)
+        assert line.startswith(f"{check.verdict}: ")
+        advised = f"    {check.advice}".replace("\N{MINUS SIGN}", "-") in lines
+        assert advised == (check.verdict == "warned")
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert [line["finding"] for line in found["results"]] == table["finding"].tolist()
+    (section,) = found["sections"]
+    assert section["name"] == "overview"
+    captions = [part.caption for part in page.sections_[0].parts]
+    named = [table["caption"] for table in section["tables"]] + section["figures"]
+    assert sorted(named) == sorted(captions)
+    features = section["tables"][-1]["lines"]
+    assert [line["feature"] for line in features] == list(FEW)
+
+
+def test_a_feature_with_the_name_of_a_column_keeps_its_values():
+    table = FEW.rename(columns={"bmi": "row", "bp": "kind"})
+    chosen = prototypes.MMDCritic(n_prototypes=3, n_criticisms=0).fit(table)
+    found = chosen.to_frame()
+    assert found["row"].tolist() == chosen.prototype_indices_.tolist()
+    assert_allclose(found["row (value)"], table["row"].iloc[found["row"]])
+
+
+def test_tables_need_pandas_texts_and_dicts_do_not(monkeypatch):
+    numbers, model = FEW.to_numpy(), DecisionTreeRegressor(max_depth=3)
+    tree = shapley.TreeSHAP(model).fit(numbers, PROGRESSION)
+    rule = rules.OneRClassifier().fit(X.to_numpy(), Y)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for each in (tree, rule):
+        with pytest.raises(ImportError, match="to_frame requires pandas"):
+            each.to_frame()
+        assert len(each.to_dict()["results"]) >= 3
+        assert each.to_text().count("\n") >= 2

@@ -29,6 +29,8 @@ class ResultsMixin(ABC):
     it (`_result_facts`) and the units of columns (`_result_units`).
     """
 
+    n_features_in_: int
+
     # Column that is the index of the frame.
     _result_index: ClassVar[str | None] = None
     # Columns whose numbers have different units.

@@ -103,7 +103,7 @@ class Explanation(BaseExplanation):
     approximation: str | None = field(default=None, kw_only=True)
     value_name: str = field(default="Shapley value", kw_only=True)
 
-    _facts_by_row = ("predictions", "base_values")
+    _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions", "base_values")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *BaseExplanation._arrays_by_row,
         "values",

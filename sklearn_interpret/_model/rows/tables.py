@@ -163,7 +163,8 @@ def json_value(value: Any) -> Any:
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
-        return float(value) if np.isfinite(value) else None
+        number = float(value)
+        return number if np.isfinite(number) else None
     if isinstance(value, Mapping):
         return {_key(key): json_value(entry) for key, entry in value.items()}
     if is_dataclass(value):
