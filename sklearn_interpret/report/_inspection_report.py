@@ -343,6 +343,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             "sections": for each its "name", "title", "summary", "notes", "code",
             "tables" ("caption" and "lines") and the captions of its "figures".
         """
+        found = super().to_dict()
         sections = [
             {name: getattr(section, name) for name in _OF_SECTIONS}
             | {
@@ -357,7 +358,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             }
             for section in self.sections_
         ]
-        return super().to_dict() | {"sections": json_value(sections)}
+        return found | {"sections": json_value(sections)}
 
     def _repr_html_(self):
         if not hasattr(self, "sections_"):
