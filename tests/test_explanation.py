@@ -1,5 +1,6 @@
 """The result of local methods: shapes, rows, tables, and nothing unescaped in HTML."""
 
+import json
 import pickle
 import sys
 from dataclasses import FrozenInstanceError
@@ -7,6 +8,7 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -309,3 +311,46 @@ def test_an_explanation_pickles():
     again = pickle.loads(pickle.dumps(explanation))
     assert_array_equal(again.values, explanation.values)
     assert again.output_names == explanation.output_names
+
+
+@pytest.mark.parametrize("kind", [list, pd.Series])
+def test_dict_of_texts_has_the_texts(kind):
+    texts = kind(["good film", "bad film"])
+    explanation = Explanation([[1.0], [np.nan]], [0.0, 1.0], data=texts)
+    found = explanation.to_dict()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert [line["data"] for line in found["rows"]] == ["good film", "bad film"]
+    assert [line["shapley_value"] for line in found["results"]] == [1.0, None]
+
+
+def test_dict_names_each_number():
+    explanation = Explanation(
+        np.arange(8.0).reshape(2, 2, 2),
+        [[0.0, 1.0], [0.0, 1.0]],
+        standard_errors=np.full((2, 2, 2), 0.5),
+        data=pd.DataFrame({"age": [30, 40], "job": ["a", None]}, index=["u", "v"]),
+        feature_names=["age", "job"],
+        output_names=["no", "yes"],
+        response_name="probability",
+        target_name="ill",
+    )
+    found = explanation.to_dict()
+    assert found["names"] == {
+        "features": ["age", "job"],
+        "outputs": ["no", "yes"],
+        "target": "ill",
+        "response": "probability",
+    }
+    assert found["units"] == {"shapley_value": "probability"}
+    row = {"row": "v", "base_values": [0.0, 1.0], "data": {"age": 40, "job": None}}
+    assert found["rows"][1] == row
+    assert found["results"][5] == {
+        "row": "v",
+        "feature": "age",
+        "output": "yes",
+        "shapley_value": 5.0,
+        "standard_error": 0.5,
+    }
+    one = explanation[[1]].to_dict()
+    assert one["rows"] == found["rows"][1:]
+    assert one["results"] == found["results"][4:]

@@ -134,16 +134,18 @@ class BaseExplanation(ABC):
     def _row_lines(self):
         """Yield what is known of each explained row, by name."""
         known = [name for name in self._facts_by_row if getattr(self, name) is not None]
-        columns = {}
+        columns, texts = {}, None
         if len(getattr(self.data, "shape", ())) == 2:
             data = as_rows(self.data)
             columns = {name: data.values(j) for j, name in enumerate(data.names)}
+        elif self.data is not None:
+            texts = list(self.data)  # or images
         for row, label in enumerate(self._row_labels()):
             line = {"row": label} | {name: getattr(self, name)[row] for name in known}
             if columns:
                 line["data"] = {name: column[row] for name, column in columns.items()}
-            elif self.data is not None:
-                line["data"] = self.data[row]
+            elif texts is not None:
+                line["data"] = texts[row]
             yield line
 
     def _lines(self):
