@@ -1,6 +1,5 @@
 """The result of local methods: shapes, rows, tables, and nothing unescaped in HTML."""
 
-import json
 import pickle
 import sys
 from dataclasses import FrozenInstanceError
@@ -311,16 +310,6 @@ def test_an_explanation_pickles():
     again = pickle.loads(pickle.dumps(explanation))
     assert_array_equal(again.values, explanation.values)
     assert again.output_names == explanation.output_names
-
-
-@pytest.mark.parametrize("kind", [list, pd.Series])
-def test_dict_of_texts_has_the_texts(kind):
-    texts = kind(["good film", "bad film"])
-    explanation = Explanation([[1.0], [np.nan]], [0.0, 1.0], data=texts)
-    found = explanation.to_dict()
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert [line["data"] for line in found["rows"]] == ["good film", "bad film"]
-    assert [line["shapley_value"] for line in found["results"]] == [1.0, None]
 
 
 def test_dict_names_each_number():

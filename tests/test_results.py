@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer, mean_absolute_error
@@ -317,3 +318,20 @@ def test_tables_need_pandas_texts_and_dicts_do_not(monkeypatch):
             each.to_frame()
         assert len(each.to_dict()["results"]) >= 3
         assert each.to_text().count("\n") >= 2
+
+
+@pytest.mark.parametrize("kind", [list, pd.Series])
+def test_dict_of_texts_has_the_texts(kind):
+    texts = ["good film", "bad film", "very good", "very bad"]
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(
+        texts, [1, 0] * 2
+    )
+    if kind is pd.Series:
+        texts = pd.Series(texts, index=list("abcd"))
+    inspector = surrogates.LimeText(FrozenEstimator(model), random_state=0).fit(texts)
+    found = inspector.explain(texts[:2]).to_dict()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert [line["data"] for line in found["rows"]] == ["good film", "bad film"]
+    names = [line["row"] for line in found["rows"]]
+    assert names == ([0, 1] if kind is list else ["a", "b"])
+    assert {line["feature"] for line in found["results"]} >= {"good", "bad", "film"}
