@@ -112,6 +112,13 @@ def test_terms_of_several_classes_have_names_of_their_own():
     assert set(path.to_frame()["alpha"]) == set(path.alphas_)
 
 
+def test_weights_of_small_size_keep_their_digits():
+    tiny = FEW.assign(bp=FEW["bp"] * 1e6)
+    path = linear.SparseLinearRegressor().fit(tiny, PROGRESSION)
+    (line,) = (line for line in path.to_text().splitlines() if line.startswith("bp"))
+    assert float(line.split()[1]) == pytest.approx(path.coef_[1], rel=1e-3)
+
+
 def test_several_scores_are_named():
     scoring = {"r2": "r2", "mae": make_scorer(mean_absolute_error)}
     inspector = importance.PermutationImportance(

@@ -52,6 +52,8 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     coef_path_: NDArray[np.float64] = field(init=False)
     scale_: NDArray[np.float64] = field(init=False)
 
+    _result_own_units = frozenset({"coef"})
+
     _parameter_constraints = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None]
     }

@@ -191,6 +191,8 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     fidelity_: float = field(init=False)
     agreement_: float = field(init=False)
 
+    _result_own_units = frozenset({"coef", "std"})
+
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
         "scoring": [str, callable],
