@@ -110,6 +110,7 @@ class Explanation(BaseExplanation):
         "base_values",
         "standard_errors",
     )
+    _displays: ClassVar[str] = "ShapleyWaterfallDisplay and other displays"
     # Whether features are columns of `data`; words of texts and segments are not.
     _features_are_columns: ClassVar[bool] = True
 

@@ -69,6 +69,8 @@ class BaseExplanation(ABC):
     _arrays_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
     # What `to_dict` says of each explained row, beside its results.
     _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
+    # The displays that draw it, in words.
+    _displays: ClassVar[str] = "displays"
 
     @abstractmethod
     def __len__(self) -> int:
@@ -239,6 +241,12 @@ class BaseExplanation(ABC):
             n_rows = shape[0] if shape else len(self.data)
             if n_rows != len(self):
                 raise ValueError(f"data has {n_rows} rows, but values has {len(self)}.")
+
+    def __getattr__(self, name: str) -> Any:
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name == "plot":
+            message += f": it is drawn by `from_explanation` of {self._displays}"
+        raise AttributeError(message, name=name, obj=self)
 
     def __getitem__(self, index: Any) -> Self:
         """Return the explanation of some rows, their axis kept."""

@@ -108,6 +108,9 @@ class InteractionExplanation(BaseExplanation):
         "values",
         "base_values",
     )
+    _displays: ClassVar[str] = (
+        "FunctionalDecompositionDisplay and InteractionNetworkDisplay"
+    )
 
     def __post_init__(self):
         values = checked_array(self.values, "values")

@@ -114,6 +114,7 @@ class RemovalExplanation(BaseExplanation):
         "original_predictions",
         *_objects,
     )
+    _displays: ClassVar[str] = "TextCounterfactualDisplay"
 
     def __post_init__(self):
         for name in ("pieces", "removed", "words"):

@@ -132,6 +132,7 @@ default=None
         "lower_bounds",
         "optimal",
     )
+    _displays: ClassVar[str] = "CounterfactualDisplay and AdversarialDisplay"
     _arrays_by_found: ClassVar[tuple[str, ...]] = (
         "predictions",
         "answers",

@@ -277,6 +277,7 @@ class RuleExplanation(BaseExplanation):
         *_numbers,
         *_objects,
     )
+    _displays: ClassVar[str] = "AnchorsDisplay"
 
     def __post_init__(self):
         self._set("rules", [tuple(rule) for rule in self.rules])

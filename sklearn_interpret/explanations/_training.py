@@ -81,6 +81,7 @@ class TrainingExplanation(BaseExplanation):
         "values",
         *BaseExplanation._arrays_by_row,
     )
+    _displays: ClassVar[str] = "InfluenceDisplay and InfluenceTreeDisplay"
 
     def __post_init__(self):
         self._set("values", checked_array(self.values, "values"))

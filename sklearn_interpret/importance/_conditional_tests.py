@@ -129,6 +129,8 @@ class ConditionalTests:
         with some rows' values of the feature and less what the other features explain
         of this difference, over the variance of the target. The other half tests it.
         Any direction is valid; this one is zero if the model ignores the feature.
+        What the others explain is estimated from all rows, without targets: estimates
+        from the first half fit its noise, and leave a dependence in the second.
         The importance is the share of the variance of the target's residuals that those
         of the direction explain.
         """
@@ -136,17 +138,16 @@ class ConditionalTests:
         whole, variance = self._predicted
         donors = np.random.default_rng(seed).choice(np.flatnonzero(half), _N_DONORS)
         effect = whole - np.mean([self._with_values_of(i, columns) for i in donors], 0)
-        learner = self.nuisance(effect)
-        explained = learner.fitted(others, np.flatnonzero(half))
-        direction = effect - learner.outcomes(explained, others)
+        direction, *_ = self.residuals(effect, others)
         direction = np.where(_are_rounding(direction, whole), 0.0, direction / variance)
         if self._follow(coded(self.rows, columns), others).all():
             direction = np.zeros_like(direction)
-        of_target, _, target_score = self.residuals(self.outcomes, others)
-        projected, _, effect_score = self.residuals(direction, others)
+        of_target, held_target, target_score = self.residuals(self.outcomes, others)
+        projected, held_projected, effect_score = self.residuals(direction, others)
         products = (of_target * projected).sum(axis=1)[~half]
+        held_out = (held_target * held_projected).sum(axis=1)[~half]
         weights = self.weights[~half]
-        found = one_sided_test(products, weights)
+        found = one_sided_test(products, weights, held_out)
         squares = [
             weights @ (part[~half] ** 2).sum(axis=1) for part in (of_target, projected)
         ]

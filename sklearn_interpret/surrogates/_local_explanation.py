@@ -86,6 +86,7 @@ class LocalExplanation(Explanation):
         "selected",
         "conditions",
     )
+    _displays: ClassVar[str] = "LimeDisplay"
     _strength_name: ClassVar[str] = "effect"
 
     def __post_init__(self):

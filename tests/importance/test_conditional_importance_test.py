@@ -135,8 +135,7 @@ def test_pcm_by_a_plain_loop(no_checks):
             moved = rows.copy()
             moved[:, j] = rows[donor, j]
             effect = effect - model.predict(moved) / 5
-        explained = LinearRegression().fit(others[half], effect[half])
-        direction = (effect - explained.predict(others)) / variance
+        direction = held_out_residuals(others, effect, parts) / variance
         left = held_out_residuals(others, y, parts)[~half]
         projected = held_out_residuals(others, direction, parts)[~half]
         products = left * projected

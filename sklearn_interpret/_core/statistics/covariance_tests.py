@@ -47,11 +47,15 @@ def product_test(products, held_out, weights):
     return statistic, float(f.sf(ratio, q, total - q))
 
 
-def one_sided_test(products, weights):
-    """Student's statistic of the mean of products (n_rows,), and its upper p-value."""
+def one_sided_test(products, weights, held_out=None):
+    """Student's statistic of the mean of products (n_rows,), and its upper p-value.
+
+    Held-out products, as in `product_test`, give the variance.
+    """
     total = weights.sum()
     mean = weights @ products / total
-    squares = weights @ (products - mean) ** 2
+    varying = products if held_out is None else held_out
+    squares = weights @ (varying - weights @ varying / total) ** 2
     if not (squares > 0 and total > 1):
         return 0.0, 1.0
     statistic = float(mean / np.sqrt(squares / (total - 1) / total))

@@ -22,6 +22,8 @@ def test_variance_is_that_of_the_held_out_products():
     statistic, _ = _test(products, np.ones(100))
     halved, _ = product_test(products, 2 * products + 3, np.ones(100))
     assert_allclose(4 * halved, statistic)
+    upper, _ = one_sided_test(products[:, 0], np.ones(100), 2 * products[:, 0] + 3)
+    assert_allclose(4 * upper**2, statistic)
 
 
 @pytest.mark.parametrize("q", [1, 3])
