@@ -76,10 +76,10 @@ class ShapleyInteractionDisplay(Display):
     ...     [[2.0, 0.5], [0.5, 1.0]], feature_names=["age", "income"]
     ... ).plot()
     >>> display.to_frame()
-      feature feature2  interaction
-    0     age      age          2.0
-    1  income   income          1.0
-    2     age   income          0.5
+      feature feature2  interaction_value
+    0     age      age                2.0
+    1  income   income                1.0
+    2     age   income                0.5
     """
 
     interactions: ArrayLike
