@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -85,7 +86,7 @@ class RefittingMixin:
         MetadataRouter
             Metadata of the estimator's `fit` and of the splitter's `split`.
         """
-        router = super().get_metadata_routing()
+        router: MetadataRouter = cast(Any, super()).get_metadata_routing()
         if hasattr(self, "cv"):
             mapping = MethodMapping().add(caller="fit", callee="split")
             splitter = self.cv if hasattr(self.cv, "split") else check_cv(None)

@@ -197,7 +197,7 @@ class CeterisParibusDisplay:
     importances: ArrayLike | None
     row_values: list[Any]
     prediction: ArrayLike
-    row: int
+    row: Any
     models: list[str] | None
     figure_: Figure
     axes_: NDArray[np.object_]
@@ -221,7 +221,7 @@ class CeterisParibusDisplay:
         importances: ArrayLike | None = None,
         row_values: list[Any],
         prediction: ArrayLike,
-        row: int = 0,
+        row: Any = 0,
         models: list[str] | None = None,
     ) -> None: ...
     @classmethod
@@ -245,7 +245,7 @@ class CeterisParibusDisplay:
         target: Any = None,
         n_jobs: int | None = None,
         verbose: int | None = None,
-        row: int = 0,
+        row: Any = 0,
         n_cols: int = 3,
         max_entries: int | None = 20,
         order: str = "levels",
@@ -281,7 +281,7 @@ class CeterisParibusDisplay:
         target: Any = None,
         n_jobs: int | None = None,
         verbose: int | None = None,
-        row: int = 0,
+        row: Any = 0,
         n_cols: int = 3,
         max_entries: int | None = 20,
         order: str = "levels",

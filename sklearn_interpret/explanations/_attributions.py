@@ -369,7 +369,7 @@ class Explanation(BaseExplanation):
                     for j, entry in zip(order, entries, strict=True)
                 ]
                 start = entry_text(base_values[row, output])
-                body.append([str(row), *name, start, *cells])
+                body.append([str(self.row_names[row]), *name, start, *cells])
         return head, body
 
     def _caption(self):

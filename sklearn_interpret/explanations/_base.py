@@ -14,11 +14,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._model._sklearn_compat import safe_indexing
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.tables import json_value, versions
 from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret.explanations._selection import names_of_rows, take_rows
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.
 SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5
@@ -171,6 +170,11 @@ class BaseExplanation(ABC):
     def _caption(self):
         """Caption of the HTML table."""
         return f"{self._size()}; the first rows"
+
+    @property
+    def row_names(self) -> NDArray[Any]:
+        """Label of each row in the index of a pandas `data`, else its position."""
+        return names_of_rows(self.data, len(self))
 
     @property
     def _shown(self):
@@ -327,13 +331,6 @@ def row_positions(index, n_rows):
             f"positions or a boolean mask; got {index!r}."
         )
     return np.atleast_1d(np.arange(n_rows)[positions])
-
-
-def take_rows(data, positions):
-    """Rows of a table, or entries of a list of texts or an array of images."""
-    if len(getattr(data, "shape", ())) == 2:
-        return as_rows(data).native_at(positions)
-    return safe_indexing(data, positions)
 
 
 def optional_library(library, method):

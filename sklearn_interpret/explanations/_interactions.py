@@ -313,7 +313,7 @@ class InteractionExplanation(BaseExplanation):
         head = ["row", *(["output"] if several else []), "base value", *names]
         body = [
             [
-                str(row),
+                str(self.row_names[row]),
                 *([str(self.output_names[output])] if several else []),
                 entry_text(base_values[row, output]),
                 *(

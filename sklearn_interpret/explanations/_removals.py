@@ -234,8 +234,10 @@ class RemovalExplanation(BaseExplanation):
     def _html_table(self):
         head = ["row", "prediction", "words removed", "text"]
         body = [
-            [str(row), self._outcome(row), str(n), Markup(self.to_html(row))]
-            for row, n in zip(self._shown, self.n_removed, strict=False)
+            [str(name), self._outcome(row), str(n), Markup(self.to_html(row))]
+            for row, name, n in zip(
+                self._shown, self.row_names, self.n_removed, strict=False
+            )
         ]
         return head, body
 

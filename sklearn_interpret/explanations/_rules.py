@@ -363,7 +363,7 @@ class RuleExplanation(BaseExplanation):
             high = rounded_text(self.precision_high[row], down=False)
             body.append(
                 [
-                    str(row),
+                    str(self.row_names[row]),
                     self.text(row),
                     entry_text(self.answers[row]),
                     f"{entry_text(self.precision[row], 3)} ({low} to {high})",
