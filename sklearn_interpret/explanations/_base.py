@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.tables import json_value, versions
 from sklearn_interpret._model.sklearn_bases import DataFrame
