@@ -264,7 +264,7 @@ class Explanation(BaseExplanation):
         numbers = {self._value_column: self.values}
         if self.standard_errors is not None:
             numbers["standard_error"] = self.standard_errors
-        for row, label in enumerate(self._row_labels()):
+        for row, label in enumerate(self.row_names):
             for j, feature in enumerate(self.feature_names):
                 for output in range(k):
                     line = {"row": label, "feature": feature}

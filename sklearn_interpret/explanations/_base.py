@@ -128,11 +128,6 @@ class BaseExplanation(ABC):
         """Unit of the numbers in columns of the results, by column."""
         return {}
 
-    def _row_labels(self):
-        """Name of each explained row: that of a frame's index, or its position."""
-        index = getattr(self.data, "index", None)  # of a list, this is a method
-        return index if hasattr(index, "__len__") else range(len(self))
-
     def _row_lines(self):
         """Yield what is known of each explained row, by name."""
         known = [name for name in self._facts_by_row if getattr(self, name) is not None]
@@ -142,7 +137,7 @@ class BaseExplanation(ABC):
             columns = {name: data.values(j) for j, name in enumerate(data.names)}
         elif self.data is not None:
             texts = list(self.data)  # or images
-        for row, label in enumerate(self._row_labels()):
+        for row, label in enumerate(self.row_names):
             line = {"row": label} | {name: getattr(self, name)[row] for name in known}
             if columns:
                 line["data"] = {name: column[row] for name, column in columns.items()}

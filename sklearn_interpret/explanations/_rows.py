@@ -259,11 +259,6 @@ default=None
             columns["beyond_data"] = self.beyond_data[found, feature]
         return pandas.DataFrame(columns).infer_objects()
 
-    def _lines(self):
-        labels, (found, _) = list(self._row_labels()), np.nonzero(self.changed)
-        for row, line in zip(self.origin[found], super()._lines(), strict=True):
-            yield line | {"row": labels[row]}
-
     def _entries(self, found, features):
         """Values of some features before and after, for rows found: objects."""
         before, after = as_rows(self.data), as_rows(self.rows)

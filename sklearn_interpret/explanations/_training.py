@@ -179,11 +179,6 @@ class TrainingExplanation(BaseExplanation):
             }
         ).infer_objects()
 
-    def _lines(self):
-        labels, n_training = list(self._row_labels()), self.values.shape[1]
-        for place, line in enumerate(super()._lines()):
-            yield line | {"row": labels[place // n_training]}
-
     def _units(self):
         return {"value": self.value_name}
 
