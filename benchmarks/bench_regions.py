@@ -180,7 +180,7 @@ def false_splits(name: str, effect: str, n_rows: int, n_seeds: int) -> Result:
             effect=effect,
             features=[0],
             min_gain=0,
-            significance=0.05,
+            alpha=0.05,
             random_state=seed,
         ).fit(X)
         divided.append(len(found.regions_[0]) > 1)

@@ -165,7 +165,7 @@ def sums_by_hand(model: RuleFitClassifier, X: Any) -> np.ndarray:
     for entries, values in ((model.rules_, "holds"), (model.linear_terms_, "values")):
         for entry in entries:
             column = 0 if binary else list(model.classes_).index(entry.prediction)
-            scores[:, column] += entry.coefficient * getattr(entry, values)(X)
+            scores[:, column] += entry.coef * getattr(entry, values)(X)
     shares = expit(np.hstack([-scores, scores]) if binary else scores)
     return shares / shares.sum(axis=1, keepdims=True)
 

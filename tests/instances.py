@@ -188,7 +188,7 @@ ADVERSARIAL = {
             ),
             "substitute": Ridge(),
             "n_rounds": 2,
-            "step": 0.5,
+            "step_size": 0.5,
             "max_queries": 70,
         },
     ],
@@ -241,7 +241,7 @@ EFFECTS = {
         {"grid_resolution": 4},
         {"features": [0, 3], "effect": "ale", "categorical_features": [3]},
         {"joint": True, "max_depth": 1, "split_features": [1, 2], "min_gain": 0.02},
-        {"features": [1], "significance": 0.5, "min_samples_leaf": 3},
+        {"features": [1], "alpha": 0.5, "min_samples_leaf": 3},
     ],
 }
 

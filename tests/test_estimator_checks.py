@@ -239,6 +239,44 @@ class SharesTooMuch(TreeSHAP):
         return 2 * super().interaction_values(X)
 
 
+class NamesTwice(PermutationImportance):
+    def to_frame(self):
+        frame = super().to_frame()
+        return frame.set_axis(["feature", *frame.columns[1:-1], "feature"], axis=1)
+
+
+class SaysTwice(PermutationImportance):
+    def to_frame(self):
+        frame = super().to_frame()
+        return frame.iloc[[*range(len(frame)), 0]]
+
+
+class TellsMore(PermutationImportance):
+    def to_text(self, digits=4):
+        return super().to_text(digits) + "\nsum  123.4"
+
+
+class LeavesLinesOut(PermutationImportance):
+    def to_dict(self):
+        found = super().to_dict()
+        return found | {"results": found["results"][1:]}
+
+
+class WritesInfinity(PermutationImportance):
+    def to_dict(self):
+        return super().to_dict() | {"facts": {"largest": np.inf}}
+
+
+class IsAlwaysReady(PermutationImportance):
+    def to_text(self, digits=4):
+        return super().to_text(digits) if hasattr(self, "importances_") else ""
+
+
+class LosesRowNames(TreeSHAP):
+    def explain(self, X):
+        return replace(super().explain(X), data=np.asarray(X))
+
+
 class KeepsOtherColumns(PermutationImportance):
     def transform(self, X):
         return super().transform(X)[:, ::-1]
@@ -288,6 +326,13 @@ BROKEN = [
     (LeansToOneSide, "interaction_values_add_up"),
     (SharesTooMuch, "interaction_values_add_up"),
     (KeepsOtherColumns, "selected_columns"),
+    (NamesTwice, "frame_names_each_line"),
+    (SaysTwice, "frame_names_each_line"),
+    (TellsMore, "numbers_of_the_text_are_in_the_frame"),
+    (LeavesLinesOut, "dict_survives_json"),
+    (WritesInfinity, "dict_survives_json"),
+    (IsAlwaysReady, "tables_need_fit"),
+    (LosesRowNames, "explanation_survives_json"),
 ]
 
 

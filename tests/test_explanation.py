@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -309,3 +310,36 @@ def test_an_explanation_pickles():
     again = pickle.loads(pickle.dumps(explanation))
     assert_array_equal(again.values, explanation.values)
     assert again.output_names == explanation.output_names
+
+
+def test_dict_names_each_number():
+    explanation = Explanation(
+        np.arange(8.0).reshape(2, 2, 2),
+        [[0.0, 1.0], [0.0, 1.0]],
+        standard_errors=np.full((2, 2, 2), 0.5),
+        data=pd.DataFrame({"age": [30, 40], "job": ["a", None]}, index=["u", "v"]),
+        feature_names=["age", "job"],
+        output_names=["no", "yes"],
+        response_name="probability",
+        target_name="ill",
+    )
+    found = explanation.to_dict()
+    assert found["names"] == {
+        "features": ["age", "job"],
+        "outputs": ["no", "yes"],
+        "target": "ill",
+        "response": "probability",
+    }
+    assert found["units"] == {"shapley_value": "probability"}
+    row = {"row": "v", "base_values": [0.0, 1.0], "data": {"age": 40, "job": None}}
+    assert found["rows"][1] == row
+    assert found["results"][5] == {
+        "row": "v",
+        "feature": "age",
+        "output": "yes",
+        "shapley_value": 5.0,
+        "standard_error": 0.5,
+    }
+    one = explanation[[1]].to_dict()
+    assert one["rows"] == found["rows"][1:]
+    assert one["results"] == found["results"][4:]

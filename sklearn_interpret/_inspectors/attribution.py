@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
 from sklearn_interpret._model.progress import counted, progress_of, shows_progress
+from sklearn_interpret._model.rows.tables import as_objects
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
@@ -23,7 +26,7 @@ from sklearn_interpret.explanations import AttributionTransformerMixin, Explanat
 _ROUNDING, _ROUNDING_OF_DOUBLES = {np.float16: 1e-2, np.float32: 1e-5}, 1e-9
 
 
-class BaseAttribution(AttributionTransformerMixin, BaseInspector):
+class BaseAttribution(ResultsMixin, AttributionTransformerMixin, BaseInspector):
     """Base of the inspectors whose explanations add up to the responses.
 
     A subclass prepares itself in `_start` and explains rows in `_values`; with groups
@@ -64,19 +67,52 @@ class BaseAttribution(AttributionTransformerMixin, BaseInspector):
         has the importance of the group. Computed on first access; the rows are not
         pickled, so read it before pickling.
         """
+        importances = np.zeros(self.n_features_in_)
+        sizes = self._mean_sizes().mean(axis=1)
+        for (columns, _), size in zip(self._attributed(), sizes, strict=True):
+            importances[list(columns)] = size
+        return importances
+
+    def _mean_sizes(self):
+        """Mean absolute attributions over the rows of `fit`: (n_players, k)."""
         check_is_fitted(self)
         if self._importances is None:
             sample = self._sample_for("feature_importances_")
             with progress_of(self, "feature_importances_"):
                 total = sample.map_reduce(partial(_sizes, self), np.add)
-                sizes = total[:-1] / total[-1]
-            importances = np.zeros(self.n_features_in_)
-            for (columns, _), size in zip(
-                self._attributed(), sizes.mean(axis=1), strict=True
-            ):
-                importances[list(columns)] = size
-            self._importances = importances
+            self._importances = total[:-1] / total[-1]
         return self._importances
+
+    def to_frame(self) -> DataFrame:
+        """Return the importances as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each feature or group and output, the most important feature
+            first: columns "feature", "output" where there are several, and
+            "importance", the mean absolute attribution over the rows of `fit`.
+            Computed from these, like `feature_importances_`. Those of single rows are
+            in the table of the explanation.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        sizes, labels = self._mean_sizes(), as_objects(self.output_names_)
+        order = np.argsort(-sizes.sum(axis=1), kind="stable")
+        names = as_objects([name for _, name in self._attributed()])[order]
+        columns = {"feature": names.repeat(len(labels))}
+        if len(labels) > 1:
+            columns["output"] = np.tile(labels, len(names))
+        return [columns | {"importance": sizes[order].ravel()}]
+
+    def _result_units(self):
+        return {"importance": self._response_name}
 
     def _sample_for(self, name):
         """The rows of `fit`, from which an attribute is computed on first access."""

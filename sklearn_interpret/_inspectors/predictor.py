@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_classifier
 
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model import validation
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
@@ -25,10 +26,11 @@ from sklearn_interpret.partitions import Partitions
 _LARGEST = 1e75
 
 
-class BasePredictor(CallbackSupportMixin, BaseEstimator):
+class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
     """Base of predictors of our own: a template `fit`, with one hook per method.
 
-    A subclass is a dataclass of its parameters and fills `_fit(sample)`.
+    A subclass is a dataclass of its parameters and fills `_fit(sample)` and
+    `_result_blocks()`.
     """
 
     n_features_in_: int

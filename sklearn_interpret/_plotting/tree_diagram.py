@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 
+from sklearn_interpret._model.surrogates.tree_rules import leaf_order, parents_first
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import paper, shade
 from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapped
@@ -23,22 +24,6 @@ LEAST_LETTERS, MOST_LETTERS = 7, 28
 TEST_PLACE, ANSWER_PLACE = 0.42, 0.43
 
 
-def leaf_order(tree):
-    """Leaves of a tree from left to right."""
-    return [node for node in _parents_first(tree) if tree["left"][node] < 0]
-
-
-def _parents_first(tree):
-    """Nodes of a tree: each before its left part, and this before its right part."""
-    order, waiting = [], [0]
-    while waiting:
-        node = int(waiting.pop())
-        order.append(node)
-        if tree["left"][node] >= 0:
-            waiting += [tree["right"][node], tree["left"][node]]
-    return order
-
-
 def _node_places(tree):
     """Positions of nodes, midway between their children, and their depths.
 
@@ -48,7 +33,7 @@ def _node_places(tree):
     across, depths = np.zeros(len(left)), np.zeros(len(left), dtype=np.intp)
     leaves = leaf_order(tree)
     across[leaves] = np.arange(len(leaves))
-    inner = [node for node in _parents_first(tree) if left[node] >= 0]
+    inner = [node for node in parents_first(tree) if left[node] >= 0]
     for node in inner:
         depths[[left[node], right[node]]] = depths[node] + 1
     for node in reversed(inner):

@@ -34,7 +34,6 @@ from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     check_feature_names_in,
-    check_pandas_support,
     warn,
 )
 from sklearn_interpret._model.parallel import rows_in_memory, slices
@@ -107,6 +106,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     _family: ClassVar[str]
     _link: ClassVar[str]
+    _result_index = "term"
     _parameter_constraints = {
         "terms": [dict, list, None],
         "n_splines": [Interval(Integral, 4, None, closed="left"), dict],
@@ -177,6 +177,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 f"while a minimum of 2 is required by {type(self).__name__}."
             )
         self._set_models(labels)
+        self._n_rows = n_rows
         if in_memory and n_rows <= _FEW_ROWS and not self._trials:
             # Few rows have many exact fits: their order would decide for one.
             sample = sample.distinct()
@@ -545,30 +546,48 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
-    def summary(self) -> DataFrame:
-        """Table of the terms.
+    def to_frame(self) -> DataFrame:
+        """Return the table of the terms.
 
         Returns
         -------
         pandas.DataFrame
-            A line for each term, of several classes for each class and term: columns
-            "effective_dof", "statistic" and "pvalue".
+            A line for each term, of several classes for each class and term, under its
+            name: columns "effective_dof", "statistic" and "pvalue". The curves are in
+            the table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
 
         Raises
         ------
         ImportError
             pandas is not installed.
         """
-        check_is_fitted(self)
-        pandas = check_pandas_support(f"{type(self).__name__}.summary")
+        return super().to_frame()
+
+    def _result_blocks(self):
         measures = {
             "effective_dof": self.effective_dof_,
             "statistic": self.statistics_,
             "pvalue": self.pvalues_,
         }
         columns = {name: np.ravel(values) for name, values in measures.items()}
-        names = pandas.Index(self.get_feature_names_out(), name="term")
-        return pandas.DataFrame(columns, index=names)
+        return [{"term": self.get_feature_names_out()} | columns]
+
+    def _result_facts(self):
+        facts = {
+            "family": self._family,
+            "link": self._link,
+            "smoothing": self.smoothing,
+            "rows": self._n_rows,
+            "residual dof": self.residual_dof_,
+            "deviance explained": self.deviance_explained_,
+            "scale": self.scale_,
+            "REML": self.reml_,
+            "intercept": self.intercept_,
+        }
+        return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
+
+    def _result_units(self):
+        return {"intercept": RESPONSES[self._link]}
 
 
 def _check_values(missing, estimator_name, columns, rows):

@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.masks import quasi_random_points
 from sklearn_interpret._core.local.patch_transforms import paste, random_paste
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.actionability import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.images import shape_of_rows
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
@@ -32,7 +34,7 @@ _MOMENTUM = 0.9
 
 
 @dataclass(eq=False, repr=False)
-class AdversarialPatch(BaseAttack):
+class AdversarialPatch(ResultsMixin, BaseAttack):
     r"""One patch that sends all images it is pasted on to a class (Brown et al.).
 
     The patch is learned in `fit`, over random places, sizes and angles. `apply` pastes
@@ -240,6 +242,26 @@ class AdversarialPatch(BaseAttack):
         self.patch_ = patch.reshape(*self._shapes[1], *shape[2:])
         self.success_rates_ = rates
         self._best = int(rates.argmax())
+
+    def to_frame(self) -> DataFrame:
+        """Return the success of the patch as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each place, size and angle drawn: columns "transform" (its
+            position) and "success_rate".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        rates = self.success_rates_
+        return [{"transform": np.arange(len(rates)), "success_rate": rates}]
 
     def _matrix(self, shares):
         """Weights of the patch's pixels in those of an image, for random shares."""

@@ -62,7 +62,7 @@ class SubstituteAttack(BaseAttack):
         rows, and at least one, are left for `agreement_`.
     n_rounds : int, default=2
         Number of rounds that add rows. Each doubles them, and the queries.
-    step : float, default=0.1
+    step_size : float, default=0.1
         Distance of added rows from those that they come from, in standard deviations of
         each number.
     max_queries : int or None, default=None
@@ -116,7 +116,7 @@ class SubstituteAttack(BaseAttack):
         : x \in S\},
 
     k being the best other class at x: rows are added on the way to the boundary. The
-    numbers move by `step` standard deviations, whole ones by one at least, within
+    numbers move by `step_size` standard deviations, whole ones by one at least, within
     the bounds of the attack; of a regressor, the way that its prediction rises.
 
     Rows are led away from the label that the substitute gives them. `valid`, and the
@@ -156,7 +156,7 @@ class SubstituteAttack(BaseAttack):
     substitute: Any = None
     n_seeds: int = 100
     n_rounds: int = 2
-    step: float = 0.1
+    step_size: float = 0.1
     max_queries: int | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
@@ -173,7 +173,7 @@ class SubstituteAttack(BaseAttack):
         "substitute": [HasMethods(["fit", "predict"]), None],
         "n_seeds": [Interval(Integral, 1, None, closed="left")],
         "n_rounds": [Interval(Integral, 0, None, closed="left")],
-        "step": [Interval(Real, 0, None, closed="neither")],
+        "step_size": [Interval(Real, 0, None, closed="neither")],
         "max_queries": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -207,7 +207,7 @@ class SubstituteAttack(BaseAttack):
         learned = sample.rows.take(seeds)
         labels = _labels(outcome, learned.native)
         spread = _spreads(actionability.encode(sample.rows), sample.weights)
-        moves = self.step * spread
+        moves = self.step_size * spread
         moves = np.where(actionability.integer, np.maximum(np.rint(moves), 1), moves)
         self._learn(learned, labels, outcome)
         for _ in counted(range(self.n_rounds)):

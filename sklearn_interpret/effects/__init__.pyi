@@ -1011,7 +1011,7 @@ class RegionalEffectDisplay:
         max_depth: int = 2,
         min_samples_leaf: float = 0.05,
         min_gain: float = 0.1,
-        significance: float | None = None,
+        alpha: float | None = None,
         grid_resolution: int = 20,
         percentiles: tuple[float, float] = ...,
         custom_values: dict[Any, Any] | None = None,

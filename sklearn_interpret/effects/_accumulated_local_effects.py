@@ -211,6 +211,14 @@ default="similarity"
     intervals_low_: list[NDArray[np.float64] | None] = field(init=False)
     intervals_high_: list[NDArray[np.float64] | None] = field(init=False)
 
+    _points = "edges_"
+    _numbers = {
+        "value": "effects_",
+        "standard_error": "standard_errors_",
+        "low": "intervals_low_",
+        "high": "intervals_high_",
+    }
+
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **IntervalsMixin._parameter_constraints,

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._inspectors.params import SampleInspector
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced
@@ -25,7 +26,8 @@ from sklearn_interpret._model.rows.axes import (
     level_axis,
 )
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._model.sklearn_bases import TransformerMixin
+from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
+from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
@@ -39,11 +41,12 @@ _ROWS_PER_CELL = 10
 Points = list[NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]]
 
 
-class BaseEffect(TransformerMixin, SampleInspector):
+class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
-    (`_measure`) and ranks the features (`_importances`).
+    (`_measure`) and ranks the features (`_importances`). Its table has the attributes
+    `_numbers`, effects and errors by column, at the `_points`.
     """
 
     feature_importances_: NDArray[np.float64]
@@ -55,6 +58,8 @@ class BaseEffect(TransformerMixin, SampleInspector):
     _for_any_model = 'method="auto" takes any model.'
     # Largest number of features in an entry.
     _max_order = 2
+    _points: ClassVar[str]
+    _numbers: ClassVar[dict[str, str]]
 
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
@@ -182,6 +187,52 @@ class BaseEffect(TransformerMixin, SampleInspector):
                 "show.",
                 ConstantFeatureWarning,
             )
+
+    def to_frame(self) -> DataFrame:
+        """Return the effects as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each point of each entry and output: columns "feature" (and
+            "feature2" of pairs), "x" (and "x2"), "output" and "value"; "standard_error"
+            and, of shapes alone, "shape_standard_error"; "low" and "high" where there
+            are intervals. Where rows have curves of their own, "row" is the position
+            of the row, missing for the average.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        blocks = []
+        for entry in range(len(self.axes_)):
+            blocks += self._blocks_of(entry, self._numbers)
+        return blocks
+
+    def _blocks_of(self, entry, attributes, rows=None):
+        """Lines of an entry; with `rows` each number is that of one of them."""
+        n_axes = len(self.axes_[entry])
+        found = {
+            column: part[entry]
+            for column, name in attributes.items()
+            if (part := getattr(self, name, None)) is not None
+        }
+        numbers = {
+            column: with_outputs(values, n_axes + (rows is not None))
+            for column, values in found.items()
+            if values is not None
+        }
+        places = getattr(self, self._points)[entry]
+        places = (places,) if n_axes == 1 else places
+        names = [axis.name for axis in self.axes_[entry]]
+        return effect_blocks(names, places, numbers, self.output_names_, rows)
+
+    def _result_units(self):
+        return {"value": self._response_name}
 
     @property
     def _one_way(self):

@@ -147,6 +147,9 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     _errors_count_rows = _takes_partitions = True
     _make_edges = staticmethod(conditioning_edges)
 
+    _points = "centers_"
+    _numbers = {"value": "average_", "standard_error": "standard_errors_"}
+
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **IntervalsMixin._parameter_constraints,

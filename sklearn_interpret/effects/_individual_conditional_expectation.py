@@ -170,6 +170,9 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     heterogeneity_: NDArray[np.float64] = field(init=False)
     sample_indices_: NDArray[np.intp] = field(init=False)
 
+    _points = "grid_values_"
+    _numbers = {"value": "average_", "slope_std": "derivative_std_"}
+
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
         **GridMixin._parameter_constraints,
@@ -209,6 +212,13 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
             moments = Moments.of_rows(slopes.swapaxes(0, 1), weights)
             self.derivatives_.append(drop_single_output(slopes))
             self.derivative_std_.append(drop_single_output(np.sqrt(moments.variance)))
+
+    def _blocks_of(self, entry, attributes, rows=None):
+        of_rows = {"value": "curves_", "slope": "derivatives_"}
+        return [
+            *super()._blocks_of(entry, attributes),
+            *super()._blocks_of(entry, of_rows, self.sample_indices_),
+        ]
 
     def _resolve_anchors(self, rows):
         """Anchor of each entry: None, an index on the grid, or levels with a value."""

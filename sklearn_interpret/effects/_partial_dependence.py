@@ -24,6 +24,7 @@ from sklearn_interpret._model.response import (
     unfrozen,
 )
 from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.tables import effect_blocks
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
@@ -184,6 +185,13 @@ class PartialDependence(GridMixin, CurveEffect):
     _errors_count_rows = _takes_partitions = True
     _caches = (*CurveEffect._caches, "_remaining_pass")
 
+    _points = "grid_values_"
+    _numbers = {
+        "value": "average_",
+        "standard_error": "standard_errors_",
+        "shape_standard_error": "shape_standard_errors_",
+    }
+
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **GridMixin._parameter_constraints,
@@ -220,6 +228,13 @@ class PartialDependence(GridMixin, CurveEffect):
             None if values is None else drop_single_output(values) for values in missing
         ]
         return len(averages[0])
+
+    def _blocks_of(self, entry, attributes, rows=None):
+        blocks, missing = super()._blocks_of(entry, attributes), self._missing[entry]
+        if missing is not None:
+            names, numbers = [self.effect_names_[entry]], {"value": missing[:, None]}
+            blocks += effect_blocks(names, ([np.nan],), numbers, self.output_names_)
+        return blocks
 
     @property
     def standard_errors_(self) -> list[NDArray[np.float64]] | None:

@@ -18,11 +18,7 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model._sklearn_compat import (
-    Interval,
-    StrOptions,
-    check_pandas_support,
-)
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
@@ -142,10 +138,10 @@ class RegionalEffects(GridMixin, BaseEffect):
         Least share of a feature's variance between curves (`joint`: of all features')
         that a split explains. A variance below 4 % of the response's counts as this:
         models that were fitted to noise have spurious interactions of that size.
-    significance : float, default=None
-        Largest p-value of a split, such as 0.05: the share of at least
-        5 / `significance` permutations of the curves among the rows of the region
-        whose best split is as good. None accepts all splits that gain enough.
+    alpha : float, default=None
+        Largest p-value of a split, such as 0.05: the share of at least 5 / `alpha`
+        permutations of the curves among the rows of the region whose best split is as
+        good. None accepts all splits that gain enough.
     grid_resolution : int, default=20
         Largest number of points, or of intervals with ``effect="ale"``, along a numeric
         feature.
@@ -238,9 +234,9 @@ class RegionalEffects(GridMixin, BaseEffect):
     >>> model = RandomForestRegressor(20, random_state=0)
     >>> effects = RegionalEffects(model, features=[0]).fit(X, y)
     >>> print(effects.to_text())
-    x0: heterogeneity 0.515 -> 0.0778 -> 0.0778
-      x1 <= 0.004: 241 rows, heterogeneity 0.0854
-      x1 > 0.004: 259 rows, heterogeneity 0.07
+    x0: heterogeneity 0.515 -> 0.07779 -> 0.07779
+      x1 <= 0.004: 241 rows, heterogeneity 0.08537
+      x1 > 0.004: 259 rows, heterogeneity 0.07001
     """
 
     effect: str = "ice"
@@ -252,7 +248,7 @@ class RegionalEffects(GridMixin, BaseEffect):
     max_depth: int = 2
     min_samples_leaf: float = 0.05
     min_gain: float = 0.1
-    significance: float | None = None
+    alpha: float | None = None
     grid_resolution: int = 20
     percentiles: tuple[float, float] = (0.05, 0.95)
     custom_values: dict[Any, Any] | None = None
@@ -279,7 +275,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             Interval(Real, 0, 0.5, closed="neither"),
         ],
         "min_gain": [Interval(Real, 0, 1, closed="both")],
-        "significance": [Interval(Real, 0, 1, closed="neither"), None],
+        "alpha": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def _make_axis(self, sample, columns, name, size, custom):
@@ -369,7 +365,7 @@ class RegionalEffects(GridMixin, BaseEffect):
             max_order=1,
             parameter="split_features",
         )
-        settings = (self.max_depth, least, self.min_gain, self.significance)
+        settings = (self.max_depth, least, self.min_gain, self.alpha)
         rng = check_random_state(self.random_state)
         excluded = [()] if self.joint else self.features_
         roots = []
@@ -444,8 +440,13 @@ class RegionalEffects(GridMixin, BaseEffect):
         names = [f"{name} region" for name in names]
         return np.array(["region"] if self.joint else names, dtype=object)
 
-    def to_text(self) -> str:
+    def to_text(self, digits: int = 4) -> str:
         """Return the splits as text.
+
+        Parameters
+        ----------
+        digits : int, default=4
+            Significant digits of the heterogeneity.
 
         Returns
         -------
@@ -456,16 +457,17 @@ class RegionalEffects(GridMixin, BaseEffect):
         check_is_fitted(self)
         lines, divisions = [], iter(zip(self._roots, self._divisions, strict=True))
         for name, spreads in zip(self.effect_names_, self.heterogeneity_, strict=True):
-            path = " -> ".join(entry_text(spread, 3) for spread in spreads)
+            path = " -> ".join(entry_text(spread, digits) for spread in spreads)
             lines.append(f"{name}: heterogeneity {path}")
             if not self.joint:
                 root, regions = next(divisions)
-                lines += self._lines(root, iter(regions), "  ")
+                lines += self._lines(root, iter(regions), "  ", digits)
         for root, regions in divisions:
-            lines += ["all features:", *self._lines(root, iter(regions), "  ")]
+            lines.append("all features:")
+            lines += self._lines(root, iter(regions), "  ", digits)
         return "\n".join(lines)
 
-    def _lines(self, node, regions, indent):
+    def _lines(self, node, regions, indent, digits):
         """Lines of the tree below a node, whose leaves are the next regions."""
         lines = []
         for part in node.parts:
@@ -473,8 +475,8 @@ class RegionalEffects(GridMixin, BaseEffect):
             if not part.parts:
                 region = next(regions)
                 line += f": {region.n_rows:g} rows, "
-                line += f"heterogeneity {entry_text(region.heterogeneity, 3)}"
-            lines += [line, *self._lines(part, regions, indent + "  ")]
+                line += f"heterogeneity {entry_text(region.heterogeneity, digits)}"
+            lines += [line, *self._lines(part, regions, indent + "  ", digits)]
         return lines
 
     def _tests(self, node):
@@ -504,22 +506,31 @@ class RegionalEffects(GridMixin, BaseEffect):
         ImportError
             pandas is not installed.
         """
-        check_is_fitted(self)
-        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
+        return super().to_frame()
+
+    def _result_blocks(self):
         names = [None] if self.joint else self.effect_names_
-        lines = [
-            {
-                "feature": name,
-                "region": place,
-                "conditions": str(region),
-                "n_rows": region.n_rows,
-                "heterogeneity": region.heterogeneity,
+        return [
+            ({} if self.joint else {"feature": name})
+            | {
+                "region": np.arange(len(regions)),
+                "conditions": list(map(str, regions)),
+                "n_rows": [region.n_rows for region in regions],
+                "heterogeneity": [region.heterogeneity for region in regions],
             }
             for name, regions in zip(names, self._divisions, strict=True)
-            for place, region in enumerate(regions)
         ]
-        table = pandas.DataFrame(lines)
-        return table.drop(columns="feature") if self.joint else table
+
+    def _result_units(self):
+        return {}
+
+    def _result_facts(self):
+        return {
+            f"heterogeneity of {name}": np.asarray(spreads).tolist()
+            for name, spreads in zip(
+                self.effect_names_, self.heterogeneity_, strict=True
+            )
+        }
 
 
 def _leaves(root):

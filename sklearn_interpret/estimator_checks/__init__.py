@@ -2,9 +2,9 @@
 
 As scikit-learn's own estimator checks, each takes an unfitted estimator and raises
 where a promise is not kept. What is promised follows from what the estimator can do:
-every one has parameters and a `fit`; some take weights, wrap a model, explain or
-transform. The parameters have to fit a table of five numeric features at positions 0 to
-4, and a wrapped model has to take numbers.
+every one has parameters and a `fit`; some take weights, wrap a model, explain,
+transform, or have results as a table. The parameters have to fit a table of five
+numeric features at positions 0 to 4, and a wrapped model has to take numbers.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sklearn_interpret.estimator_checks import (
     _every,
     _explains,
+    _tabulates,
     _transforms,
     _weights,
     _wraps,
@@ -35,6 +36,7 @@ _CAPABILITIES = (
     (lambda estimator: has_fit_parameter(estimator, "sample_weight"), _weights),
     (lambda estimator: "estimator" in estimator.get_params(deep=False), _wraps),
     (lambda estimator: hasattr(estimator, "explain"), _explains),
+    (lambda estimator: hasattr(estimator, "to_frame"), _tabulates),
     (lambda estimator: hasattr(estimator, "transform"), _transforms),
 )
 

@@ -1,5 +1,6 @@
 """Checks of `explain` and `interaction_values`: the results of each row."""
 
+import json
 import re
 import warnings
 from html import escape
@@ -14,6 +15,7 @@ from sklearn_interpret.estimator_checks._tables import (
     fitted,
     named_table,
     numeric_table,
+    optional,
     pandas_mixed,
     prepared,
     target_for,
@@ -28,6 +30,20 @@ from sklearn_interpret.explanations import (
 )
 
 _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
+
+
+def check_explanation_survives_json(inspector):
+    """`to_dict` of an explanation names its rows, and is strict JSON."""
+    optional("pandas")
+    X = named_table()[SOME]
+    found = fitted(inspector, named_table()).explain(X).to_dict()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    rows = [line["row"] for line in found["rows"]]
+    assert rows == X.index.tolist()
+    assert {line["row"] for line in found["results"]} <= set(rows)
+    for line, values in zip(found["rows"], X.to_dict("records"), strict=True):
+        assert line["data"] == values
+    assert found["versions"].keys() >= {"sklearn_interpret", "sklearn", "numpy"}
 
 
 def check_explanation_adds_up(inspector):

@@ -103,6 +103,7 @@ class Explanation(BaseExplanation):
     approximation: str | None = field(default=None, kw_only=True)
     value_name: str = field(default="Shapley value", kw_only=True)
 
+    _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions", "base_values")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *BaseExplanation._arrays_by_row,
         "values",
@@ -248,6 +249,31 @@ class Explanation(BaseExplanation):
             )
         flat = self.values.reshape(len(self), len(columns))
         return self._frame_by_row(flat, columns)
+
+    def _units(self):
+        return {self._value_column: self.response_name}
+
+    @property
+    def _value_column(self):
+        """Name of the values in tables."""
+        return self.value_name.lower().replace(" ", "_")
+
+    def _lines(self):
+        several, k = self.values.ndim == 3, len(self.output_names)
+        shape = len(self), len(self.feature_names), k
+        numbers = {self._value_column: self.values}
+        if self.standard_errors is not None:
+            numbers["standard_error"] = self.standard_errors
+        for row, label in enumerate(self.row_names):
+            for j, feature in enumerate(self.feature_names):
+                for output in range(k):
+                    line = {"row": label, "feature": feature}
+                    if several:
+                        line["output"] = self.output_names[output]
+                    yield line | {
+                        name: array.reshape(shape)[row, j, output]
+                        for name, array in numbers.items()
+                    }
 
     def to_shap(self) -> Any:
         """Return the explanation as an object for the plots of shap.

@@ -14,7 +14,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
+from sklearn_interpret._model.rows.tables import json_value, versions
 from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._selection import names_of_rows, take_rows
 
@@ -65,6 +67,8 @@ class BaseExplanation(ABC):
     target_name: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
+    # What `to_dict` says of each explained row, beside its results.
+    _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
     # The displays that draw it, in words.
     _displays: ClassVar[str] = "displays"
 
@@ -86,6 +90,66 @@ class BaseExplanation(ABC):
         ImportError
             If pandas is not installed.
         """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            "class"; "names" of features, outputs, target and response; "units" of the
+            numbers; "versions" of the libraries; "rows": a dict for each explained row
+            with its name, its data and the model's response; and "results": a dict for
+            each line of the table. Missing and infinite numbers are None.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed, and the results are not a number per feature.
+        """
+        names = {
+            "features": self.feature_names,
+            "outputs": self.output_names,
+            "target": self.target_name,
+            "response": self.response_name,
+        }
+        return json_value(
+            {
+                "class": type(self).__name__,
+                "names": names,
+                "units": self._units(),
+                "versions": versions(),
+                "rows": list(self._row_lines()),
+                "results": list(self._lines()),
+            }
+        )
+
+    def _units(self):
+        """Unit of the numbers in columns of the results, by column."""
+        return {}
+
+    def _row_lines(self):
+        """Yield what is known of each explained row, by name."""
+        known = [name for name in self._facts_by_row if getattr(self, name) is not None]
+        columns, texts = {}, None
+        if len(getattr(self.data, "shape", ())) == 2:
+            data = as_rows(self.data)
+            columns = {name: data.values(j) for j, name in enumerate(data.names)}
+        elif self.data is not None:
+            texts = list(self.data)  # or images
+        for row, label in enumerate(self.row_names):
+            line = {"row": label} | {name: getattr(self, name)[row] for name in known}
+            if columns:
+                line["data"] = {name: column[row] for name, column in columns.items()}
+            elif texts is not None:
+                line["data"] = texts[row]
+            yield line
+
+    def _lines(self):
+        """Yield the lines of the table, each by the names of columns."""
+        table = self.to_frame()
+        for label, line in zip(table.index, table.to_dict("records"), strict=True):
+            yield line if "row" in table else {"row": label} | line
 
     @abstractmethod
     def _html_table(self):

@@ -102,6 +102,7 @@ class InteractionExplanation(BaseExplanation):
     largest_order: int | None = field(default=None, kw_only=True)
     index: str = field(default="component", kw_only=True)
 
+    _facts_by_row = ("predictions", "base_values")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *BaseExplanation._arrays_by_row,
         "values",

@@ -108,6 +108,7 @@ class RemovalExplanation(BaseExplanation):
         "optimal",
         "reasons",
     )
+    _facts_by_row = ("original_predictions",)
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *BaseExplanation._arrays_by_row,
         "original_predictions",

@@ -125,6 +125,7 @@ default=None
     original_answers: NDArray[Any] | None = field(default=None, kw_only=True)
 
     _objects: ClassVar[tuple[str, ...]] = ("status", "reasons")
+    _facts_by_row = ("original_predictions", "status", "reasons", "lower_bounds")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *_objects,
         "original_predictions",

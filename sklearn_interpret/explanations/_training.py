@@ -179,6 +179,9 @@ class TrainingExplanation(BaseExplanation):
             }
         ).infer_objects()
 
+    def _units(self):
+        return {"value": self.value_name}
+
     def _size(self):
         n_rows, n_training = self.values.shape
         return f"n_rows={n_rows}, n_training={n_training}"

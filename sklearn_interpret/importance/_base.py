@@ -16,12 +16,14 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.refitting import RefittingMixin
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
-from sklearn_interpret._model.sklearn_bases import SelectorMixin
+from sklearn_interpret._model.rows.tables import as_objects
+from sklearn_interpret._model.sklearn_bases import DataFrame, SelectorMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 
@@ -52,11 +54,20 @@ _COLUMN_PARAMETERS = (
     "offset",
 )
 _DEFAULTS = ("warn", "from_dtype", "auto")
+# Fitted attributes of players that are columns of the table, where there are any.
+_COLUMNS = {
+    "standard_error": "standard_errors_",
+    "statistic": "statistics_",
+    "low": "intervals_low_",
+    "high": "intervals_high_",
+    "pvalue": "pvalues_",
+    "adjusted_pvalue": "adjusted_pvalues_",
+}
 # Most copies of rows with whole-number weights, as a multiple of the rows.
 _MOST_COPIES = 10
 
 
-class BaseImportance(SelectorMixin, BaseInspector):
+class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     """Base of the estimators that rank features and select the important ones.
 
     A subclass measures the importance of each player (a feature or a feature group), in
@@ -109,6 +120,53 @@ class BaseImportance(SelectorMixin, BaseInspector):
         for columns, value in zip(self.features_, by_player, strict=True):
             by_feature[list(columns)] = value
         return by_feature
+
+    def to_frame(self) -> DataFrame:
+        """Return the importances as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each feature or group, the most important first: columns
+            "feature", "importance", and where there are several draws "std" (their
+            standard deviation). "scoring" names the score, where there are several;
+            "standard_error", "statistic", "low" and "high" (ends of the interval),
+            "pvalue" and "adjusted_pvalue" are there where the method has them.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        results = getattr(self, "results_", {})
+        if len(results) < 2:
+            return [self._block(self.importances_)]
+        return [
+            {"scoring": name} | self._block(result.importances)
+            for name, result in results.items()
+        ]
+
+    def _block(self, importances):
+        """Columns of importances (n_players[, r]), the most important player first."""
+        draws = importances.reshape(len(self.player_names_), -1)
+        means = draws.mean(axis=1)
+        columns = {"feature": as_objects(self.player_names_), "importance": means}
+        if draws.shape[1] > 1:
+            columns["std"] = draws.std(axis=1)
+        columns |= self._columns()
+        order = np.argsort(-means, kind="stable")
+        return {name: column[order] for name, column in columns.items()}
+
+    def _columns(self):
+        """Further columns by name, (n_players,) each."""
+        return {
+            column: getattr(self, name)
+            for column, name in _COLUMNS.items()
+            if hasattr(self, name)
+        }
 
     def _targets(self, sample):
         """Targets of the sample; an error if there are none."""

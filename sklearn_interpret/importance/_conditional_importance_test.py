@@ -309,6 +309,14 @@ class ConditionalImportanceTest(RefittingImportance):
         self._warn_of_few_draws()
         return importances
 
+    def _columns(self):
+        columns = super()._columns() | {"selected": self.adjusted_pvalues_ < self.alpha}
+        scores = zip(("target R²", "feature R²"), self.nuisance_scores_.T, strict=True)
+        return columns | {name: r2 for name, r2 in scores if not np.isnan(r2).all()}
+
+    def _result_facts(self):
+        return {"test": self.test, "correction": self.correction or "none"}
+
     def _outcomes(self, y):
         """Targets as numbers (n_rows, q), and the labels of classes or None."""
         if y.dtype.kind in _REFUSED:

@@ -180,6 +180,12 @@ class DropColumnImportance(RefittingImportance):
         self.baseline_scores_ = first.baseline_scores
         return first.importances
 
+    def _result_facts(self):
+        return {
+            f"baseline {name}": float(result.baseline_scores.mean())
+            for name, result in self.results_.items()
+        }
+
 
 def _scores(estimator, fit_params, remove, player, data, split, metrics):
     """Scores on held-out rows of a model fitted without some columns."""

@@ -225,6 +225,12 @@ class PermutationImportance(BaseImportance):
         self.baseline_score_ = first.baseline_score
         return first.importances
 
+    def _result_facts(self):
+        return {
+            f"baseline {name}": result.baseline_score
+            for name, result in self.results_.items()
+        }
+
     def _scores(self, sample, metrics):
         """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
         check_several_rows(sample.rows.n_rows)

@@ -283,6 +283,10 @@ class SAGE(BaseImportance):
         self.loss_reduction_ = float(values.sum())
         return values[:, None]
 
+    def _result_facts(self):
+        loss = getattr(self.loss_, "__name__", self.loss_)
+        return {"loss": loss, "loss reduction": self.loss_reduction_}
+
     def _fewest_pairs(self, sample):
         """The least number of pairs of orders for each row, for reliable errors.
 

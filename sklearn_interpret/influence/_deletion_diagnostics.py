@@ -14,6 +14,7 @@ from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_on
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.leave_out import Training, make_deletions
@@ -26,9 +27,10 @@ from sklearn_interpret._model.response import (
 )
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import shortened
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.validation import check_known, empty_for_no_rows
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._groups import in_words, read_groups
+from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
 _CHANGES = {
     "prediction": "change of the response",
@@ -38,7 +40,7 @@ _CHANGES = {
 
 
 @estimator_dataclass
-class DeletionDiagnostics(RefittingMixin, SampleInspector):
+class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
     r"""Changes of a model that is fitted again without a training row.
 
     A row without which the model differs is influential: it deserves a look, for it may
@@ -333,6 +335,29 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
             value_name=in_words(_CHANGES[self.what], self.groups),
             **self._left,
         )
+
+    def to_frame(self) -> DataFrame:
+        """Return the influence of all training rows as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each row, or group, that is left out, the most influential first:
+            columns "training_row" (its name, or that of the group) and "value", its
+            `influence_`.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        return influence_blocks(self._overall())
+
+    def _result_units(self):
+        return {"value": self._overall().value_name}
 
     def _overall(self):
         """`influence_` as an explanation, for displays."""

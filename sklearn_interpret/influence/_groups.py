@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sklearn_interpret._model.rows.tables import as_objects
+
 
 def read_groups(groups, n_rows, index=slice(None)):
     """Labels of the groups of some rows, sorted, and the place of each row's.
@@ -35,6 +37,14 @@ def read_groups(groups, n_rows, index=slice(None)):
     if len(labels) < 2:
         raise ValueError(f"groups has the one label {labels[0]!r}: no row would stay.")
     return labels, places
+
+
+def influence_blocks(overall):
+    """Table of one value for each training row or group, the largest size first."""
+    (values,) = overall.values
+    order = np.argsort(-np.abs(values), kind="stable")
+    names = as_objects(overall.training_names)[order]
+    return [{"training_row": names, "value": values[order]}]
 
 
 def in_words(change, groups):

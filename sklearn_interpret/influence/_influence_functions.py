@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.networks import descended
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
@@ -24,10 +25,11 @@ from sklearn_interpret._model.response import (
     make_response,
     weight_parameter,
 )
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._groups import in_words, read_groups
+from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
 # Iterations end at a step below this part of the change so far.
 _PRECISION = 0.02
@@ -38,7 +40,7 @@ _BLOCK, _CACHED = 2**22, 2**15
 
 
 @estimator_dataclass
-class InfluenceFunctions(BaseInspector):
+class InfluenceFunctions(ResultsMixin, BaseInspector):
     r"""Changes without each training row, found without fitting again.
 
     Parameters of the model without a row come from Newton steps that begin at those of
@@ -378,6 +380,29 @@ class InfluenceFunctions(BaseInspector):
             output_names=self._response.output_names(n_outputs),
             response_name=self._response_name,
         )
+
+    def to_frame(self) -> DataFrame:
+        """Return the influence of all training rows as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each row, or group, that is left out, the most influential first:
+            columns "training_row" (its name, or that of the group) and "value", its
+            `self_influence_`.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        return influence_blocks(self._overall())
+
+    def _result_units(self):
+        return {"value": self._overall().value_name}
 
     def _overall(self):
         """`self_influence_` as an explanation, for displays."""

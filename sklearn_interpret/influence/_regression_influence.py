@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
 from sklearn_interpret._core.statistics.score_losses import HalfSquared
@@ -17,7 +16,8 @@ from sklearn_interpret._inspectors.regression import (
     column_names,
     has_known_dispersion,
 )
-from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
+from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.gradients.objectives import (
     check_converged,
     has_balanced_classes,
@@ -25,6 +25,7 @@ from sklearn_interpret._model.gradients.objectives import (
 )
 from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.sklearn_bases import DataFrame
 
 __all__ = ["RegressionInfluence"]
@@ -61,7 +62,7 @@ _COLUMNS = {
 
 
 @estimator_dataclass
-class RegressionInfluence(BaseRegressionInspector):
+class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
     """Regression diagnostics: what each row does to a linear model or a GLM.
 
     Leverages say which rows could pull at the fit, studentized residuals which rows it
@@ -333,11 +334,15 @@ class RegressionInfluence(BaseRegressionInspector):
         ImportError
             pandas is not installed.
         """
-        check_is_fitted(self)
-        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
-        columns = {name: getattr(self, measure) for name, measure in _COLUMNS.items()}
+        table = super().to_frame()
+        table.index = self._row_names
+        return table.drop(columns="row")
+
+    def _result_blocks(self):
+        columns = {"row": as_objects(self._row_names)}
+        columns |= {name: getattr(self, measure) for name, measure in _COLUMNS.items()}
         for kind in ("dfbeta", "dfbetas"):
             changes = getattr(self, f"{kind}_").T
             pairs = zip(self.parameter_names_, changes, strict=True)
             columns |= {f"{kind}_{name}": change for name, change in pairs}
-        return pandas.DataFrame(columns, index=self._row_names)
+        return [columns]

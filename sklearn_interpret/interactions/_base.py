@@ -1,8 +1,13 @@
 """Base of the interaction estimators: players, and sets of players."""
 
+from __future__ import annotations
+
+from abc import abstractmethod
+
 import numpy as np
 
 from sklearn_interpret._inspectors.params import SampleInspector
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.features import (
@@ -10,6 +15,7 @@ from sklearn_interpret._model.rows.features import (
     resolve_groups,
     resolve_players,
 )
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
 
 # Numbers sent to the model above which a warning is raised. A row of fewer columns than
@@ -24,8 +30,11 @@ _MANY_SUMS = 3e9
 _SETS_PER_BLOCK = 2**12
 
 
-class BaseInteraction(SampleInspector):
-    """Base of the estimators of interactions between features, or groups of them."""
+class BaseInteraction(ResultsMixin, SampleInspector):
+    """Base of the estimators of interactions between features, or groups of them.
+
+    A subclass returns what it measured of sets of features (`_measured`).
+    """
 
     features_: list[tuple[int, ...]]
     player_names_: list[str]
@@ -55,6 +64,45 @@ class BaseInteraction(SampleInspector):
                 f"{type(self).__name__} measures variances over rows and needs two; it "
                 f"got n_samples=1 (of positive weight; subsample={self.subsample!r})."
             )
+
+    def to_frame(self) -> DataFrame:
+        """Return the interactions as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each set of features and output, the strongest first: columns
+            "feature", "feature2" and so on (missing for a feature with all others),
+            "output", "strength" and, where the method has them, "unnormalized" (in the
+            unit of the response), "std" (over draws), "standard_error" and
+            "main_effect".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    @abstractmethod
+    def _measured(self):
+        """Yield names of sets of a size, (n, size), and numbers by column, (n, k)."""
+
+    def _result_blocks(self):
+        measured, several = list(self._measured()), len(self.output_names_) > 1
+        most, blocks = max((len(sets[0]) for sets, _ in measured), default=0), []
+        for sets, numbers in measured:
+            order = np.argsort(-numbers["strength"].sum(axis=1), kind="stable")
+            names = np.full((len(sets), most), None)
+            names[:, : len(sets[0])] = sets
+            columns = ["feature", *(f"feature{place}" for place in range(2, most + 1))]
+            block = dict(zip(columns, names[order].T, strict=True))
+            for output, label in enumerate(self.output_names_):
+                of_output = {c: v[order, output] for c, v in numbers.items()}
+                blocks.append(
+                    block | ({"output": label} if several else {}) | of_output
+                )
+        return blocks
 
     def _warn_of_sums(self, n_sums):
         """Warn of a very large number of sums over leaves of trees."""

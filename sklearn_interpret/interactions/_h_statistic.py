@@ -360,6 +360,36 @@ class HStatistic(TransformerMixin, BaseInteraction):
         for columns, size in zip(self.features_, sizes, strict=True):
             self.feature_importances_[list(columns)] = size
 
+    def _measured(self):
+        names = np.array(self.player_names_, dtype=object)
+        first, second = self._pairs.T
+        yield names[:, None], self._numbers("overall", slice(None))
+        if len(first):
+            yield names[self._pairs], self._numbers("pairwise", (first, second))
+        if self.three_way_:
+            sizes = self.three_way_unnormalized_
+            parts = {"strength": self.three_way_, "unnormalized": sizes}
+            numbers = {c: np.vstack([*part.values()]) for c, part in parts.items()}
+            yield list(self.three_way_), numbers
+
+    def _numbers(self, statistic, sets):
+        """Numbers of sets, (n, k), by column."""
+        parts = {"strength": "", "unnormalized": "unnormalized_", "std": "std_"}
+        found = {c: getattr(self, f"{statistic}_{end}") for c, end in parts.items()}
+        k, sets = len(self.output_names_), sets if isinstance(sets, tuple) else (sets,)
+        shape = {"overall": (k, -1), "pairwise": (k, *[len(self.player_names_)] * 2)}
+        return {
+            column: values.reshape(shape[statistic])[:, *sets].T
+            for column, values in found.items()
+            if values is not None
+        }
+
+    def _result_facts(self):
+        return {"statistic": "H²" if self.squared else "H"}
+
+    def _result_units(self):
+        return {"unnormalized": self._response_name}
+
     @empty_for_no_rows
     @shows_progress
     def transform(self, X: Any) -> NDArray[np.float64]:

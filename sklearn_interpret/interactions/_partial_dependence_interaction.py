@@ -175,6 +175,16 @@ class PartialDependenceInteraction(BaseInteraction):
         self.pairwise_ = drop_single_output(pairwise)
         self.output_names_ = response.output_names(len(pairwise))
 
+    def _measured(self):
+        if len(self._pairs):
+            names = np.array(self.player_names_, dtype=object)
+            p, (first, second) = len(names), self._pairs.T
+            strengths = self.pairwise_.reshape(-1, p, p)[:, first, second].T
+            yield names[self._pairs], {"strength": strengths}
+
+    def _result_units(self):
+        return {"strength": self._response_name}
+
     def _parts_of_pairs(self, rows, response, n_outputs):
         """Slices of the pairs whose surfaces fit into memory together."""
         n_pairs = len(self._pairs)

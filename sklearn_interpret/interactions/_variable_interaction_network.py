@@ -234,6 +234,24 @@ class VariableInteractionNetwork(BaseInteraction):
         self.cliques_ = [tuple(names[player] for player in one) for one in cliques]
         self.output_names_ = response.output_names(n_outputs)
 
+    def _measured(self):
+        for order in range(1, self.max_order + 1):
+            sets = [one for one in self.strengths_ if len(one) == order]
+            if not sets:
+                continue
+            numbers = {
+                "strength": np.vstack([self.strengths_[one] for one in sets]),
+                "standard_error": np.vstack([self.standard_errors_[o] for o in sets]),
+            }
+            if order == 1:
+                main = np.atleast_2d(self.main_effects_).T
+                places = [self.player_names_.index(name) for (name,) in sets]
+                numbers["main_effect"] = main[places]
+            yield sets, numbers
+
+    def _result_facts(self):
+        return {"cliques": self.cliques_}
+
 
 def _larger_sets(strong):
     """Sets of one more player, all of whose subsets of this size are strong."""

@@ -27,11 +27,11 @@ from sklearn_interpret._inspectors.regression import (
     has_known_dispersion,
     scores_of,
 )
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     check_feature_names_in,
-    check_pandas_support,
     warn,
 )
 from sklearn_interpret._model.gradients.objectives import (
@@ -43,6 +43,7 @@ from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import feature_index
+from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import (
     Sample,
@@ -70,13 +71,13 @@ _COLUMNS = {
     "standard_error": "standard_errors_",
     "statistic": "statistics_",
     "pvalue": "pvalues_",
-    "interval_low": "intervals_low_",
-    "interval_high": "intervals_high_",
+    "low": "intervals_low_",
+    "high": "intervals_high_",
 }
 
 
 @estimator_dataclass
-class CoefficientInference(TransformerMixin, BaseRegressionInspector):
+class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.
 
     The model has no penalty: a penalty shrinks weights, and tests and intervals of
@@ -284,6 +285,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     >>> inspector = CoefficientInference(LinearRegression()).fit(X[["bmi", "bp"]], y)
     >>> inspector.to_frame().round(3)[["coef", "standard_error", "statistic"]]
                   coef  standard_error  statistic
+    term
     bmi          8.519           0.705     12.089
     bp           1.385           0.225      6.152
     intercept -203.623          22.234     -9.158
@@ -319,6 +321,14 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
     _for_any_model = "PermutationTest tests the features of any model."
 
+    _result_index = "term"
+    # The unit of a weight is the response's per that of its feature.
+    _result_own_units = frozenset(
+        {
+            *("coef", "standard_error", "low", "high"),
+            *("exponentiated", "exponentiated_low", "exponentiated_high"),
+        }
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseRegressionInspector._parameter_constraints,
         "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
@@ -630,6 +640,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     def _explain_deviance(self, regression):
         """Shares of the deviance that the terms explain."""
         self.residual_dof_ = regression.residual_dof
+        self._n_observations = regression.n_observations
         with np.errstate(divide="ignore", invalid="ignore"):
             if self._offset is None:
                 whole = regression.null_deviance(self._has_intercept)
@@ -742,7 +753,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         pandas.DataFrame
             A line for each term, under its name. Columns "class" (of a classifier: the
             class whose log-odds the weights are of), "coef", "standard_error",
-            "statistic", "pvalue", "interval_low", "interval_high", and of classes and
+            "statistic", "pvalue", "low", "high", and of classes and
             models with a link "log" "exponentiated", "exponentiated_low" and
             "exponentiated_high".
 
@@ -751,8 +762,9 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         ImportError
             pandas is not installed.
         """
-        check_is_fitted(self)
-        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
+        return super().to_frame()
+
+    def _result_blocks(self):
         columns = {name: getattr(self, part) for name, part in _COLUMNS.items()}
         if self._objective.classes is not None:
             columns = {"class": self.output_names_[0], **columns}
@@ -761,7 +773,22 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             with np.errstate(over="ignore"):
                 columns["exponentiated_low"] = np.exp(self.intervals_low_)
                 columns["exponentiated_high"] = np.exp(self.intervals_high_)
-        return pandas.DataFrame(columns, index=self.term_names_)
+        return [{"term": as_objects(self.term_names_)} | columns]
+
+    def _result_facts(self):
+        return {
+            "model": type(self._objective.model).__name__,
+            "rows": self._n_observations,
+            "residual dof": self.residual_dof_,
+            "R²": self.r2_,
+            "adjusted R²": self.adjusted_r2_,
+            "dispersion": float(self.dispersion_),
+            "covariance": self.covariance,
+            "interval": f"{self.interval}, {100 * self.confidence_level:g} %",
+        }
+
+    def _result_units(self):
+        return {"coef": self._response_name}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,13 @@ from sklearn_interpret._core.statistics.lasso_path import (
 )
 from sklearn_interpret._inspectors import predictor
 from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.sklearn_bases import RegressorMixin, SelectorMixin
+from sklearn_interpret._model.rows.base import default_names
+from sklearn_interpret._model.rows.tables import as_objects
+from sklearn_interpret._model.sklearn_bases import (
+    DataFrame,
+    RegressorMixin,
+    SelectorMixin,
+)
 from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
@@ -45,6 +51,8 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     alphas_: NDArray[np.float64] = field(init=False)
     coef_path_: NDArray[np.float64] = field(init=False)
     scale_: NDArray[np.float64] = field(init=False)
+
+    _result_own_units = frozenset({"coef"})
 
     _parameter_constraints = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None]
@@ -79,6 +87,53 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         """Rows as an array of numbers."""
         native = rows.native
         return check_array(native, dtype=np.float64, estimator=self, input_name="X")
+
+    def to_frame(self) -> DataFrame:
+        """Return the path as a table, that of each feature that was ever in use.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each feature and penalty, the features in the order in which they
+            entered: columns "class" of a classifier, "feature", "alpha", "coef",
+            "coef_per_std" (for one standard deviation of the feature) and "selected",
+            which is true at the penalty of the model.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        n_features, n_alphas = self.coef_path_.shape[-2:]
+        paths = self.coef_path_.reshape(-1, n_features, n_alphas)
+        names = getattr(self, "feature_names_in_", default_names(n_features))
+        labels = getattr(self, "classes_", [None])[-len(paths) :]
+        return [
+            ({} if label is None else {"class": np.repeat(label, n_alphas * len(used))})
+            | {
+                "feature": as_objects(names)[used].repeat(n_alphas),
+                "alpha": np.tile(self.alphas_, len(used)),
+                "coef": path[used].ravel(),
+                "coef_per_std": (path * self.scale_[:, None])[used].ravel(),
+                "selected": np.tile(self.alphas_ == self.alpha_, len(used)),
+            }
+            for label, path in zip(labels, paths, strict=True)
+            for used in [[j for j in self.entry_order_ if path[j].any()]]
+        ]
+
+    def _text_blocks(self):
+        drawn = "class", "feature", "coef", "coef_per_std"
+        return [
+            {name: block[name][block["selected"]] for name in drawn if name in block}
+            for block in self._result_blocks()
+        ]
+
+    def _result_facts(self):
+        intercept = np.asarray(self.intercept_).tolist()
+        return {"alpha": self.alpha_, "intercept": intercept}
 
     def _get_support_mask(self):
         check_is_fitted(self, "coef_")

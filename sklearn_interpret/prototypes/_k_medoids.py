@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.kernels.distances import gower_distances
 from sklearn_interpret._core.kernels.medoids import alternate, build, fasterpam
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model import validation
 from sklearn_interpret._model._sklearn_compat import (
     PAIRWISE_METRICS,
@@ -33,10 +34,12 @@ from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
+    DataFrame,
     TransformerMixin,
     fit_context,
 )
 from sklearn_interpret.prototypes._kernels import GowerColumns
+from sklearn_interpret.prototypes._tables import with_values
 
 # Metrics of scikit-learn that take sparse matrices.
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
@@ -50,7 +53,11 @@ _FEW_ROWS, _STRIP, _COARSE = 1000, 64, 1e-3
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KMedoids(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    ResultsMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
 ):
     """Clusters around medoids: rows that stand for those near them.
 
@@ -84,10 +91,8 @@ class KMedoids(
 
     Attributes
     ----------
-    medoid_indices_ : ndarray of shape (n_clusters,), int
-        Positions of the medoids among the rows.
     prototype_indices_ : ndarray of shape (n_clusters,), int
-        The same, under the name of other selectors of prototypes.
+        Positions of the medoids among the rows.
     cluster_centers_ : {ndarray, sparse matrix, DataFrame} or None
         The medoids; None where distances are precomputed.
     labels_ : ndarray of shape (n_samples,), int
@@ -145,7 +150,7 @@ class KMedoids(
     >>> from sklearn_interpret.prototypes import KMedoids
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> k_medoids = KMedoids(n_clusters=3).fit(X)
-    >>> k_medoids.medoid_indices_
+    >>> k_medoids.prototype_indices_
     array([ 78,   7, 112])
     >>> k_medoids.cluster_centers_["petal length (cm)"].tolist()
     [4.5, 1.5, 5.5]
@@ -159,7 +164,6 @@ class KMedoids(
     max_iter: int = 100
     random_state: int | np.random.RandomState | None = None
 
-    medoid_indices_: NDArray[np.intp] = field(init=False)
     prototype_indices_: NDArray[np.intp] = field(init=False)
     cluster_centers_: Any = field(init=False)
     labels_: NDArray[np.intp] = field(init=False)
@@ -224,11 +228,11 @@ class KMedoids(
         points = self._points(rows)
         self._measure = _measure(self.metric, points, categorical)
         found = self._search(points, kept, weights[kept])
-        self.medoid_indices_ = self.prototype_indices_ = kept[found]
+        self.prototype_indices_ = kept[found]
         self._centers = self.cluster_centers_ = None
         if self.metric != "precomputed":
-            self._centers = points[self.medoid_indices_]
-            self.cluster_centers_ = rows.native_at(self.medoid_indices_)
+            self._centers = points[self.prototype_indices_]
+            self.cluster_centers_ = rows.native_at(self.prototype_indices_)
         distances = self._distances(points)
         self.labels_ = distances.argmin(axis=1)
         self.inertia_ = float(distances.min(axis=1) @ weights)
@@ -240,6 +244,33 @@ class KMedoids(
                 ConvergenceWarning,
             )
         return self
+
+    def to_frame(self) -> DataFrame:
+        """Return the medoids as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each: columns "row" (its position), "n_rows" (rows of its
+            cluster), and its values by the names of the features, but of precomputed
+            distances.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        sizes = np.bincount(self.labels_, minlength=len(self.prototype_indices_))
+        columns = {"row": self.prototype_indices_, "n_rows": sizes}
+        if self.cluster_centers_ is None:
+            return [columns]
+        return [with_values(columns, self.cluster_centers_)]
+
+    def _result_facts(self):
+        return {"inertia": self.inertia_}
 
     def _points(self, rows):
         """Rows as numbers, as the metric takes them."""
@@ -308,7 +339,7 @@ class KMedoids(
     def _distances(self, points):
         """Distances from the medoids, (n_rows, n_clusters)."""
         if self.metric == "precomputed":
-            return points[:, self.medoid_indices_]
+            return points[:, self.prototype_indices_]
         dense = not (sparse.issparse(points) or sparse.issparse(self._centers))
         if self.metric == "euclidean" and dense:
             # Products of matrices suffice for the search, but err by 1e-8 for copies.
@@ -317,7 +348,7 @@ class KMedoids(
 
     @property
     def _n_features_out(self):
-        return len(self.medoid_indices_)
+        return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -333,7 +364,7 @@ class KMedoids(
         ndarray of shape (n_samples, n_clusters)
             Distances.
         """
-        check_is_fitted(self, "medoid_indices_")
+        check_is_fitted(self, "prototype_indices_")
         rows = validation.check_rows(self, X, reset=False)
         return self._distances(self._points(rows))
 

@@ -18,6 +18,7 @@ from sklearn_interpret._core.kernels.mmd import (
     strip_of_means,
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model import validation
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run_in_threads, slices
@@ -28,6 +29,7 @@ from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
+    DataFrame,
     TransformerMixin,
     fit_context,
 )
@@ -38,6 +40,7 @@ from sklearn_interpret.prototypes._kernels import (
     gower_kernel,
     precomputed_kernel,
 )
+from sklearn_interpret.prototypes._tables import with_values
 
 # Number of rows whose pairs give the median distance.
 _N_ROWS_OF_MEDIAN = 500
@@ -49,6 +52,7 @@ _ROUNDING = 1e-15
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MMDCritic(
+    ResultsMixin,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -253,6 +257,32 @@ class MMDCritic(
         self.criticisms_ = rows.native_at(self.criticism_indices_)
         self._prototypes = kernel.part(prototypes)
         return self
+
+    def to_frame(self) -> DataFrame:
+        """Return the prototypes and criticisms as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each: columns "kind", "row" (its position) and its values,
+            by the names of the features.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        kinds = "prototype", "criticism"
+        positions = self.prototype_indices_, self.criticism_indices_
+        chosen = self.prototypes_, self.criticisms_
+        return [
+            with_values({"kind": np.repeat(kind, len(rows)), "row": rows}, values)
+            for kind, rows, values in zip(kinds, positions, chosen, strict=True)
+            if len(rows)
+        ]
 
     @property
     def _n_features_out(self):

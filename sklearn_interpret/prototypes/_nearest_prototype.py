@@ -12,19 +12,22 @@ from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import HasMethods
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
     ClassifierMixin,
+    DataFrame,
     RegressorMixin,
     fit_context,
 )
 from sklearn_interpret._model.validation import check_labels, check_rows, check_targets
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
+from sklearn_interpret.prototypes._tables import with_values
 
 
 @dataclass(eq=False, repr=False)
-class _NearestPrototype(BaseEstimator):
+class _NearestPrototype(ResultsMixin, BaseEstimator):
     """Base of both: prototypes by a selector, and their targets."""
 
     selector: Any = None
@@ -80,6 +83,26 @@ class _NearestPrototype(BaseEstimator):
         self.prototypes_ = rows.native_at(self.prototype_indices_)
         self.prototype_targets_ = targets[self.prototype_indices_]
         return self
+
+    def to_frame(self) -> DataFrame:
+        """Return the prototypes as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each: columns "row" (its position), "y" (its target) and its
+            values, by the names of the features.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        columns = {"row": self.prototype_indices_, "y": self.prototype_targets_}
+        return [with_values(columns, self.prototypes_)]
 
     def prototype_of(self, X: Any) -> NDArray[np.intp]:
         """Which prototype is nearest to each row.

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any
@@ -27,19 +27,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.response import check_has_classes, is_classifier
 from sklearn_interpret._model.rows.features import resolve_features, resolve_keys
+from sklearn_interpret._model.rows.number_format import MINUS, entry_text
 from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._model.rows.tables import as_objects, json_value, lines_of
 from sklearn_interpret._model.scoring import class_indicators
+from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS
 from sklearn_interpret.report._inspection import Fold, Inspection
 from sklearn_interpret.report._page import framed, page
-from sklearn_interpret.report._results import Check, NotApplicable, Section
+from sklearn_interpret.report._results import Check, NotApplicable, Section, Table
 from sklearn_interpret.report._row_sections import rows, training
 from sklearn_interpret.report._sections import (
     effects,
@@ -57,6 +61,9 @@ _SECTIONS = {
 # Sections that explain one output, where a model has several.
 _OF_ONE_OUTPUT = "interactions", "rows"
 
+# Words of a section that `to_dict` has.
+_OF_SECTIONS = "name", "title", "summary", "notes", "code"
+
 # Parameters of counterfactuals.
 _CONSTRAINTS = "features_to_vary", "permitted_range"
 
@@ -66,7 +73,7 @@ _MANY_ROWS = 5000
 
 
 @estimator_dataclass
-class InspectionReport(RefittingMixin, BaseInspector):
+class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
     """One page that shows what a model does, checks it, and advises.
 
     The report fits the model, and clones of it on the training rows of
@@ -313,6 +320,79 @@ class InspectionReport(RefittingMixin, BaseInspector):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(html)
         return html
+
+    def to_frame(self) -> DataFrame:
+        """Return the checks as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each check: columns "name", "title", "verdict", "statistic",
+            "threshold", "finding" and "advice".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        names = [field.name for field in fields(Check)]
+        columns = ([getattr(c, name) for c in self.checks_] for name in names)
+        return [dict(zip(names, map(as_objects, columns), strict=True))]
+
+    def to_text(self, digits: int = 4) -> str:
+        """Return the checks as plain text.
+
+        Parameters
+        ----------
+        digits : int, default=4
+            Significant digits of statistics and thresholds.
+
+        Returns
+        -------
+        str
+            The verdict of each check, its number against the threshold, what was found,
+            and the next step where it warns.
+        """
+        check_is_fitted(self, "checks_")
+        lines = []
+        for check in self.checks_:
+            line = f"{check.verdict}: {check.title}"
+            if check.statistic is not None:
+                statistic = entry_text(check.statistic, digits)
+                line += f" ({statistic} against {entry_text(check.threshold, digits)})"
+            lines += [line, f"    {check.finding}"]
+            lines += [f"    {check.advice}"] * (check.verdict == "warned")
+        return "\n".join(lines).replace(MINUS, "-")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return checks and sections as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            "class", "names", "versions"; "results": a dict for each check; and
+            "sections": for each its "name", "title", "summary", "notes", "code",
+            "tables" ("caption" and "lines") and the captions of its "figures".
+        """
+        found = super().to_dict()
+        sections = [
+            {name: getattr(section, name) for name in _OF_SECTIONS}
+            | {
+                "tables": [
+                    {"caption": part.caption, "lines": list(lines_of([part.columns]))}
+                    for part in section.parts
+                    if isinstance(part, Table)
+                ],
+                "figures": [
+                    p.caption for p in section.parts if not isinstance(p, Table)
+                ],
+            }
+            for section in self.sections_
+        ]
+        return found | {"sections": json_value(sections)}
 
     def _repr_html_(self):
         if not hasattr(self, "sections_"):

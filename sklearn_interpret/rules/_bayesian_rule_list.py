@@ -50,7 +50,7 @@ class BayesianRule(Rule):
         Posterior mean of the share of each class where the rule decides.
     n_rows : float, default=None
         Number of rows that the rule decides on, as the sum of their weights.
-    low_shares, high_shares : tuple of float, default=None
+    shares_low, shares_high : tuple of float, default=None
         Bounds of their 95% credible intervals: as probable below as above.
 
     Examples
@@ -62,12 +62,12 @@ class BayesianRule(Rule):
     >>> rule = model.rules_[-1]
     >>> print(rule, rule.prediction)
     otherwise 2
-    >>> [round(share, 2) for share in rule.low_shares]
+    >>> [round(share, 2) for share in rule.shares_low]
     [0.0, 0.0, 0.86]
     """
 
-    low_shares: tuple[float, ...] | None = None
-    high_shares: tuple[float, ...] | None = None
+    shares_low: tuple[float, ...] | None = None
+    shares_high: tuple[float, ...] | None = None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -289,6 +289,6 @@ class BayesianRuleListClassifier(RuleListClassifier):
         # The share of a single class is known to be one.
         if len(own) > 1:
             low, high = betaincinv(own, own.sum() - own, [[0.025], [0.975]])
-        named = {"shares": shares, "low_shares": low, "high_shares": high}
+        named = {"shares": shares, "shares_low": low, "shares_high": high}
         named = {name: tuple(value.tolist()) for name, value in named.items()}
         return BayesianRule(**vars(rule) | named)

@@ -105,7 +105,7 @@ class EnsembleSearch:
                 share = n_rows / float(self.weights.sum())
                 spread = float(np.sqrt(share * (1 - share)))
                 own = table.conditions(rules[k]), None, share, None, None, n_rows
-                entry = WeightedRule(*own, coefficient=1.0, importance=spread)
+                entry = WeightedRule(*own, coef=1.0, importance=spread)
             else:
                 entry, _ = self.linear[k - len(rules)]
             found.append(_times(entry, lasso.coefficients[k], target))
@@ -136,7 +136,7 @@ def _times(entry, coefficient, target):
     return replace(
         entry,
         prediction=target.label,
-        coefficient=factor * entry.coefficient,
+        coef=factor * entry.coef,
         importance=abs(factor) * entry.importance,
     )
 
@@ -161,7 +161,7 @@ def linear_terms(rows, columns, weights, trim):
         spread = float(np.sqrt(weights @ np.square(values)))
         if spread > _CONSTANT * np.abs(ends).max():
             factor = _SPREAD / spread
-            found.append((replace(term, coefficient=factor), factor * values))
+            found.append((replace(term, coef=factor), factor * values))
     return found
 
 

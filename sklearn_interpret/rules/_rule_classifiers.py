@@ -18,7 +18,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret.exceptions import NoRuleWarning
-from sklearn_interpret.rules._rules import Rule, RuleModel
+from sklearn_interpret.rules._rules import Rule, RuleModel, check_digits
 
 CLASS_WEIGHT = [StrOptions({"balanced"}), dict, None]
 # Bounds of class weights, whose products with weights of rows are finite.
@@ -121,18 +121,29 @@ class RuleListClassifier(RuleClassifier):
         deciding = self.decision_rule(X)
         return np.array([rule.shares for rule in self.rules_])[deciding]
 
-    def to_text(self) -> str:
+    def to_text(self, digits: int | None = 4) -> str:
         """Return the list of rules as it is read aloud.
+
+        Parameters
+        ----------
+        digits : int or None, default=4
+            Significant digits of numbers. None writes all: evaluated by hand, the list
+            then gives what `predict` does.
 
         Returns
         -------
         str
-            A line for each rule, with all digits of its numbers: evaluated by hand, it
-            gives what `predict` does.
+            A line for each rule.
+
+        Raises
+        ------
+        ValueError
+            `digits` is no positive whole number.
         """
         check_is_fitted(self)
+        check_digits(digits)
         *rules, default = self.rules_
-        lines = [f"IF {rule} THEN {rule.prediction}" for rule in rules]
+        lines = [f"IF {r._in_words(digits)} THEN {r.prediction}" for r in rules]
         lines.append(str(default.prediction))
         return "\nELSE ".join(lines)
 

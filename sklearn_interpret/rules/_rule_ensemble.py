@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
@@ -21,7 +21,7 @@ from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._ensemble_search import EnsembleSearch, linear_terms
-from sklearn_interpret.rules._rules import RuleModel
+from sklearn_interpret.rules._rules import RuleModel, check_digits
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 # Parameters of the growth of rules.
@@ -132,7 +132,7 @@ class RuleFit(RuleModel):
     def _coefficients(self):
         """Coefficients, in the columns of the scores they add to: (n_entries[, k])."""
         entries = self._entries
-        coefficients = np.array([entry.coefficient for entry in entries])
+        coefficients = np.array([entry.coef for entry in entries])
         if not np.ndim(self.intercept_):
             return coefficients
         labels = np.array([e.prediction for e in entries], dtype=self.classes_.dtype)
@@ -153,12 +153,16 @@ class RuleFit(RuleModel):
             f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
         )
 
-    def to_text(self, *, digits: int | None = None) -> str:
+    def _result_facts(self):
+        facts = {"intercept": self.intercept_, "penalty": self.penalty_}
+        return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
+
+    def to_text(self, digits: int | None = 4) -> str:
         """Return the sum as it is read aloud.
 
         Parameters
         ----------
-        digits : int, default=None
+        digits : int or None, default=4
             Significant digits of numbers. None writes all: evaluated by hand, the text
             then gives what `predict` does.
 
@@ -174,8 +178,7 @@ class RuleFit(RuleModel):
             `digits` is no positive whole number.
         """
         check_is_fitted(self)
-        if digits is not None:
-            check_scalar(digits, "digits", Integral, min_val=1)
+        check_digits(digits)
         intercepts = np.ravel(self.intercept_)
         labels = getattr(self, "classes_", [None])[-len(intercepts) :]
         lines = []
@@ -184,8 +187,8 @@ class RuleFit(RuleModel):
             lines.append(f"{what} = {entry_text(intercept, digits)}")
             own = [e for e in self._entries if label in (None, e.prediction)]
             for entry in own:
-                sign = "-" if entry.coefficient < 0 else "+"
-                size = entry_text(abs(entry.coefficient), digits)
+                sign = "-" if entry.coef < 0 else "+"
+                size = entry_text(abs(entry.coef), digits)
                 lines.append(f"  {sign} {size} {entry.to_text(digits)}")
         return "\n".join(lines)
 

@@ -114,7 +114,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
     >>> from sklearn_interpret.rules import RuleFitRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> model = RuleFitRegressor(max_rules=200, random_state=0).fit(X, y)
-    >>> print(model.rules_[0], round(model.rules_[0].coefficient, 1))
+    >>> print(model.rules_[0], round(model.rules_[0].coef, 1))
     s5 > 4.6 and s6 > 98.5 21.5
     >>> print(model.linear_terms_[0])
     sex, linear from 1 to 2
@@ -262,7 +262,7 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
     mean concave points > 0.0488
     worst area > 711.3
     worst concavity > 0.2262
-    >>> bool(model.rules_[0].coefficient < 0)
+    >>> bool(model.rules_[0].coef < 0)
     True
     """
 

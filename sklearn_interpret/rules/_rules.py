@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.predictor import BasePredictor
-from sklearn_interpret._model._sklearn_compat import (
-    check_feature_names_in,
-    check_pandas_support,
-    warn,
-)
+from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
@@ -206,10 +203,16 @@ class RuleModel(TransformerMixin, BasePredictor):
         ImportError
             pandas is not installed.
         """
-        check_is_fitted(self)
-        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
-        classes = getattr(self, "classes_", None)
-        return pandas.DataFrame(rule_columns(self._entries, classes))
+        return super().to_frame()
+
+    def _result_blocks(self):
+        return [rule_columns(self._entries, getattr(self, "classes_", None))]
+
+
+def check_digits(digits):
+    """Refuse a number of digits that is no positive whole number, or None."""
+    if digits is not None:
+        check_scalar(digits, "digits", Integral, min_val=1)
 
 
 def rule_columns(rules, classes):
@@ -219,9 +222,9 @@ def rule_columns(rules, classes):
         entries = [getattr(rule, name, None) for rule in rules]
         if name == "conditions" or set(entries) == {None}:
             continue
-        if name.endswith("shares"):
+        if name.startswith("shares"):
             of_class = zip(classes, zip(*entries, strict=True), strict=True)
-            what = name.removesuffix("s").replace("_", " ")
+            what = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
             columns |= {f"{what} of {label}": shares for label, shares in of_class}
         else:
             columns[name] = entries

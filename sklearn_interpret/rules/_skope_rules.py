@@ -18,7 +18,7 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._rule_classifiers import RuleClassifier
-from sklearn_interpret.rules._rules import Rule
+from sklearn_interpret.rules._rules import Rule, check_digits
 
 
 @dataclass(frozen=True)
@@ -283,18 +283,29 @@ class SkopeRulesClassifier(RuleClassifier):
         votes = holds.T * precision
         return votes @ shares / votes.sum(axis=1, keepdims=True)
 
-    def to_text(self) -> str:
+    def to_text(self, digits: int | None = 4) -> str:
         """Return the rules as they are read aloud.
+
+        Parameters
+        ----------
+        digits : int or None, default=4
+            Significant digits of the conditions; None writes all.
 
         Returns
         -------
         str
-            A line for each rule, the best first, with all digits of its conditions.
+            A line for each rule, the best first.
+
+        Raises
+        ------
+        ValueError
+            `digits` is no positive whole number.
         """
         check_is_fitted(self)
+        check_digits(digits)
         *rules, default = self.rules_
         lines = [
-            f"IF {rule} THEN {rule.prediction} "
+            f"IF {rule._in_words(digits)} THEN {rule.prediction} "
             f"(precision {rule.precision:.2f}, recall {rule.recall:.2f}, "
             f"{rule.n_rows:g} rows)"
             for rule in rules

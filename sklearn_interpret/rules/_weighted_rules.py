@@ -31,7 +31,7 @@ class WeightedRule(Rule):
         None.
     n_rows : float, default=None
         Number of these rows, as the sum of their weights.
-    coefficient : float, default=0.0
+    coef : float, default=0.0
         Number added where it holds.
     importance : float, default=0.0
         Standard deviation of the added number, over the rows of `fit`.
@@ -40,12 +40,12 @@ class WeightedRule(Rule):
     --------
     >>> from sklearn_interpret.explanations import Condition
     >>> from sklearn_interpret.rules import WeightedRule
-    >>> rule = WeightedRule((Condition(0, "age", high=30.0),), None, 0.5, coefficient=2)
+    >>> rule = WeightedRule((Condition(0, "age", high=30.0),), None, 0.5, coef=2)
     >>> print(rule)
     age <= 30
     """
 
-    coefficient: float = 0.0
+    coef: float = 0.0
     importance: float = 0.0
 
     def to_text(self, digits: int | None = None) -> str:
@@ -80,7 +80,7 @@ class LinearTerm:
         Mean of the values of `fit`, so bounded; a missing value is taken for it.
     prediction : object
         The class whose log-odds it adds to; None for a regression.
-    coefficient : float
+    coef : float
         Number added for each unit above the mean.
     importance : float
         Standard deviation of the added number, over the rows of `fit`.
@@ -101,7 +101,7 @@ class LinearTerm:
     high: float
     mean: float
     prediction: Any
-    coefficient: float
+    coef: float
     importance: float
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
+from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import phases
@@ -23,7 +24,7 @@ from sklearn_interpret._model.response import (
     make_response,
     tags_of,
 )
-from sklearn_interpret._model.sklearn_bases import available_if
+from sklearn_interpret._model.sklearn_bases import DataFrame, available_if
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
@@ -36,6 +37,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._fidelity import Fidelity
+from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks
 
 
 def _offers(name):
@@ -48,7 +50,7 @@ def _offers(name):
 
 
 @estimator_dataclass
-class GlobalSurrogate(SampleInspector):
+class GlobalSurrogate(ResultsMixin, SampleInspector):
     r"""A simple model in place of a complex one, with its fidelity.
 
     The surrogate g is fitted to the responses of the model f, not to the targets. Rules
@@ -190,6 +192,8 @@ class GlobalSurrogate(SampleInspector):
     fidelity_: float = field(init=False)
     agreement_: float = field(init=False)
 
+    _result_own_units = frozenset({"coef", "std"})
+
     _parameter_constraints = {
         **SampleInspector._parameter_constraints,
         "scoring": [str, callable],
@@ -228,7 +232,46 @@ class GlobalSurrogate(SampleInspector):
         if labels is not None and predictions.why_no_labels() is None:
             mine = predictions.predictions(rows.native)
             self.agreement_ = agreement(labels, mine, weights)
+        given = rows, weights, responses, predictions.responses(rows.native)
+        self._table = surrogate_blocks(self, *given)
         self._warn()
+
+    def to_frame(self) -> DataFrame:
+        """Return the surrogate as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of trees a line for each leaf, with columns "leaf", "rule", "n_rows" and
+            "share" of the rows of `fit`, "mean" and quantiles "q05" to "q95" of the
+            model's responses to these, and "surrogate", the mean of its own. Of linear
+            surrogates a line for each column, the largest effect first: "column",
+            "coef", "std" of the column and "effect", their product. Of others the
+            "importance" of each "feature", if there is any. "output" names the output,
+            where there are several.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return super().to_frame()
+
+    def _result_blocks(self):
+        return self._table
+
+    def _result_facts(self):
+        facts = {"fidelity": self.fidelity_}
+        agrees = hasattr(self, "agreement_")
+        return facts | ({"agreement": self.agreement_} if agrees else {})
+
+    def _result_units(self):
+        numbers = "mean", *(f"q{100 * q:02.0f}" for q in QUANTILES), "surrogate"
+        return (
+            dict.fromkeys(numbers, self._response_name)
+            if "leaf" in self._table[0]
+            else {}
+        )
 
     def _evaluate(self, function, rows):
         """Concatenated results of a function of the model for batches of rows."""

@@ -78,6 +78,7 @@ class LocalExplanation(Explanation):
     scales: NDArray[np.float64] = field(default=FILLED, kw_only=True)
     conditions: NDArray[np.object_] | None = field(default=None, kw_only=True)
 
+    _facts_by_row = (*Explanation._facts_by_row, "fidelity")
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *Explanation._arrays_by_row,
         "fidelity",

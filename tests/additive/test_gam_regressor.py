@@ -184,7 +184,7 @@ def test_all_kinds_of_terms():
         assert_allclose(found, effects[:, k], atol=1e-10)
     residuals = model.partial_residuals(frame, y) - effects
     assert_allclose(residuals.T, np.tile(y - model.predict(frame), (5, 1)))
-    assert model.summary().index.tolist() == model.term_names_.tolist()
+    assert model.to_frame().index.tolist() == model.term_names_.tolist()
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -280,12 +280,12 @@ def test_many_levels_of_the_second_feature_are_a_surface():
 def test_numbers_are_a_table():
     frame = SmoothTermDisplay.from_estimator(GAM, X).to_frame()
     assert frame.columns.tolist() == [
-        *("term", "output", "x", "x2", "effect", "low", "high")
+        *("term", "output", "x", "x2", "value", "low", "high")
     ]
     for name in GAM.term_names_:
         part = frame[frame["term"] == name]
         _, effects, errors = GAM.partial_effect(name)
-        assert_allclose(part["effect"], effects)
+        assert_allclose(part["value"], effects)
         assert_allclose(part["high"], effects + BAND * errors)
     several = SmoothTermDisplay.from_estimator(GAM3).to_frame()
     assert several["output"].unique().tolist() == ["high", "low", "middle"]

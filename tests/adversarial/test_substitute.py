@@ -86,7 +86,7 @@ def test_queries_are_labels_and_counted(max_queries):
 def test_rows_are_added_along_the_slopes():
     """Of a linear substitute all go the same ways: away from the label they have."""
     oracle = FrozenEstimator(Oracle().fit(X))
-    attack = of(oracle, n_seeds=80, n_rounds=1, step=0.2).fit(X)
+    attack = of(oracle, n_seeds=80, n_rounds=1, step_size=0.2).fit(X)
     _, seeds, added, _ = attack.estimator_.estimator.asked_
     learned = LogisticRegression().fit(seeds, oracle.predict(seeds))
     away = np.where(oracle.predict(seeds) == "low", -1, 1)[:, None]

@@ -236,7 +236,7 @@ def test_text_and_table():
 
 def test_significance_leaves_noise_and_finds_regions():
     table, model = planted()
-    settings = {"features": [0], "significance": 0.05, "random_state": 0}
+    settings = {"features": [0], "alpha": 0.05, "random_state": 0}
     assert len(RegionalEffects(model, **settings).fit(table).regions_[0]) == 3
     values = np.random.default_rng(0)
 
@@ -256,7 +256,7 @@ def test_significance_leaves_noise_and_finds_regions():
         ({"effect": "pdp"}, "effect"),
         ({"min_gain": -0.1}, "min_gain"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
-        ({"significance": 1.0}, "significance"),
+        ({"alpha": 1.0}, "alpha"),
     ],
 )
 def test_bad_input(parameters, message):

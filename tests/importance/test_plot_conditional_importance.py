@@ -156,7 +156,7 @@ def test_what_is_drawn_is_what_was_found(test):
     frame = display.to_frame()
     assert frame["feature"].tolist() == [NAMES[j] for j in order]
     assert_allclose(frame["importance"], inspector.importances_[order])
-    assert_allclose(frame["pvalue"], inspector.adjusted_pvalues_[order])
+    assert_allclose(frame["adjusted_pvalue"], inspector.adjusted_pvalues_[order])
     assert_array_equal(frame["selected"], selected)
     if test == "loco":
         assert_allclose(frame["low"], inspector.intervals_low_[order])

@@ -41,7 +41,7 @@ def test_weights_and_intervals():
     assert names_drawn(display) == ["age", r"\$dose_", "size"]
     assert_allclose(display.points_.get_offsets()[:, 0], frame["coef"])
     ends = [path.vertices[:, 0] for path in display.intervals_.get_paths()]
-    assert_allclose(ends, frame[["interval_low", "interval_high"]])
+    assert_allclose(ends, frame[["low", "high"]])
     assert "95 %" in display.ax_.get_xlabel()
     assert display.zero_.get_xdata() == [0, 0]
 
@@ -68,7 +68,7 @@ def test_ratios_of_odds_and_means():
     )
     frame = display.to_frame()
     assert frame["class"].tolist() == ["no"] * 3
-    expected = np.exp(frame[["coef", "interval_low", "interval_high"]].to_numpy().T)
+    expected = np.exp(frame[["coef", "low", "high"]].to_numpy().T)
     assert_allclose(display.points_.get_offsets()[:, 0], expected[0])
     ends = [path.vertices[:, 0] for path in display.intervals_.get_paths()]
     assert_allclose(np.transpose(ends), expected[1:])

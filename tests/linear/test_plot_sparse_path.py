@@ -137,10 +137,10 @@ def test_the_end_without_a_penalty_and_a_path_without_features():
 
 def test_frame():
     frame = SparsePathDisplay.from_estimator(MODEL).to_frame()
-    assert frame.columns.tolist() == ["feature", "alpha", "coefficient"]
+    assert frame.columns.tolist() == ["feature", "alpha", "coef_per_std"]
     bmi = frame[frame["feature"] == "bmi"]
     expected = MODEL.coef_path_[2] * MODEL.scale_[2]
-    assert_allclose(bmi["coefficient"], expected)
+    assert_allclose(bmi["coef_per_std"], expected)
     classes = SparsePathDisplay.from_estimator(WINE).to_frame()
     assert classes["class"].unique().tolist() == [0, 1, 2]
 

@@ -638,7 +638,7 @@ DRAWINGS = {
     ],
     "RulesDisplay": [
         _rules(classes=["no", "$yes"]),
-        _rules([rules.WeightedRule((MANY,), None, 0.2, coefficient=-2.0)]),
+        _rules([rules.WeightedRule((MANY,), None, 0.2, coef=-2.0)]),
     ],
     "RuleFitDisplay": [
         _rule_fit(["age <= 30 and number of earlier visits > 4", "debt, linear"])

@@ -49,7 +49,7 @@ def gower(frame, other):
 )
 def test_metrics(metric):
     model = KMedoids(n_clusters=4, metric=metric, random_state=0).fit(X)
-    expected = pairwise_distances(X, metric=metric)[:, model.medoid_indices_]
+    expected = pairwise_distances(X, metric=metric)[:, model.prototype_indices_]
     if metric in ("seuclidean", "mahalanobis"):  # by the rows as they are, no sample
         expected = expected * np.sqrt(90 / 89)
     assert_allclose(model.transform(X), expected, atol=1e-7)
@@ -65,7 +65,7 @@ def test_equals_that_of_the_matrix_and_of_a_function():
         n_clusters=5, n_init=1, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum())
     )
     for model in (other, own.fit(X)):
-        assert_array_equal(model.medoid_indices_, one.medoid_indices_)
+        assert_array_equal(model.prototype_indices_, one.prototype_indices_)
         assert model.inertia_ == pytest.approx(one.inertia_)
     assert other.cluster_centers_ is None
     new = X[:7] + 0.1
@@ -79,7 +79,7 @@ def test_sparse_rows():
         other = KMedoids(n_clusters=3, metric=metric, random_state=0).fit(
             sparse.csr_array(dense)
         )
-        assert_array_equal(one.medoid_indices_, other.medoid_indices_)
+        assert_array_equal(one.prototype_indices_, other.prototype_indices_)
         assert_allclose(
             other.transform(sparse.coo_array(dense)), one.transform(dense), atol=1e-7
         )
@@ -89,7 +89,9 @@ def test_sparse_rows():
 def test_sparse_rows_that_cannot_be_indexed(kind):
     dense = np.where(X > 0, X, 0)
     model = KMedoids(n_clusters=3).fit(kind(dense))
-    assert_array_equal(model.cluster_centers_.toarray(), dense[model.medoid_indices_])
+    assert_array_equal(
+        model.cluster_centers_.toarray(), dense[model.prototype_indices_]
+    )
 
 
 def test_gower_distances_of_frames():
@@ -97,7 +99,7 @@ def test_gower_distances_of_frames():
     given = frame.copy()
     model = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(frame)
     pd.testing.assert_frame_equal(frame, given)
-    medoids = frame.iloc[model.medoid_indices_]
+    medoids = frame.iloc[model.prototype_indices_]
     assert_allclose(model.transform(frame), gower(frame, medoids))
     pd.testing.assert_frame_equal(model.cluster_centers_, medoids)
     new = frame.iloc[[0]].assign(town="D")
@@ -109,7 +111,7 @@ def test_what_is_missing_is_one_unit_from_all_that_is_not():
     frame = mixed()
     frame.loc[[3, 5], "size"] = np.nan
     model = KMedoids(n_clusters=40, metric="gower", random_state=0).fit(frame)
-    distances = model.transform(frame)[:, np.argsort(model.medoid_indices_)]
+    distances = model.transform(frame)[:, np.argsort(model.prototype_indices_)]
     others = gower(frame.assign(size=[0.0, 1.0] * 20), frame.assign(size=0.0))
     others -= np.tile([0.0, 0.25], 20)[:, None]  # of the other columns alone
     gaps = frame["size"].isna().to_numpy()
@@ -123,28 +125,28 @@ def test_polars_frames():
     other = polars.DataFrame({name: frame[name].tolist() for name in frame})
     one = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(frame)
     two = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(other)
-    assert_array_equal(one.medoid_indices_, two.medoid_indices_)
+    assert_array_equal(one.prototype_indices_, two.prototype_indices_)
     assert isinstance(two.cluster_centers_, polars.DataFrame)
 
 
 @pytest.mark.parametrize("method", ["fasterpam", "alternate"])
 def test_rows_that_are_not_held_give_the_same(method):
     model = KMedoids(n_clusters=6, method=method, random_state=0)
-    held = model.fit(X).medoid_indices_
+    held = model.fit(X).prototype_indices_
     with config_context(working_memory=0.01):
-        assert_array_equal(model.fit(X).medoid_indices_, held)
+        assert_array_equal(model.fit(X).prototype_indices_, held)
 
 
 def test_rows_of_weight_zero_have_labels_and_are_no_medoids():
     weights = np.ones(90)
-    weights[KMedoids(n_clusters=4, random_state=0).fit(X).medoid_indices_] = 0
+    weights[KMedoids(n_clusters=4, random_state=0).fit(X).prototype_indices_] = 0
     model = KMedoids(n_clusters=4, random_state=0).fit(X, sample_weight=weights)
-    assert (weights[model.medoid_indices_] > 0).all()
+    assert (weights[model.prototype_indices_] > 0).all()
     assert_array_equal(model.labels_, model.predict(X))
     matrix = pairwise_distances(X)
     other = KMedoids(n_clusters=4, random_state=0, metric="precomputed")
     other.fit(matrix, sample_weight=weights)
-    assert_array_equal(other.medoid_indices_, model.medoid_indices_)
+    assert_array_equal(other.prototype_indices_, model.prototype_indices_)
     assert_array_equal(other.labels_, model.labels_)
 
 
@@ -162,7 +164,7 @@ def test_the_best_of_several_starts_is_kept(init):
         assert model.inertia_ == pytest.approx(min(sums), rel=1e-9)
     assert min(sums) < sums[0] * (1 - 1e-3)
     for position in range(9):
-        others = distances[np.delete(model.medoid_indices_, position)].min(axis=0)
+        others = distances[np.delete(model.prototype_indices_, position)].min(axis=0)
         swapped = np.minimum(distances, others).sum(axis=1)
         assert swapped.min() >= model.inertia_ * (1 - 1e-9)
 
@@ -170,7 +172,7 @@ def test_the_best_of_several_starts_is_kept(init):
 def test_of_starts_that_end_alike_the_first_is_kept():
     first = KMedoids(n_clusters=4, n_init=1).fit(X)
     model = KMedoids(n_clusters=4, n_init=20, random_state=0).fit(X)
-    assert_array_equal(model.medoid_indices_, first.medoid_indices_)
+    assert_array_equal(model.prototype_indices_, first.prototype_indices_)
     assert model.n_iter_ == first.n_iter_
 
 
@@ -181,21 +183,21 @@ def test_random_starts_follow_the_seed():
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        first = one.fit(X).medoid_indices_.tolist()
-        assert same.fit(X).medoid_indices_.tolist() == first
-        assert other.fit(X).medoid_indices_.tolist() != first
+        first = one.fit(X).prototype_indices_.tolist()
+        assert same.fit(X).prototype_indices_.tolist() == first
+        assert other.fit(X).prototype_indices_.tolist() != first
 
 
 def test_one_row_duplicates_constants_and_all_rows():
     one = KMedoids(n_clusters=1).fit([[1.0, 2.0]])
-    assert one.medoid_indices_.tolist() == [0]
+    assert one.prototype_indices_.tolist() == [0]
     assert one.inertia_ == 0
     with pytest.warns(ConvergenceWarning, match="Use fewer than n_clusters"):
         alike = KMedoids(n_clusters=3).fit(np.ones((5, 2)))
-    assert sorted(alike.medoid_indices_.tolist()) == [0, 1, 2]
+    assert sorted(alike.prototype_indices_.tolist()) == [0, 1, 2]
     assert alike.labels_.tolist() == [0] * 5
     everything = KMedoids(n_clusters=90).fit(X)
-    assert sorted(everything.medoid_indices_) == list(range(90))
+    assert sorted(everything.prototype_indices_) == list(range(90))
     assert everything.inertia_ == 0
     constant = np.column_stack([X[:, 0], np.ones(90)])
     for metric in ("seuclidean", "mahalanobis", "gower"):

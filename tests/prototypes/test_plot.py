@@ -26,7 +26,7 @@ MIXED = X.assign(species=Y, constant=1.0)
 
 def test_table_has_standard_deviations_and_values():
     display = PrototypeDisplay.from_estimator(MEDOIDS, X, Y)
-    chosen = MEDOIDS.medoid_indices_
+    chosen = MEDOIDS.prototype_indices_
     scaled = StandardScaler().fit_transform(X)[chosen]
     assert_allclose(display.heat_map_.get_array().reshape(3, 4), scaled)
     texts = all_texts(display.figure_)

@@ -56,8 +56,8 @@ def test_credible_intervals_are_of_the_dirichlet_posterior():
     for k, rule in enumerate(model.rules_):
         n = np.bincount(y[np.equal(fired, k)], minlength=3) + 0.5
         assert_allclose(rule.shares, n / n.sum())
-        assert_allclose(rule.low_shares, beta(n, n.sum() - n).ppf(0.025))
-        assert_allclose(rule.high_shares, beta(n, n.sum() - n).ppf(0.975))
+        assert_allclose(rule.shares_low, beta(n, n.sum() - n).ppf(0.025))
+        assert_allclose(rule.shares_high, beta(n, n.sum() - n).ppf(0.975))
 
 
 def test_table_of_rules_has_the_intervals():
@@ -74,7 +74,7 @@ def test_a_single_class_is_certain():
     model = BayesianRuleListClassifier(n_samples=10, random_state=0)
     model.fit([[0.0], [1.0], [2.0]], ["a"] * 3)
     for rule in model.rules_:
-        assert rule.shares == rule.low_shares == rule.high_shares == (1.0,)
+        assert rule.shares == rule.shares_low == rule.shares_high == (1.0,)
 
 
 def test_chains_agree():

@@ -35,7 +35,7 @@ MODELS = [
 class Adding(Rule):
     """A rule that adds a number."""
 
-    coefficient: float = 0.0
+    coef: float = 0.0
 
 
 def bmi(k, prediction, **fields):
@@ -108,10 +108,10 @@ def test_many_classes_are_named_in_the_bars():
     assert min(texts.count(letter) for letter in letters) >= 2
 
 
-@pytest.mark.parametrize("what", ["coefficient", "prediction"])
+@pytest.mark.parametrize("what", ["coef", "prediction"])
 def test_numbers_are_bars(what):
     numbers = [-13.5, 0.0, 26.0]
-    rules = [bmi(k, None, coefficient=x) for k, x in enumerate(numbers)]
+    rules = [bmi(k, None, coef=x) for k, x in enumerate(numbers)]
     if what == "prediction":
         rules = [Rule((), x, 0.5) for x in numbers]
     display = RulesDisplay(rules).plot()
@@ -125,7 +125,7 @@ def test_numbers_are_bars(what):
 
 
 def test_classes_that_coefficients_are_for():
-    display = RulesDisplay([bmi(1, "yes", coefficient=2.0), bmi(2, "no")]).plot()
+    display = RulesDisplay([bmi(1, "yes", coef=2.0), bmi(2, "no")]).plot()
     assert {"class", "yes", "no"} <= set(all_texts(display.figure_))
 
 

@@ -41,12 +41,12 @@ def score_by_hand(model, row, label):
     total = 0.0
     for rule in model.rules_:
         if rule.prediction == label and rule_holds(rule, row):
-            total += rule.coefficient
+            total += rule.coef
     for term in model.linear_terms_:
         value = row[term.feature]
         if term.prediction == label and not is_missing(value):
             bounded = min(max(value, term.low), term.high)
-            total += term.coefficient * (bounded - term.mean)
+            total += term.coef * (bounded - term.mean)
     return total
 
 
@@ -106,7 +106,7 @@ def test_no_condition_is_redundant(model, seed, n_classes):
         assert features
         assert len(set(features)) == len(features)
         assert 0 < rule.coverage < 1
-        assert rule.coefficient != 0
+        assert rule.coef != 0
         for condition in rule.conditions:
             assert not condition.holds(X).all(), str(condition)
             assert "None" not in str(condition)
@@ -254,7 +254,7 @@ def test_table_of_rules_and_terms():
     model = RuleFitClassifier(**SMALL).fit(X, y)
     frame = model.to_frame()
     assert len(frame) == len(model.rules_) + len(model.linear_terms_)
-    assert {"rule", "prediction", "coverage", "coefficient", "importance"} <= {*frame}
+    assert {"rule", "prediction", "coverage", "coef", "importance"} <= {*frame}
     names = model.get_feature_names_out().tolist()
     assert names == [f"{rule.prediction}: {rule}" for rule in model.rules_]
 
@@ -286,7 +286,7 @@ def test_text_evaluated_by_hand_gives_the_predictions():
     model = RuleFitRegressor(**SMALL).fit(X, y)
     assert model.rules_
     assert model.linear_terms_
-    first, *lines = model.to_text().split("\n")
+    first, *lines = model.to_text(digits=None).split("\n")
     found = np.full(len(X), float(first.removeprefix("prediction = ")))
     for line in lines:
         sign, size, factor = line.split(maxsplit=2)

@@ -80,7 +80,7 @@ def test_rules_evaluated_by_hand_give_the_predictions(model, seed, n_classes):
     X, y, new = random_case(seed, n_classes)
     weights = np.random.default_rng(seed).choice([0.1, 0.3, 2.0], size=len(X))
     model.fit(X, y, sample_weight=weights)
-    rules, text = model.rules_, model.to_text()
+    rules, text = model.rules_, model.to_text(digits=None)
     for rows in (X, new):
         fired = [first_rule(rules, row) for row in rows]
         assert_array_equal(model.decision_rule(rows), fired)

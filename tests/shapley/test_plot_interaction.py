@@ -44,10 +44,10 @@ def test_cells_are_mean_sizes(kind, forest):
     assert_allclose(table(display), expected[np.ix_(order, order)])
     frame = display.to_frame()
     assert len(frame) == 10
-    assert (np.diff(frame["interaction"]) <= 0).all()
+    assert (np.diff(frame["interaction_value"]) <= 0).all()
     for row in frame.itertuples():
         places = "abcd".index(row.feature), "abcd".index(row.feature2)
-        assert row.interaction == pytest.approx(expected[places])
+        assert row.interaction_value == pytest.approx(expected[places])
 
 
 def test_parts_of_the_rows_are_added_up(forest):

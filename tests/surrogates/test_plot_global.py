@@ -19,8 +19,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
-from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
-from sklearn_interpret.surrogates._plot import _global_arrays
+from sklearn_interpret.surrogates import (
+    GlobalSurrogate,
+    GlobalSurrogateDisplay,
+    _inside,
+)
 from tests.figures import all_texts
 
 NAMES = ["first", "second", "third", "fourth"]
@@ -157,7 +160,7 @@ def test_the_table_has_the_coefficients(regression):
     widths = [patch.get_width() for patch in display.bars_[0].patches]
     assert_allclose(widths, frame["effect"])
     plain = drawn(regression, "bar").to_frame().set_index("column")
-    assert plain["standard_deviation"]["first"] == pytest.approx(X["first"].std(ddof=0))
+    assert plain["std"]["first"] == pytest.approx(X["first"].std(ddof=0))
 
 
 def test_coefficients_of_labels(regression):
@@ -168,7 +171,7 @@ def test_coefficients_of_labels(regression):
         model, X, surrogate=LogisticRegression(), target="top"
     )
     learnt = LogisticRegression().fit(X, model.predict(X))
-    found = display.to_frame().set_index("column")["coefficient"]
+    found = display.to_frame().set_index("column")["coef"]
     assert_allclose(found[NAMES], learnt.coef_[2])
     binary = LogisticRegression().fit(X, labels == "top")
     both = [
@@ -462,5 +465,5 @@ def test_rows_that_pass_a_test_are_on_the_left():
 
 
 def test_a_tree_that_splits_by_sets_of_categories_is_not_drawn(regression, monkeypatch):
-    monkeypatch.setattr(_global_arrays, "has_category_splits", lambda tree: True)
+    monkeypatch.setattr(_inside, "has_category_splits", lambda tree: True)
     assert drawn(regression, "tree").trees is None

@@ -30,7 +30,7 @@ def numbers(X: Floats, y: Floats) -> None:
     assert_type(gam.predict_interval(X), tuple[Floats, Floats])
     assert_type(gam.transform(X), Floats)
     assert_type(gam.partial_residuals(X, y), Floats)
-    assert_type(gam.summary(), DataFrame)
+    assert_type(gam.to_frame(), DataFrame)
     assert_type(gam.explain(X), Explanation)
     assert_type(gam.score(X, y), float)
     display = SmoothTermDisplay.from_estimator(gam, X, y, terms=["age"], rug=False)

@@ -22,7 +22,7 @@ Positions = NDArray[np.intp]
 def medoids(X: Floats) -> None:
     clusters = KMedoids(n_clusters=3, metric="gower").fit(X)
     assert_type(clusters, KMedoids)
-    assert_type(clusters.medoid_indices_, Positions)
+    assert_type(clusters.prototype_indices_, Positions)
     assert_type(clusters.labels_, Positions)
     assert_type(clusters.inertia_, float)
     assert_type(clusters.n_iter_, int)

@@ -48,7 +48,7 @@ def lists(X: Floats, y: list[str]) -> None:
     bayesian = BayesianRuleListClassifier(n_chains=2).fit(X, y)
     assert_type(bayesian, BayesianRuleListClassifier)
     assert_type(bayesian.rules_, list[BayesianRule])
-    assert_type(bayesian.rules_[0].low_shares, tuple[float, ...] | None)
+    assert_type(bayesian.rules_[0].shares_low, tuple[float, ...] | None)
     assert_type(bayesian.log_posteriors_, Floats)
     assert_type(bayesian.r_hat_, float)
     _, share = bayesian.posterior_[0]
@@ -73,7 +73,7 @@ def sums(X: Floats, y: Floats, labels: list[str]) -> None:
     regressor = RuleFitRegressor(max_rules=100).fit(X, y)
     assert_type(regressor, RuleFitRegressor)
     assert_type(regressor.rules_, list[WeightedRule])
-    assert_type(regressor.rules_[0].coefficient, float)
+    assert_type(regressor.rules_[0].coef, float)
     assert_type(regressor.linear_terms_, list[LinearTerm])
     assert_type(regressor.intercept_, float)
     assert_type(regressor.penalty_, float)

@@ -66,7 +66,7 @@ gam = GAMRegressor(
     by={"hour": "day"},
     periods={"hour": 24},
 ).fit(train, y_train)
-print(gam.summary().round(3))
+print(gam.to_text())
 
 # %%
 # The boosted model may join all features. On new rows that gains nothing here, as there

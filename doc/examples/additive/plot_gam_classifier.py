@@ -51,7 +51,7 @@ for name, model in models.items():
 # Each term has as many degrees of freedom as it needs; a straight line has one. The
 # p-value tests the term against no effect.
 gam.fit(X, y)
-print(gam.summary().round(3).to_string())
+print(gam.to_text())
 
 # %%
 # The log-odds of ``malignant`` against each measurement. Where there are few patients,

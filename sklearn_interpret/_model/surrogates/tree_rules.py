@@ -46,6 +46,22 @@ def read_tree(inner, rows):
     return tree, inner.predictor.apply(columns.native)
 
 
+def leaf_order(tree):
+    """Leaves of a tree from left to right."""
+    return [node for node in parents_first(tree) if tree["left"][node] < 0]
+
+
+def parents_first(tree):
+    """Nodes of a tree: each before its left part, and this before its right part."""
+    order, waiting = [], [0]
+    while waiting:
+        node = int(waiting.pop())
+        order.append(node)
+        if tree["left"][node] >= 0:
+            waiting += [tree["right"][node], tree["left"][node]]
+    return order
+
+
 class _TreeInWords:
     """Splits and paths of a tree in words.
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
+from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
 from sklearn_interpret._plotting.labels import literal, wrapped
 from sklearn_interpret._plotting.panels.lines import (
@@ -30,12 +31,6 @@ COLUMNS = (
     *("term", "method", "model", "feature", "feature2", "region", "output", "x"),
     *("x2", "value", "low", "high", "slope", "slope_std", "row", "fold"),
 )
-
-
-def with_outputs(values, n_axes):
-    """The array with an axis of outputs in front."""
-    values = np.asarray(values, dtype=np.float64)
-    return values[None] if values.ndim == n_axes else values
 
 
 def fold_band(
@@ -63,7 +58,7 @@ def error_band(values, errors, n_axes):
 
 
 def effect_columns(effect, outputs, slope_std=None, **extra):
-    """Blocks of columns of one effect, for each output its mean and then its folds.
+    """Blocks of columns of one effect, for each output its mean, and then folds.
 
     Parameters
     ----------
@@ -80,22 +75,16 @@ def effect_columns(effect, outputs, slope_std=None, **extra):
     -------
     list of dict of column name to array or value
     """
-    blocks = []
-    for output, name in zip(range(len(effect.values)), outputs, strict=True):
-        fixed = {**_names(effect), **extra, "output": name, **_points(effect.places)}
-        block = {**fixed, "value": effect.values[output].ravel()}
-        for part in ("low", "high"):
-            if getattr(effect, part) is not None:
-                block[part] = getattr(effect, part)[output].ravel()
-        if slope_std is not None:
-            block["slope_std"] = slope_std[output]
-        blocks.append(block)
-        for fold, values in enumerate(() if effect.folds is None else effect.folds):
-            blocks.append({**fixed, "value": values[output].ravel(), "fold": fold})
+    numbers = {"value": effect.values, "low": effect.low, "high": effect.high}
+    numbers |= {"slope_std": slope_std}
+    numbers = {name: each for name, each in numbers.items() if each is not None}
+    at = effect.names, effect.places
+    blocks = effect_blocks(*at, numbers, outputs, **extra)
+    for fold, values in enumerate(() if effect.folds is None else effect.folds):
+        blocks += effect_blocks(*at, {"value": values}, outputs, fold=fold, **extra)
     if effect.missing is not None:
-        for name, value in zip(outputs, effect.missing, strict=True):
-            point = {"x": np.array([np.nan]), "value": value}
-            blocks.append({**_names(effect), **extra, "output": name, **point})
+        values = {"value": effect.missing[:, None]}
+        blocks += effect_blocks(effect.names, ([np.nan],), values, outputs, **extra)
     return blocks
 
 
@@ -104,27 +93,8 @@ def curve_columns(effect, outputs, curves, rows, slopes=None):
 
     `rows` are the rows (n,) that the curves belong to, `slopes` (k, n, G) their slopes.
     """
-    n_points = int(np.prod(curves.shape[2:]))
-    places = _points(effect.places).items()
-    places = {name: np.tile(values, len(rows)) for name, values in places}
-    fixed = {**_names(effect), **places, "row": np.repeat(rows, n_points)}
-    blocks = []
-    for output, name in zip(range(len(curves)), outputs, strict=True):
-        block = {**fixed, "output": name, "value": curves[output].ravel()}
-        if slopes is not None:
-            block["slope"] = slopes[output].ravel()
-        blocks.append(block)
-    return blocks
-
-
-def _names(effect):
-    return dict(zip(("feature", "feature2"), effect.names, strict=False))
-
-
-def _points(places):
-    """Columns x (and x2) of all points of a grid, the second axis fastest."""
-    grids = np.meshgrid(*places, indexing="ij")
-    return dict(zip(("x", "x2"), map(np.ravel, grids), strict=False))
+    numbers = {"value": curves} | ({} if slopes is None else {"slope": slopes})
+    return effect_blocks(effect.names, effect.places, numbers, outputs, rows)
 
 
 class PanelDisplay(ABC):

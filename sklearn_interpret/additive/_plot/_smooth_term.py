@@ -12,16 +12,13 @@ from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import letters_along
 from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
 from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.panels.displays import (
-    EntryDisplay,
-    effect_columns,
-    with_outputs,
-)
+from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_columns
 from sklearn_interpret._plotting.panels.lines import (
     Artists,
     LinePanel,
@@ -488,7 +485,7 @@ default=None
         Returns
         -------
         pandas.DataFrame
-            One line per point: "term", "output", "x", "effect"; "x2" where there are
+            One line per point: "term", "output", "x", "value"; "x2" where there are
             pairs, and "low" and "high" where there are bands.
 
         Raises
@@ -503,8 +500,7 @@ default=None
             name = ":".join(effect.names)
             blocks += effect_columns(effect, outputs, term=name)
         table = self._long_frame(blocks)
-        table = table.drop(columns=["feature", "feature2"], errors="ignore")
-        return table.rename(columns={"value": "effect"})
+        return table.drop(columns=["feature", "feature2"], errors="ignore")
 
 
 def _outputs(model, target):

@@ -266,5 +266,5 @@ class DecisionPathDisplay(Display):
         else:
             table["mean"] = values
             if deviations is not None:
-                table["standard_deviation"] = deviations
+                table["std"] = deviations
         return self._frame(table)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.grids import interpolate
 from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._plotting.panels.displays import with_outputs
+from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
 from sklearn_interpret.effects._plot._effect import EffectDisplay
 

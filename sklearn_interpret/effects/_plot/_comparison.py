@@ -10,13 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import Display, FoldsMixin, ModelsMixin
 from sklearn_interpret._plotting.panels.displays import (
     PanelDisplay,
     effect_columns,
     fold_band,
-    with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import (
     Effect,

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
+from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.panels.displays import (
     curve_columns,
     effect_columns,
     fold_band,
-    with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
 from sklearn_interpret.effects._individual_conditional_expectation import (

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.axes import values_along
+from sklearn_interpret._model.rows.tables import with_outputs
+from sklearn_interpret._model.surrogates.tree_rules import leaf_order
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.displays import Display
@@ -17,11 +19,10 @@ from sklearn_interpret._plotting.panels.displays import (
     PanelDisplay,
     curve_columns,
     effect_columns,
-    with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import Artists, Effect, LinePanel, Looks
 from sklearn_interpret._plotting.sources import response_name
-from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order, tree_fits
+from sklearn_interpret._plotting.tree_diagram import draw_tests, tree_fits
 from sklearn_interpret.effects._plot._effect import (
     chosen_entries,
     increasing,

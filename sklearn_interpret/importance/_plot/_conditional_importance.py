@@ -108,9 +108,9 @@ class ConditionalImportanceDisplay(Display):
     >>> display.ax_.get_yticklabels()[0].get_text()
     'income'
     >>> display.to_frame()
-      feature  importance  pvalue  selected
-    0  income        0.30   0.001      True
-    1     age        0.01   0.200     False
+      feature  importance  adjusted_pvalue  selected
+    0  income        0.30            0.001      True
+    1     age        0.01            0.200     False
     """
 
     _kinds = (ConditionalImportanceTest,)
@@ -266,6 +266,12 @@ class ConditionalImportanceDisplay(Display):
         pandas.DataFrame
             A line for each feature, in the order of the figure, with the columns
             "feature", "importance", "low" and "high" (where there are intervals),
-            "pvalue", "selected", "target R²" and "feature R²" (where they are known).
+            "adjusted_pvalue" ("pvalue" where nothing is adjusted), "selected",
+            "target R²" and "feature R²" (where they are known).
         """
-        return self._frame(self._columns(None))
+        table = self._columns(None)
+        if self.pvalue_name != "p":
+            table = {
+                n.replace("pvalue", "adjusted_pvalue"): c for n, c in table.items()
+            }
+        return self._frame(table)

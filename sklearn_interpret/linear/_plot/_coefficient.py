@@ -80,9 +80,9 @@ class CoefficientDisplay(Display):
     >>> X, y = [[1, 0], [2, 1], [3, 1], [4, 3], [6, 2]], [1.1, 1.9, 3.2, 3.9, 6.0]
     >>> model = LinearRegression().fit(X, y)
     >>> CoefficientDisplay.from_estimator(model, X, y).to_frame().round(2)
-      term  coef  interval_low  interval_high
-    0   x0  1.03          0.80           1.27
-    1   x1 -0.11         -0.51           0.29
+      term  coef   low  high
+    0   x0  1.03  0.80  1.27
+    1   x1 -0.11 -0.51  0.29
     """
 
     _kinds = (CoefficientInference,)
@@ -215,14 +215,14 @@ class CoefficientDisplay(Display):
         -------
         pandas.DataFrame
             A line for each term: columns "class" (where there is one), "term", "coef",
-            "interval_low" and "interval_high".
+            "low" and "high".
 
         Raises
         ------
         ImportError
             pandas is not installed.
         """
-        names = "coef", "interval_low", "interval_high"
+        names = "coef", "low", "high"
         columns = dict(zip(names, self._arrays(), strict=True))
         columns = {"term": list(self.term_names), **columns}
         if self.output_names is not None:

@@ -312,6 +312,11 @@ class SparsePathDisplay(DisplayMixin):
         points = ax.scatter([place] * len(values), values, clip_on=False, **looks)
         self.model_points_.append(points)
 
+    @property
+    def _column(self):
+        """The column of the coefficients in tables."""
+        return "coef" if self.scale is None else "coef_per_std"
+
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.
 
@@ -319,7 +324,8 @@ class SparsePathDisplay(DisplayMixin):
         -------
         pandas.DataFrame
             A line for each penalty and feature ever in use: columns "class" (of
-            a classifier), "feature", "alpha" and "coefficient".
+            a classifier), "feature", "alpha" and "coef", or "coef_per_std" where
+            there are scales.
 
         Raises
         ------
@@ -333,7 +339,7 @@ class SparsePathDisplay(DisplayMixin):
             columns = {
                 "feature": np.repeat([self._names[j] for j in used], path.shape[1]),
                 "alpha": np.tile(self._alphas, len(used)),
-                "coefficient": path[used].ravel(),
+                self._column: path[used].ravel(),
             }
             if self.classes is not None:
                 columns = {"class": self.classes[output], **columns}

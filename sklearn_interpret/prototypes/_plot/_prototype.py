@@ -32,6 +32,7 @@ from sklearn_interpret._plotting.surfaces import (
     draw_colour_bar,
     draw_heat_map,
 )
+from sklearn_interpret.prototypes._tables import with_values
 
 # Inches: least width of a cell of a table, its height, the width and height around the
 # cells, and the least and most of all cells together; most letters of
@@ -416,9 +417,7 @@ class PrototypeDisplay(DisplayMixin):
         if self.y is not None:
             table["y"] = np.asarray(self.y)[self._lines]
         chosen = self._rows.take(self._lines)
-        values = [pandas.Series(chosen.values(j)) for j in range(chosen.n_columns)]
-        frame = pandas.concat(values, axis=1, keys=self._names)
-        return pandas.concat([pandas.DataFrame(table), frame], axis=1)
+        return pandas.DataFrame(with_values(table, chosen, self._names))
 
 
 def _numbers(rows, columns):

@@ -112,7 +112,7 @@ class RuleFitDisplay(DisplayMixin):
         entries = [*model.rules_, *model.linear_terms_]
         display = cls(
             list(map(model._name, entries)),
-            [entry.coefficient for entry in entries],
+            [entry.coef for entry in entries],
             [entry.importance for entry in entries],
             model.feature_importances_,
             feature_names=getattr(model, "feature_names_in_", None),
@@ -179,7 +179,7 @@ class RuleFitDisplay(DisplayMixin):
         Returns
         -------
         pandas.DataFrame
-            Columns "rule", "coefficient" and "importance".
+            Columns "rule", "coef" and "importance".
 
         Raises
         ------
@@ -188,7 +188,7 @@ class RuleFitDisplay(DisplayMixin):
         """
         columns = {
             "rule": list(self.rules),
-            "coefficient": self.coefficients,
+            "coef": self.coefficients,
             "importance": self.rule_importances,
         }
         frame = self._frame(columns)

@@ -228,7 +228,7 @@ class RulesDisplay(DisplayMixin):
 
     def _draw_numbers(self, rules, style):
         """Bars of the coefficients, or predictions, of the rules."""
-        what = "coefficient" if hasattr(rules[0], "coefficient") else "prediction"
+        what = "coef" if hasattr(rules[0], "coef") else "prediction"
         values = np.array([getattr(rule, what) for rule in rules], dtype=np.float64)
         fills = sign_colours(values)
         bars = draw_bars(self.ax_, self._places, values, fills, style, height=_BAR)
@@ -236,7 +236,7 @@ class RulesDisplay(DisplayMixin):
         self.ax_.axvline(0, color=shade(self.ax_, 0.5), linewidth=0.8, zorder=1)
         self.ax_.margins(x=0.25)
         limits = self.ax_.get_xlim()
-        of_class = what == "coefficient" and rules[0].prediction is not None
+        of_class = what == "coef" and rules[0].prediction is not None
         self._write_columns(rules, "class" if of_class else None, limits)
         self.ax_.set_xlabel(what, x=self._width / 2)
         self.texts_ += label_ends(self.ax_, values, self._places, values, signed=True)

@@ -76,10 +76,10 @@ class ShapleyInteractionDisplay(Display):
     ...     [[2.0, 0.5], [0.5, 1.0]], feature_names=["age", "income"]
     ... ).plot()
     >>> display.to_frame()
-      feature feature2  interaction
-    0     age      age          2.0
-    1  income   income          1.0
-    2     age   income          0.5
+      feature feature2  interaction_value
+    0     age      age                2.0
+    1  income   income                1.0
+    2     age   income                0.5
     """
 
     interactions: ArrayLike
@@ -175,7 +175,7 @@ class ShapleyInteractionDisplay(Display):
         -------
         pandas.DataFrame
             One line per pair, from the strongest down, with the columns "feature",
-            "feature2" (the same for a main effect) and "interaction".
+            "feature2" (the same for a main effect) and "interaction_value".
         """
         table = self._checked()
         pairs = np.triu_indices(len(table))
@@ -186,7 +186,7 @@ class ShapleyInteractionDisplay(Display):
             {
                 "feature": names[first],
                 "feature2": names[second],
-                "interaction": table[first, second],
+                "interaction_value": table[first, second],
             }
         )
 

@@ -8,12 +8,14 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
 from sklearn_interpret._model.rows.number_format import number_text
+from sklearn_interpret._model.surrogates.tree_rules import leaf_order
 from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
-from sklearn_interpret._plotting.tree_diagram import leaf_order, tree_fits, tree_size
+from sklearn_interpret._plotting.tree_diagram import tree_fits, tree_size
+from sklearn_interpret.surrogates._inside import coefficient_columns, leaf_columns
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
 from sklearn_interpret.surrogates._plot._leaves import (
@@ -314,18 +316,9 @@ default=None
     def _numbers(self, output):
         """Columns of the table of one output."""
         if self.trees is not None:
-            leaves = [leaf.numbers() for leaf in self._leaves(output)]
-            return {name: [leaf[name] for leaf in leaves] for name in leaves[0]}
+            return leaf_columns(self._leaves(output))
         if self.coefficients is not None:
-            names, coefficients, deviations = self._columns(output)
-            effects = coefficients * deviations
-            order = np.argsort(-np.abs(effects), kind="stable")
-            return {
-                "column": [names[j] for j in order],
-                "coefficient": coefficients[order],
-                "standard_deviation": deviations[order],
-                "effect": effects[order],
-            }
+            return coefficient_columns(*self._columns(output))
         values, surrogate = self._responses()
         surrogate = np.full_like(values, np.nan) if surrogate is None else surrogate
         columns = {"model": values[:, output], "surrogate": surrogate[:, output]}

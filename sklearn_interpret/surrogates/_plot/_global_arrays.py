@@ -10,25 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.losses import agreement
-from sklearn_interpret._model._sklearn_compat import has_category_splits
-from sklearn_interpret._model.linear import coefficient_table
-from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.surrogates.inner_predictors import (
-    column_deviations,
-    inner_predictors,
-    innermost_name,
-)
+from sklearn_interpret._model.surrogates.inner_predictors import innermost_name
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
 )
-from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
-from sklearn_interpret.surrogates._plot._leaves import leaves_of
+from sklearn_interpret.surrogates._inside import inside, leaves_of, of_output
 
 MOST_OUTPUTS = 10
 
@@ -139,19 +132,13 @@ class SurrogateArrays(Display):
 
     def _columns(self, output):
         """Names, coefficients and deviations of the columns, for an output."""
-        coefficients = _of_output(self.coefficients, output)
+        coefficients = of_output(self.coefficients, output)
         deviations = np.ones(len(coefficients))
         if self.deviations is not None:
-            deviations = _of_output(self.deviations, output)
+            deviations = of_output(self.deviations, output)
         names = self.column_names
         names = [f"x{j}" for j in range(len(coefficients))] if names is None else names
         return list(map(str, names)), coefficients, deviations
-
-
-def _of_output(table, output):
-    """The row of an output, or the one row for all of them."""
-    table = np.atleast_2d(np.asarray(table, np.float64))
-    return table[output] if len(table) > 1 else table[0]
 
 
 def surrogate_arrays(inspector, data):
@@ -176,50 +163,5 @@ def surrogate_arrays(inspector, data):
         "response_name": response_name(inspector),
         "model_name": innermost_name(inspector.estimator_),
         "surrogate_name": innermost_name(inspector.surrogate_),
-        **_inside(inspector, rows, weights),
+        **inside(inspector, rows, weights),
     }
-
-
-def _inside(inspector, rows, weights):
-    """The surrogate's trees, or its coefficients."""
-    predictors = inner_predictors(inspector.surrogate_)
-    trees = [getattr(inner.predictor, "tree_", None) for inner in predictors]
-    if all(tree is not None and not has_category_splits(tree) for tree in trees):
-        read = [read_tree(inner, rows) for inner in predictors]
-        return {
-            "trees": [tree for tree, _ in read],
-            "leaves": np.stack([leaves for _, leaves in read], axis=1),
-        }
-    if all(getattr(p.predictor, "coef_", None) is not None for p in predictors):
-        return _lines(inspector, predictors, rows, weights)
-    return {}
-
-
-def _lines(inspector, predictors, rows, weights):
-    """Coefficients (k, q) and the deviations of their columns, one row each output."""
-    tables, deviations, names = [], [], []
-    for inner in predictors:
-        columns = inner.columns_of(rows)
-        tables.append(_for_outputs(inner.predictor, inspector))
-        deviations.append(column_deviations(columns, weights))
-        names.append(list(map(str, inner.described(rows))))
-    if len({len(one) for one in names}) > 1:
-        return {}  # steps that differ from output to output
-    return {
-        "coefficients": np.concatenate(tables),
-        "deviations": np.stack(deviations),
-        "column_names": names[0],
-    }
-
-
-def _for_outputs(model, inspector):
-    """Coefficients of a linear model, in the order of the outputs."""
-    table = coefficient_table(model)
-    if not is_classifier(inspector.surrogate_):
-        return table
-    outputs, known = inspector.output_names_, model.classes_.tolist()
-    if len(table) == 1:  # coefficients of the second of two classes
-        return table if outputs[0] == known[-1] or len(outputs) > 1 else -table
-    missing = np.full(table.shape[1], np.nan)
-    rows = [table[known.index(o)] if o in known else missing for o in outputs]
-    return np.stack(rows)

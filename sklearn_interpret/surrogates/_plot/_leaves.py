@@ -1,11 +1,9 @@
 """Leaves of a surrogate's trees: their rows, as distributions or as shares."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.rows.number_format import number_beside
+from sklearn_interpret._model.surrogates.tree_rules import leaf_order
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, shade
 from sklearn_interpret._plotting.labels import (
@@ -14,10 +12,10 @@ from sklearn_interpret._plotting.labels import (
     write_near,
 )
 from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars, name_rows
-from sklearn_interpret._plotting.tree_diagram import draw_tests, leaf_order
+from sklearn_interpret._plotting.tree_diagram import draw_tests
+from sklearn_interpret.surrogates._inside import Leaf
 
 N_BINS = 30
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
 MODEL_COLOUR, SURROGATE_COLOUR = PALETTE[0], PALETTE[1]
@@ -25,65 +23,6 @@ SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
 # Offset from the place of a leaf, and breadth, of the bars of the model's shares and
 # of the surrogate's.
 MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """The rows in a leaf, and the responses to them."""
-
-    node: int  # its number in the tree
-    rule: str  # the tests on the path to it
-    values: np.ndarray  # (n,): responses of the model
-    weights: np.ndarray  # (n,): weights of the rows
-    share: float  # of all weight
-    surrogate: float  # mean response of the surrogate; NaN where that is not known
-
-    @property
-    def mean(self):
-        """Mean response of the model."""
-        return float(np.average(self.values, weights=self.weights))
-
-    @property
-    def percent(self):
-        """Share of the rows, in words."""
-        percent = 100 * self.share
-        return "<1 %" if 0 < percent < 0.95 else f"{percent:.0f} %"
-
-    @property
-    def n_rows(self):
-        """Number of the rows, in words."""
-        return f"{len(self.values)} row{'s'[: len(self.values) != 1]}"
-
-    def numbers(self):
-        """Row of a table."""
-        names = [f"q{100 * q:02.0f}" for q in QUANTILES]
-        values = averaged_quantile(self.values, np.array(QUANTILES), self.weights)
-        return {
-            "leaf": self.node,
-            "rule": self.rule,
-            "n_rows": len(self.values),
-            "share": self.share,
-            "mean": self.mean,
-            **dict(zip(names, values.tolist(), strict=True)),
-            "surrogate": self.surrogate,
-        }
-
-
-def leaves_of(tree, nodes, values, surrogate, weights):
-    """The `Leaf` of each node that rows fall into, from left to right."""
-    leaves = []
-    for node in leaf_order(tree):
-        inside = nodes == node
-        if not inside.any():
-            continue
-        own = weights[inside]
-        mean = np.nan
-        if surrogate is not None:
-            mean = float(np.average(surrogate[inside], weights=own))
-        share = float(own.sum() / weights.sum())
-        rule = tree["rules"][node]
-        leaves.append(Leaf(node, rule, values[inside], own, share, mean))
-    return leaves
 
 
 def draw_tree(ax, tree, by_output, name, style):

@@ -1,0 +1,90 @@
+"""Checks of an estimator whose fitted results are a table."""
+
+import json
+import re
+from decimal import Decimal
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from sklearn_interpret.estimator_checks._results import assert_same, expect_error
+from sklearn_interpret.estimator_checks._tables import (
+    fitted,
+    named_table,
+    numeric_table,
+    optional,
+    prepared,
+)
+
+# Numbers that are no part of a name, such as "x0".
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def check_tables_need_fit(estimator):
+    """Before `fit` there is no table, text or dict."""
+    for name in ("to_frame", "to_text", "to_dict"):
+        with expect_error(NotFittedError, doing=f"{name} before fit"):
+            getattr(prepared(estimator), name)()
+
+
+def check_frame_names_each_line(estimator):
+    """`to_frame` has columns of different names, and no line twice."""
+    pandas = optional("pandas")
+    for X in (numeric_table(), named_table()):
+        table = fitted(estimator, X).to_frame()
+        assert isinstance(table, pandas.DataFrame)
+        assert len(table), "the table has no lines"
+        assert all(isinstance(name, str) for name in table.columns)
+        assert table.columns.is_unique, f"names twice: {list(table.columns)}"
+        assert not table.reset_index().duplicated().any(), f"lines twice: {table}"
+
+
+def check_numbers_of_the_text_are_in_the_frame(estimator):
+    """Each number of `to_text`, rounded as it is, is one of `to_frame`."""
+    optional("pandas")
+    model = fitted(estimator, named_table())
+    table, text = model.to_frame(), model.to_text()
+    entries = [*table.reset_index().to_numpy().ravel(), *table.attrs.values()]
+    known = np.array([abs(float(n)) for n in _numbers_in(entries)])
+    for number in _NUMBER.findall(text):
+        step = 10.0 ** Decimal(number).as_tuple().exponent
+        near = np.abs(known - float(number)) <= 0.501 * step
+        below = known < float(number)  # of p-values: "< 0.0001"
+        small = f"< {number}" in text and below.any()
+        assert near.any() or small, f"{number} is in the text, not in the table"
+
+
+def _numbers_in(entry):
+    """Yield the numbers in an entry, those in its words as well."""
+    if isinstance(entry, str):
+        yield from _NUMBER.findall(entry.replace("\N{MINUS SIGN}", "-"))
+    elif np.iterable(entry):
+        for one in entry:
+            yield from _numbers_in(one)
+    elif isinstance(entry, int | float | np.number):
+        yield entry
+
+
+def check_dict_survives_json(estimator):
+    """`to_dict` has the lines of `to_frame`, names and versions, in strict JSON."""
+    optional("pandas")
+    model = fitted(estimator, named_table())
+    found = model.to_dict()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["names"]["features"] == model.feature_names_in_.tolist()
+    assert found["versions"].keys() >= {"sklearn_interpret", "sklearn", "numpy"}
+    table, lines = model.to_frame(), found["results"]
+    assert len(lines) == len(table)
+    for name, column in table.items():
+        assert_same(
+            [_finite(line[name]) for line in lines],
+            [_finite(entry) for entry in column.astype(object)],
+            f"results, {name}",
+        )
+
+
+def _finite(entry):
+    """None for a number that JSON lacks."""
+    is_number = isinstance(entry, float | np.floating)
+    missing = entry is None or str(entry) in ("<NA>", "NaT")
+    return None if missing or (is_number and not np.isfinite(entry)) else entry
