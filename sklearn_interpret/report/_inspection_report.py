@@ -34,7 +34,7 @@ from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.response import check_has_classes, is_classifier
 from sklearn_interpret._model.rows.features import resolve_features, resolve_keys
 from sklearn_interpret._model.rows.number_format import MINUS, entry_text
-from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._model.rows.samples import TextRows, as_texts
 from sklearn_interpret._model.rows.tables import as_objects, json_value, lines_of
 from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret._model.sklearn_bases import DataFrame
@@ -227,7 +227,18 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             super()._fit_estimator(X, y, sample_weight, params, context)
 
     def _inspect(self, sample, response):
-        names, named = sample.rows.names, sample.rows.named
+        if not isinstance(sample.rows, TextRows):
+            self._check_constraints(sample.rows)
+        sections = _chosen("sections", self.sections, _SECTIONS)
+        checks = _chosen("checks", self.checks, CHECKS)
+        check_has_classes(self.estimator_)
+        # A large model takes longer to send to processes than they save.
+        with parallel_config(prefer="threads"):
+            self._compute(sample, checks, sections)
+
+    def _check_constraints(self, rows):
+        """Refuse features to vary, or with permitted values, that `X` lacks."""
+        names, named = rows.names, rows.named
         resolve_features(
             self.features_to_vary, names, named=named, parameter="features_to_vary"
         )
@@ -235,12 +246,6 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             resolve_keys(
                 self.permitted_range, names, named=named, parameter="permitted_range"
             )
-        sections = _chosen("sections", self.sections, _SECTIONS)
-        checks = _chosen("checks", self.checks, CHECKS)
-        check_has_classes(self.estimator_)
-        # A large model takes longer to send to processes than they save.
-        with parallel_config(prefer="threads"):
-            self._compute(sample, checks, sections)
 
     def _compute(self, sample, checks, sections):
         """Results of the checks and sections of some names."""
