@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
 from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.dates import date_between
 from sklearn_interpret._model.rows.number_format import only_number
 from sklearn_interpret.explanations import Condition
 
@@ -35,6 +36,7 @@ class ConditionSpace:
 
     def __init__(self, rows, categorical):
         self.names = rows.names
+        self._date_dtypes = [rows.date_dtype(j) for j in range(rows.n_columns)]
         self.nominal = categorical | ~rows.are_numbers
         self.values, codes = [], []
         for j, nominal in enumerate(self.nominal):
@@ -82,19 +84,22 @@ class ConditionSpace:
             return Condition(column, name, levels=(np.nan,))
         if self.nominal[column]:
             return Condition(column, name, levels=tuple(values[code] for code in codes))
-        low = threshold(*values[first - 1 : first + 1]) if first else None
-        high = None
+        low, high, dtype = None, None, self._date_dtypes[column]
+        if first:
+            low = threshold(*values[first - 1 : first + 1], dtype)
         if last + 1 < len(values):
-            high = threshold(*values[last : last + 2])
-        only = only_number(values, low, high)
+            high = threshold(*values[last : last + 2], dtype)
+        only = None if dtype else only_number(values, low, high)
         return Condition(column, name, low=low, high=high, only=only)
 
 
-def threshold(below, above):
+def threshold(below, above, date_dtype=None):
     """A number near the middle of two others, with as few digits as possible.
 
-    It is at least the first, and less than the second.
+    It is at least the first, and less than the second. Of days, it is a date.
     """
+    if date_dtype is not None:
+        return date_between(below, above, date_dtype)
     middle = below / 2 + above / 2
     for digits in range(1, 16):
         short = float(f"{middle:.{digits}g}")

@@ -130,7 +130,7 @@ class BaseAttack(BaseRowSearch):
             given = _bounds_of_all(self.bounds, rows.n_columns)
         for j, limits in given.items():
             if j in ranges:
-                ranges[j] = checked_limits(limits, rows.names[j], "bounds")
+                ranges[j] = checked_limits(limits, rows, j, "bounds")
         return ranges
 
     @abstractmethod

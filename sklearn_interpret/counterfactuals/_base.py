@@ -102,10 +102,12 @@ class BaseCounterfactual(BaseRowSearch):
         if isinstance(distance, Mapping):
             distance = resolve_keys(distance, names, named=named, parameter="distance")
             _check_costs(distance, names)
-        _check_ranges(ranges, rows, categorical)
+        ranges = _checked_ranges(ranges, rows, categorical)
         _check_directions(directions, rows, categorical)
         free = ~np.isin(np.arange(rows.n_columns), list(ranges))
-        successive, apart = _of_two_values(rows, weights > 0, free & ~categorical)
+        flags = [rows.dates(j) is None for j in range(rows.n_columns)]
+        flags = np.array(flags) & free & ~categorical
+        successive, apart = _of_two_values(rows, weights > 0, flags)
         return Actionability(
             rows,
             weights,
@@ -235,12 +237,15 @@ def _check_costs(costs, names):
             )
 
 
-def _check_ranges(ranges, rows, categorical):
+def _checked_ranges(ranges, rows, categorical):
+    """Levels of categories; of other features the lowest and the highest number."""
+    checked = dict(ranges)
     for j, limits in ranges.items():
         if categorical[j]:
             _check_levels(limits, rows, j)
         else:
-            checked_limits(limits, rows.names[j], "permitted_range")
+            checked[j] = checked_limits(limits, rows, j, "permitted_range")
+    return checked
 
 
 def _check_levels(levels, rows, j):

@@ -8,6 +8,7 @@ from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret._model.rows.number_format import entry_text, only_number
 from sklearn_interpret._model.rows.plain import PlainState
 
@@ -235,6 +236,7 @@ class _Numeric(_Marginal):
             inner = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, inner, weights))
             self._edges = edges[edges < values.max()]
+        self._date_dtype = rows.date_dtype(j)
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
 
@@ -253,12 +255,17 @@ class _Numeric(_Marginal):
         """Keyword arguments of the `Condition` of a bin."""
         if code > len(self._edges):
             return {"levels": (np.nan,)}
-        low, high = [None, *self._edges.tolist(), None][code : code + 2]
-        only = only_number(self._some_values, low, high)
+        edges = self._edges.tolist()
+        if self._date_dtype is not None:
+            edges = list(shown(self._edges, self._date_dtype))
+        low, high = [None, *edges, None][code : code + 2]
+        only = None
+        if self._date_dtype is None:
+            only = only_number(self._some_values, low, high)
         return {"low": low, "high": high, "only": only}
 
     def text(self, code, name):
-        edges = self._edges
+        edges = shown(self._edges, self._date_dtype)
         if not self.discrete or not len(edges):
             return name
         only = self.condition(code).get("only")

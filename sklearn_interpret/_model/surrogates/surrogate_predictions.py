@@ -10,7 +10,12 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.response import (
@@ -21,6 +26,7 @@ from sklearn_interpret._model.response import (
     unfrozen,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret._model.rows.base import is_missing
 
 # Largest number of indicators of a column: the rarest levels share the last one.
@@ -66,7 +72,8 @@ def _encoded(surrogate, rows):
             "categories. Pass a pipeline as surrogate that makes numbers of it."
         )
     categorical = np.flatnonzero(is_category).tolist()
-    if not categorical:
+    of_dates = [j for j in range(rows.n_columns) if rows.dates(j) is not None]
+    if not categorical and not of_dates:
         return surrogate
     orders = {j: _order(rows, j) for j in categorical}
     ordered = [j for j in categorical if orders[j] is not None]
@@ -84,7 +91,10 @@ def _encoded(surrogate, rows):
     # It leaves numbers as they are, for any data frame and in any version.
     identity = StandardScaler(with_mean=False, with_std=False)
     encoders = make_column_transformer(
-        (positions, ordered), (indicators, unordered), remainder=identity
+        (positions, ordered),
+        (indicators, unordered),
+        (FunctionTransformer(as_days, feature_names_out="one-to-one"), of_dates),
+        remainder=identity,
     )
     return make_pipeline(encoders, surrogate)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._plotting.displays import ModelsMixin
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
 from sklearn_interpret._plotting.panels.lines import level_places
@@ -199,7 +200,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             (value,) = level_places([value], panel.levels)
         elif is_missing(value):
             return replace(panel, missing=predictions)
-        return replace(panel, mark=(f"row {self.row}", value, predictions))
+        return replace(panel, mark=(f"row {self.row}", days(value), predictions))
 
     def _frame_blocks(self, entry):
         if self.models is None:

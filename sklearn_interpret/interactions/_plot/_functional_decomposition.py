@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -287,7 +288,7 @@ default="auto"
     def _curve(self, feature, values):
         """The panel of a main effect."""
         known, (colour,) = feature.known, colours(1)
-        series = _series(feature.numbers, values, known, None, colour)
+        series = _series(feature, values, known, None, colour)
         missing = None if known.all() else [values[~known].mean()]
         return LinePanel(
             feature.name,
@@ -306,7 +307,7 @@ default="auto"
         levels = np.unique(category.numbers[known]).astype(np.intp)
         series = [
             _series(
-                feature.numbers,
+                feature,
                 values,
                 known & (category.numbers == level),
                 f"{category.name}: {level_text(category.levels[level])}",
@@ -359,11 +360,12 @@ def _drawable(explanation, reader, variances):
     ]
 
 
-def _series(numbers, values, mask, label, colour):
+def _series(feature, values, mask, label, colour):
     """Means of some rows' values at each distinct number, as a line."""
-    x, index = np.unique(numbers[mask], return_inverse=True)
+    x, index = np.unique(feature.numbers[mask], return_inverse=True)
     sums = np.bincount(index, values[mask], len(x))
-    return Series(x, sums / np.bincount(index), label=label, colour=colour)
+    looks = {"label": label, "colour": colour, "dates": feature.date_dtype}
+    return Series(x, sums / np.bincount(index), **looks)
 
 
 def _surface(first, second, values, known):
@@ -382,7 +384,7 @@ def _surface(first, second, values, known):
     means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
     return Effect(
         (first.name, second.name),
-        (x, y),
+        tuple(shown(p, f.date_dtype) for p, f in ((x, first), (y, second))),
         (first.levels is not None, second.levels is not None),
         means.reshape(1, *shape),
         bounds=(x_bounds, y_bounds),

@@ -317,7 +317,7 @@ class PrototypeDisplay(DisplayMixin):
     def _cell_texts(self, columns):
         texts = []
         for j in columns:
-            values = self._rows.values(j)
+            values = self._rows.shown(j)
             number = values if self._rows.are_numbers[j] else None
             cells = [value_text(value, number) for value in values[self._lines]]
             texts.append([shorten(cell, _VALUE) for cell in cells])
@@ -403,7 +403,7 @@ class PrototypeDisplay(DisplayMixin):
         if self.y is not None:
             table["y"] = np.asarray(self.y)[self._lines]
         chosen = self._rows.take(self._lines)
-        values = [pandas.Series(chosen.values(j)) for j in range(chosen.n_columns)]
+        values = [pandas.Series(chosen.shown(j)) for j in range(chosen.n_columns)]
         frame = pandas.concat(values, axis=1, keys=self._names)
         return pandas.concat([pandas.DataFrame(table), frame], axis=1)
 
