@@ -21,11 +21,12 @@ _UNITS_PER_DAY = {
     "ms": 86400 * 10**3,
     "us": 86400 * 10**6,  # finer units are lost in float64
 }
-_OBJECTS = datetime.date, datetime.datetime, datetime.timedelta
+_OBJECTS = datetime.date, datetime.timedelta  # and pandas' own, which are of these
 _DAY = np.timedelta64(1, "D")
+# What to do about a column of dates where a method cannot take one.
 TO_NUMBERS = (
     "turn it into numbers in the table, such as (X['date'] - X['date'].min()).dt.days "
-    "or X['date'].dt.month, or in a first step of the pipeline"
+    "or X['date'].dt.month"
 )
 
 
@@ -183,7 +184,7 @@ def as_clock(values: Iterable[Any], kind: str) -> NDArray[Any]:
 def clock_of_objects(values: NDArray[Any]) -> NDArray[Any] | None:
     """Python's dates, times or durations, all of one type, as numpy's; else None."""
     first = next((value for value in values if not is_missing(value)), None)
-    if type(first) not in _OBJECTS or getattr(first, "tzinfo", None) is not None:
+    if not isinstance(first, _OBJECTS) or getattr(first, "tzinfo", None) is not None:
         return None
     if {type(value) for value in values if not is_missing(value)} != {type(first)}:
         return None
@@ -192,6 +193,10 @@ def clock_of_objects(values: NDArray[Any]) -> NDArray[Any] | None:
 
 def objects_of(clock: NDArray[Any], values: NDArray[Any]) -> list[Any]:
     """Numpy's dates as Python objects of the type of those in a column."""
-    is_day = any(type(value) is datetime.date for value in values)
-    unit = "D" if is_day else "us"
-    return clock.astype(f"{clock.dtype.kind}8[{unit}]").tolist()
+    kind = next(type(value) for value in values if not is_missing(value))
+    if kind is datetime.date:
+        return clock.astype("M8[D]").tolist()
+    dates = clock.astype(f"{clock.dtype.kind}8[us]").tolist()
+    if kind in (datetime.datetime, datetime.timedelta):
+        return dates
+    return [None if date is None else kind(date) for date in dates]  # of pandas

@@ -72,8 +72,8 @@ def _encoded(surrogate, rows):
             "categories. Pass a pipeline as surrogate that makes numbers of it."
         )
     categorical = np.flatnonzero(is_category).tolist()
-    of_dates = [j for j in range(rows.n_columns) if rows.dates(j) is not None]
-    if not categorical and not of_dates:
+    has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
+    if not categorical and not has_dates:
         return surrogate
     orders = {j: _order(rows, j) for j in categorical}
     ordered = [j for j in categorical if orders[j] is not None]
@@ -90,11 +90,10 @@ def _encoded(surrogate, rows):
     )
     # It leaves numbers as they are, for any data frame and in any version.
     identity = StandardScaler(with_mean=False, with_std=False)
+    if has_dates:
+        identity = FunctionTransformer(as_days, feature_names_out="one-to-one")
     encoders = make_column_transformer(
-        (positions, ordered),
-        (indicators, unordered),
-        (FunctionTransformer(as_days, feature_names_out="one-to-one"), of_dates),
-        remainder=identity,
+        (positions, ordered), (indicators, unordered), remainder=identity
     )
     return make_pipeline(encoders, surrogate)
 
