@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.dates import date_between
+from sklearn_interpret._model.rows.features import named_as_left_out, untreatable
 from sklearn_interpret._model.rows.number_format import only_number
 from sklearn_interpret.explanations import Condition
 
@@ -39,10 +40,15 @@ class ConditionSpace:
         self._date_dtypes = [rows.date_dtype(j) for j in range(rows.n_columns)]
         self.nominal = categorical | ~rows.are_numbers
         self.values, codes = [], []
+        left_out = untreatable(rows, self.nominal)
+        if left_out:
+            named_as_left_out(rows, left_out)
         for j, nominal in enumerate(self.nominal):
             if rows.values(j).dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
-            if nominal:
+            if j in left_out:  # of one level, on which there is no condition
+                own, values = np.zeros(rows.n_rows, dtype=np.intp), [""]
+            elif nominal:
                 own, values = rows.encode_column(j)
             else:
                 values, own = np.unique(rows.numbers(j), return_inverse=True)

@@ -21,7 +21,12 @@ from sklearn_interpret._core.additive.terms import (
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key, order_labels
 from sklearn_interpret._model.rows.dates import as_clock, days, is_date, shown
-from sklearn_interpret._model.rows.features import feature_index, resolve_keys
+from sklearn_interpret._model.rows.features import (
+    feature_index,
+    named_as_left_out,
+    resolve_keys,
+    untreatable,
+)
 from sklearn_interpret._model.rows.number_format import entry_text
 
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
@@ -396,7 +401,12 @@ class TermReader:
         """Features and kind of each term."""
         terms = self.parameters.terms
         if terms is None:
-            terms = [j for j in range(self.rows.n_columns) if j != self.offset]
+            columns = set(range(self.rows.n_columns)) - {self.offset}
+            out = untreatable(self.rows, self.rows.detected_categorical) & columns
+            if out and out < columns:
+                named_as_left_out(self.rows, out)
+                columns -= out
+            terms = sorted(columns)
         if not isinstance(terms, Mapping):
             terms = [(key, "auto") for key in terms]
         else:

@@ -22,6 +22,7 @@ from sklearn_interpret._core.statistics.lasso_path import (
 )
 from sklearn_interpret._inspectors import predictor
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.sklearn_bases import RegressorMixin, SelectorMixin
 from sklearn_interpret._model.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
@@ -77,7 +78,7 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
 
     def _numbers(self, rows):
         """Rows as an array of numbers."""
-        native = rows.native
+        native = with_days(rows)
         return check_array(native, dtype=np.float64, estimator=self, input_name="X")
 
     def _get_support_mask(self):

@@ -28,7 +28,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.rows.arrays import as_days
+from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
@@ -246,10 +246,9 @@ class KMedoids(
         """Rows as numbers, as the metric takes them."""
         if self._gower is not None:
             return self._gower.encode(rows)
-        has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
         try:
             return check_array(
-                as_days(rows.native) if has_dates else rows.native,
+                with_days(rows),
                 accept_sparse="csr" if self.metric in _OF_SPARSE else False,
                 dtype=[np.float64, np.bool_],
                 ensure_all_finite=self.metric != "nan_euclidean" or "allow-nan",

@@ -297,6 +297,12 @@ def as_days(X):
     return np.stack([rows.numbers(j) for j in range(rows.n_columns)], axis=1)
 
 
+def with_days(rows):
+    """Native rows for estimators of numbers: an array where some columns are dates."""
+    has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
+    return as_days(rows) if has_dates else rows.native
+
+
 def _canonical(X):
     """A sparse matrix without duplicate entries, in which indices are sorted.
 
