@@ -432,9 +432,10 @@ def label_key(label):
         return tuple(label_key(part) for part in label)
     if is_missing(label):
         return _MISSING
-    if is_date(label):  # in any unit
-        return as_clock([label], label.dtype.kind).item()
-    return label.item() if isinstance(label, np.generic) else label
+    if not isinstance(label, np.generic):
+        return label
+    # Dates are equal in any unit.
+    return (as_clock([label], label.dtype.kind) if is_date(label) else label).item()
 
 
 def same_labels(left, right):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 _UNITS_PER_DAY = {
     "D": 1,
@@ -22,6 +22,7 @@ _UNITS_PER_DAY = {
     "us": 86400 * 10**6,  # finer units are lost in float64
 }
 _OBJECTS = datetime.date, datetime.timedelta  # and pandas' own, which are of these
+_WITH_MISSING = float, np.floating, np.datetime64, np.timedelta64
 _DAY = np.timedelta64(1, "D")
 # What to do about a column of dates where a method cannot take one.
 TO_NUMBERS = (
@@ -62,23 +63,23 @@ class Dates:
 
         Numbers are rounded to the unit of the column; dates may be in a finer one.
         """
-        values, unit = np.asarray(values), np.datetime_data(self.dtype)[0]
-        if values.dtype.kind not in "iuf":
+        numbers, unit = np.asarray(values), np.datetime_data(self.dtype)[0]
+        if numbers.dtype.kind not in "iuf":
             clock = as_clock(values, self.dtype.kind)
-            values = days(clock)
+            numbers = days(clock)
             if unit in _UNITS_PER_DAY:
                 unit = max(unit, _unit(clock), key=_UNITS_PER_DAY.__getitem__)
-        return _dates(values, self.dtype.kind, unit)
+        return _dates(numbers, self.dtype.kind, unit)
 
     def parsed(self, values: Iterable[Any]) -> NDArray[np.float64]:
         """Dates of any kind, or texts in ISO form, as days."""
         return days(as_clock(values, self.dtype.kind))
 
 
-def shown(numbers: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def shown(numbers: ArrayLike, dtype: Any) -> NDArray[Any]:
     """Days as dates of a dtype; numbers as they are where the dtype is None."""
     if dtype is None:
-        return numbers
+        return np.asarray(numbers)
     dtype = np.dtype(dtype)
     return _dates(np.asarray(numbers), dtype.kind, np.datetime_data(dtype)[0])
 
@@ -98,7 +99,7 @@ def is_missing(value: Any) -> bool:
     """Whether a scalar stands for a missing value (None, NaN, NaT, NA)."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return (isinstance(value, float | np.floating) or is_date(value)) and value != value
+    return isinstance(value, _WITH_MISSING) and value != value
 
 
 def is_date(value: Any) -> bool:
