@@ -24,6 +24,7 @@ from sklearn.linear_model import (
     PoissonRegressor,
     Ridge,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -272,6 +273,21 @@ def imbalanced(rng: Rng) -> Case:
     return model, X, np.where(rare, n_classes - 1, rest)
 
 
+def calibrated(rng: Rng) -> Case:
+    """Logistic regression of classes whose log-odds are linear."""
+    _, X, _ = ordinary(rng, classifies=True, least=200)
+    logits = X @ rng.normal(size=X.shape[1]) / np.sqrt(X.shape[1])
+    return LogisticRegression(), X, (rng.logistic(size=len(X)) < 2 * logits).astype(int)
+
+
+def miscalibrated(rng: Rng) -> Case:
+    """Copies of columns, each of which a naive classifier counts; or whole trees."""
+    _, X, y = calibrated(rng)
+    if rng.random() < 0.5:
+        return GaussianNB(), np.repeat(X, rng.integers(4, 8), axis=1), y
+    return DecisionTreeClassifier(random_state=0), X, y
+
+
 def noisy(rng: Rng) -> Case:
     """Hardly any signal, and models that follow each row."""
     n_rows, n_columns = size(rng, columns=(4, 10))
@@ -303,6 +319,7 @@ CASES = {
     "leakage": (leaking, ordinary),
     "range": (impossible, possible),
     "imbalance": (imbalanced, lambda rng: ordinary(rng, classifies=True)),
+    "calibration": (miscalibrated, calibrated),
     "noise": (noisy, ordinary),
 }
 

@@ -44,6 +44,7 @@ from sklearn_interpret._model.response import (
     tags_of,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_name
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.sklearn_bases import (
@@ -77,6 +78,23 @@ def _estimator_has(name):
         return True
 
     return check
+
+
+def _strings_in_words(model, X):
+    """Message of a model that cannot be fitted to strings: where they are."""
+    name, rows = type(model).__name__, as_rows(X)
+    columns = [
+        column
+        for j, column in enumerate(rows.names)
+        if rows.values(j).dtype.kind in "OUS"
+    ]
+    if not columns:
+        return f"{name} takes no strings, but y has some: it needs numbers."
+    return (
+        f"{name} takes no strings, but X has some in {', '.join(columns)}. Encode them "
+        "in a pipeline: make_pipeline(make_column_transformer((OneHotEncoder(), "
+        f'{columns}), remainder="passthrough"), model).'
+    )
 
 
 def _unfitted_on_failure(fit: _F) -> _F:
@@ -148,7 +166,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Interval(Integral, 1, None, closed="left"),
             None,
         ],
-        "verbose": ["verbose"],
+        "verbose": ["verbose", None],
         "feature_groups": [dict, None],
         "target": "no_validation",
     }
@@ -297,6 +315,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             self.estimator_ = given
             with callback_task(context, self):
                 return
+        if not hasattr(given, "fit"):
+            raise TypeError(
+                f"{type(given).__name__} has no method fit: to inspect it as it is, "
+                "pass sklearn.frozen.FrozenEstimator(model)."
+            )
         if y is None and requires_y(given):
             raise ValueError(self._missing_y_message())
         if tags_of(given).requires_fit and is_fitted(given):
@@ -311,7 +334,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         fit_params = self._estimator_fit_params(sample_weight, params)
         estimator = clone(given)
         with propagated_callbacks(context, estimator), callback_task(context, self):
-            self.estimator_ = estimator.fit(X, y, **fit_params)
+            try:
+                self.estimator_ = estimator.fit(X, y, **fit_params)
+            except ValueError as error:
+                if "could not convert string to float" not in str(error):
+                    raise
+                raise ValueError(_strings_in_words(given, X)) from error
 
     def _missing_y_message(self):
         name = type(self).__name__

@@ -97,7 +97,7 @@ ADDITIVE = {
         {},
         {
             "terms": {0: "spline", 1: "spline", 2: "cyclic", 4: "linear"},
-            "n_splines": {0: 6},
+            "n_splines": {0: 9},
             "by": {0: 4},
             "periods": {2: 5.0},
             "monotonic_cst": {1: 1},

@@ -1,14 +1,17 @@
 """Warnings and errors say what to do."""
 
 import ast
+from copy import copy
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -33,7 +36,12 @@ from sklearn_interpret.decomposition import (
     NeighborContributions,
     TreePathContributions,
 )
-from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
+from sklearn_interpret.effects import (
+    AccumulatedLocalEffects,
+    AccumulatedLocalEffectsDisplay,
+    PartialDependence,
+    PartialDependenceDisplay,
+)
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.importance import SAGE
 from sklearn_interpret.influence import (
@@ -43,6 +51,7 @@ from sklearn_interpret.influence import (
 )
 from sklearn_interpret.interactions import HStatistic, PartialDependenceInteraction
 from sklearn_interpret.linear import CoefficientInference
+from sklearn_interpret.prototypes import KMedoids, MMDCritic
 from sklearn_interpret.report import InspectionReport
 from sklearn_interpret.shapley import LinearSHAP, ShapleyValues, TreeSHAP
 from sklearn_interpret.surrogates import GlobalSurrogate, LimeTabular
@@ -162,3 +171,62 @@ def test_a_classifier_without_classes(inspector):
 def test_a_classifier_without_classes_has_effects():
     model = FrozenEstimator(WithoutClasses().fit(X))
     assert PartialDependence(model).fit(X).output_names_ == [0, 1]
+
+
+TEXTS_IN_X = pd.DataFrame({"size": X[:, 0], "smoker": np.where(LABELS, "yes", "no")})
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (TEXTS_IN_X, X[:, 1], "X has some in smoker. Encode them in a pipeline"),
+        (X, TEXTS_IN_X["smoker"], "y has some: it needs numbers"),
+    ],
+)
+def test_strings_that_a_model_does_not_take_are_named(X, y, message):
+    with pytest.raises(ValueError, match=rf"Regression takes no strings.*{message}"):
+        ShapleyValues(LinearRegression()).fit(X, y)
+
+
+@pytest.mark.parametrize("y", [X[:, 0], LABELS, LABELS > 0, pd.Series(LABELS)])
+@pytest.mark.parametrize(
+    "display", [PartialDependenceDisplay, AccumulatedLocalEffectsDisplay]
+)
+def test_targets_in_the_place_of_features(display, y):
+    model = KNeighborsClassifier().fit(X, LABELS)
+    with pytest.raises(ValueError, match=r"30 entries, but X has 3.*are no features"):
+        display.from_estimator(model, X, y)
+
+
+def test_explanations_name_their_displays():
+    explanation = ShapleyValues(LinearRegression()).fit(X, X[:, 0]).explain(X[:2])
+    with pytest.raises(AttributeError, match="from_explanation` of ShapleyWaterfall"):
+        explanation.plot()
+    with pytest.raises(AttributeError, match=r"no attribute 'vlaues'$"):
+        _ = explanation.vlaues
+    assert not hasattr(copy(explanation), "plot")
+
+
+class Booster:
+    """A fitted model without `fit`."""
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+def test_boosters_are_no_estimators():
+    with pytest.raises(TypeError, match=r"no method fit: .*FrozenEstimator"):
+        ShapleyValues(Booster()).fit(X)
+    foreign = type("Booster", (Booster,), {"__module__": "xgboost.core"})()
+    for call in (
+        ShapleyValues(foreign).fit,
+        ShapleyValues(FrozenEstimator(foreign)).fit,
+        partial(PartialDependenceDisplay.from_estimator, foreign),
+    ):
+        with pytest.raises(TypeError, match=r"load_model\(path\)"):
+            call(X)
+
+
+def test_numbers_of_prototypes_are_positional():
+    assert KMedoids(3).fit(X).get_params()["n_clusters"] == 3
+    assert MMDCritic(3, n_criticisms=2).fit(X).get_params()["n_prototypes"] == 3

@@ -17,6 +17,7 @@ from sklearn_interpret._model.progress import counted, phases, progress_of
 from sklearn_interpret.adversarial import FastGradientSign, MinimalPerturbation
 from sklearn_interpret.counterfactuals import AnchorsText, TextCounterfactual
 from sklearn_interpret.effects import ConditionalDependence
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import PartialDependenceImportance
 from sklearn_interpret.influence import RegressionInfluence
 from sklearn_interpret.linear import CoefficientInference
@@ -171,6 +172,53 @@ def test_there_is_at_most_a_line_per_second(capsys, monkeypatch):
         "75 % done, 1 seconds left",
         "100 % done in 4 seconds",
     ]
+
+
+class Default(Caller):
+    """Something with progress, of which nothing was said."""
+
+    verbose = None
+
+
+def said(n_items, second, capsys, monkeypatch):
+    """Lines, and warnings, of a default call whose items take some seconds each."""
+    clock = count(0, second)
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with progress_of(Default(), "run"):
+            list(counted(range(n_items)))
+    out, err = capsys.readouterr()
+    assert not out
+    return err.splitlines(), [(w.category, str(w.message)) for w in caught]
+
+
+def test_long_calls_say_so_once(capsys, monkeypatch):
+    assert said(10, 0.4, capsys, monkeypatch) == ([], [])
+    lines, caught = said(10, 2, capsys, monkeypatch)
+    text = "[Default.run] 10 % done, about 18 seconds left (verbose=0 leaves this out)"
+    assert lines == [text]
+    assert not caught
+
+
+def test_costly_calls_warn_once(capsys, monkeypatch):
+    lines, caught = said(100, 3, capsys, monkeypatch)
+    assert len(lines) == 1
+    ((category, text),) = caught
+    assert category is CostlyInspectionWarning
+    assert text.startswith("Allow about 5 minutes for the rest of Default.run: ")
+
+
+def test_calls_within_another_say_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "monotonic", count(0, 9).__next__)
+    silent = Caller()
+    silent.verbose = 0
+    with progress_of(Default(), "run"), progress_of(Default(), "inner"):
+        list(counted(range(3)))
+    assert capsys.readouterr().err.count("Default") == 1
+    with progress_of(silent, "run"):
+        list(counted(range(3)))
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

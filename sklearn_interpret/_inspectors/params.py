@@ -35,5 +35,5 @@ class SampleInspector(BaseInspector):
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
     output_names_: list[Any] = field(init=False)

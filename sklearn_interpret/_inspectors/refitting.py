@@ -1,12 +1,21 @@
 """Base of inspectors that fit clones of the model on parts of the rows."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 
-from sklearn_interpret._model._sklearn_compat import parameters_of_rows
+from sklearn_interpret._model._sklearn_compat import parameters_of_rows, routing_enabled
 from sklearn_interpret._model.response import is_classifier, unfrozen
 
 
@@ -16,8 +25,18 @@ class RefittingMixin:
     _refits = True
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
+        groups = params.get("groups")
+        if routing_enabled() and hasattr(self, "cv"):
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            groups = routed.splitter.split.get("groups")
+        elif hasattr(self, "cv"):
+            params = {name: v for name, v in params.items() if name != "groups"}
+        if groups is not None:
+            groups = column_or_1d(groups)
+            check_consistent_length(X, groups)
         super()._fit_estimator(X, y, sample_weight, params, context)
         self._given = X, self._estimator_fit_params(sample_weight, params)
+        self._groups = groups
 
     def _unfitted(self):
         """A clone of the estimator to fit."""
@@ -35,8 +54,16 @@ class RefittingMixin:
         if given:
             splits = list(cv)
         else:
+            groups = self._groups
+            if groups is not None:
+                groups = groups[sample.index]
+                if not hasattr(cv, "split"):
+                    raise ValueError(
+                        f"cv={cv!r} does not split by the groups given to fit: pass "
+                        "sklearn.model_selection.GroupKFold() or another splitter."
+                    )
             cv = check_cv(cv, y, classifier=is_classifier(self.estimator_))
-            splits = cv.split(sample.rows.native, y)
+            splits = cv.split(sample.rows.native, y, groups)
         n_rows = self._given[0].shape[0] if given else sample.rows.n_rows
         places = np.full(n_rows, -1)
         places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)
@@ -50,6 +77,21 @@ class RefittingMixin:
                 f"them empty; {what}"
             )
         return found
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Routing of metadata: to the estimator's `fit`, and `groups` to `cv`.
+
+        Returns
+        -------
+        MetadataRouter
+            Metadata of the estimator's `fit` and of the splitter's `split`.
+        """
+        router: MetadataRouter = cast(Any, super()).get_metadata_routing()
+        if hasattr(self, "cv"):
+            mapping = MethodMapping().add(caller="fit", callee="split")
+            splitter = self.cv if hasattr(self.cv, "split") else check_cv(None)
+            router.add(splitter=splitter, method_mapping=mapping)
+        return router
 
 
 def _present(places, split):

@@ -1,5 +1,6 @@
 """Progress of a call: its loops count their items; the share done is reported."""
 
+import sys
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,8 +13,10 @@ from sklearn_interpret._model._sklearn_compat import (
     has_callbacks,
     report_percent,
     root_callback_context,
+    warn,
     with_callbacks,
 )
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -24,6 +27,9 @@ _current = ContextVar("progress", default=None)
 PERCENTS = 100
 # Lines are printed at most once in this time.
 _SECONDS = 1.0
+# Calls that will take longer say so in one line, and in a warning. The first estimate
+# comes when a fifth of that has passed: the first items may take longer than others.
+_LONG, _COSTLY = 5.0, 60.0
 
 
 def counted(items, total=None):
@@ -45,7 +51,8 @@ class _Progress:
     def __init__(self, estimator, call, context):
         self.estimator, self._context = estimator, context
         self._name = f"{type(estimator).__name__}.{call}"
-        self._loops, self._percent = [], 0
+        self._verbose = getattr(estimator, "verbose", 0)
+        self._loops, self._percent, self._estimates = [], 0, [_LONG, _COSTLY]
         self._start = self._printed = monotonic()
         self._print("0 % done")
 
@@ -72,6 +79,8 @@ class _Progress:
             return
         self._report_until(percent)
         now = monotonic()
+        if self._verbose is None:
+            self._say_if_long(now - self._start, share)
         if now - self._printed >= _SECONDS:
             self._printed = now
             left = duration_in_words((now - self._start) * (1 - share) / share)
@@ -88,8 +97,24 @@ class _Progress:
             report_percent(self._context, self.estimator)
         self._percent = percent
 
+    def _say_if_long(self, seconds, share):
+        """Say once that the call takes long, and warn once that it is costly."""
+        while self._estimates and seconds > self._estimates[0] / 5:
+            if seconds / share < self._estimates[0]:
+                return
+            left = duration_in_words(seconds * (1 - share) / share)
+            if self._estimates.pop(0) == _LONG:
+                text = f"[{self._name}] {self._percent} % done, about {left} left"
+                print(f"{text} (verbose=0 leaves this out)", file=sys.stderr)  # noqa: T201
+            else:
+                warn(
+                    f"Allow about {left} for the rest of {self._name}: fewer rows or "
+                    "features, a smaller budget, or more workers (n_jobs) take less.",
+                    CostlyInspectionWarning,
+                )
+
     def _print(self, text):
-        if getattr(self.estimator, "verbose", 0):
+        if self._verbose:
             print(f"[{self._name}] {text}", flush=True)  # noqa: T201
 
 
@@ -103,7 +128,7 @@ def duration_in_words(seconds):
 
 @contextmanager
 def progress_of(estimator, call, context=None):
-    """Print the progress of a call if `verbose`, and report it to the callbacks."""
+    """Print the progress of a call as `verbose` says; report it to the callbacks."""
     if not _is_watched(estimator):
         yield
         return
@@ -128,8 +153,12 @@ def shows_progress(method: _Method) -> _Method:
 
     @wraps(method)
     def shown_if_watched(self, *args, **kwargs):
-        call = shown if _is_watched(self) else method
-        return call(self, *args, **kwargs)
+        if not _is_watched(self):
+            return method(self, *args, **kwargs)
+        if has_callbacks(self):
+            return shown(self, *args, **kwargs)
+        with progress_of(self, name):
+            return method(self, *args, **kwargs)
 
     return cast(_Method, shown_if_watched)
 
@@ -139,4 +168,7 @@ def _is_watched(estimator):
     progress = _current.get()
     if progress is not None and progress.estimator is estimator:
         return False
-    return bool(getattr(estimator, "verbose", 0)) or has_callbacks(estimator)
+    verbose = getattr(estimator, "verbose", 0)
+    if verbose is None and progress is None:
+        return True
+    return bool(verbose) or has_callbacks(estimator)

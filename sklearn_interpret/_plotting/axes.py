@@ -405,9 +405,12 @@ def legend_entries(legend):
 
 def legend_columns(labels, width):
     """Number of columns of a legend that fit into a width in inches."""
-    longest = max((len(shorten(label)) for label in labels), default=0)
-    room = int(width / (longest / CHARACTERS_PER_INCH + HANDLE_WIDTH))
-    return int(np.clip(room, 1, max(len(labels), 1)))
+    sizes = [len(shorten(x)) / CHARACTERS_PER_INCH + HANDLE_WIDTH for x in labels]
+    for n_columns in range(len(labels), 1, -1):
+        # Matplotlib fills columns one after the other; each is as wide as its labels.
+        if sum(map(max, np.array_split(sizes, n_columns))) <= width:
+            return n_columns
+    return 1
 
 
 def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):

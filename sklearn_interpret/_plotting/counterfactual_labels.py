@@ -26,10 +26,10 @@ class CounterfactualLabelsMixin:
             label, texts = self._responses(row, found)
             changed = ", ".join(dict.fromkeys(texts[1:]))
             arrow = f" → {changed}" if explanation.changed[found].any() else ""
-            lines.append(f"{label}: {texts[0]}{arrow}")
+            lines.append(f"{self._of_row(label)}: {texts[0]}{arrow}")
         if explanation.changed[found].any():
             lines.append(self._distances(row, found))
-        return lines or [explanation.status[row]]
+        return lines or [self._of_row(explanation.status[row])]
 
     def _distances(self, row, found):
         """Distances of the rows found, and proved bounds."""

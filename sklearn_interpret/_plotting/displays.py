@@ -25,6 +25,7 @@ from sklearn_interpret._plotting.labels import (
     ASSUMED_FOLDS,
     drawn_output,
     response_label,
+    row_text,
     shorten_all,
 )
 from sklearn_interpret._plotting.sources import (
@@ -44,7 +45,11 @@ from sklearn_interpret._plotting.sources import (
     splits_of,
 )
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.explanations._selection import row_position
+from sklearn_interpret.explanations._selection import (
+    are_positions,
+    row_position,
+    take_rows,
+)
 
 # Largest number of names in the description of a display.
 MOST_SHOWN = 5
@@ -524,6 +529,7 @@ class ExplanationDisplay(Display):
     _shows_rows = True
     _explanation_kind: ClassVar[type] = Explanation
     _sample: ClassVar[str] = "row"
+    _chosen: int | None = None  # position in `X` of the only row that is explained
 
     def __init__(
         self,
@@ -598,19 +604,20 @@ class ExplanationDisplay(Display):
 
     @classmethod
     def _from_inspector(cls, inspector, data, *, row: int | None = None, **choices):
-        explanation = cls._explained(inspector, data.X, row)
+        rows = cls._as_rows(data.X)
+        position = cls._row_position(row, rows.n_rows)
+        X = rows.native if position is None else take_rows(rows.native, [position])
+        explanation = cls._explained(inspector, X)
         if explanation.response_name is None:  # an explainer that is not of ours
             choices = {"response_name": response_name(inspector), **choices}
-        return cls._of(explanation, **choices)
+        display = cls._of(explanation, **choices)
+        display._chosen = position
+        return display
 
     @classmethod
-    def _explained(cls, inspector, X, row):
-        """The inspector's explanation of one row, or of all."""
-        rows = cls._as_rows(X)
-        position = cls._row_position(row, rows.n_rows)
-        if position is not None:
-            rows = rows.take([position])
-        explanation = inspector.explain(rows.native)
+    def _explained(cls, inspector, X):
+        """The inspector's explanation of some rows."""
+        explanation = inspector.explain(X)
         if not isinstance(explanation, cls._explanation_kind):
             raise TypeError(
                 f"{type(inspector).__name__}.explain returned "
@@ -633,6 +640,31 @@ class ExplanationDisplay(Display):
     def _of(cls, explanation, **choices):
         """The display of an explanation."""
         return cls(explanation, **choices)
+
+    @property
+    def _row_names(self):
+        """Names of the explained rows; a chosen one has its position in `X`."""
+        names = self.explanation.row_names
+        if self._chosen is not None and are_positions(names):
+            return [self._chosen]
+        return names
+
+    @property
+    def _row_name(self):
+        """Name of the row drawn."""
+        return self._row_names[0 if self.row is None else self.row]
+
+    @property
+    def _row_label(self):
+        """The name as a text; None for the only row, if it has no label."""
+        alone = self._chosen is None and len(self.explanation) == 1
+        if alone and are_positions(self._row_names):
+            return None
+        return row_text(self._row_name, self._sample)
+
+    def _of_row(self, text):
+        """A text about the row drawn, with the row's name."""
+        return text if self._row_label is None else f"{text}, {self._row_label}"
 
     def _checked(self):
         """The explanation, of the kind that the display shows."""

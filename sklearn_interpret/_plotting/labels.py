@@ -264,6 +264,12 @@ def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):
     ax.set_xticks(places, texts, **_label_style(texts, width))
 
 
+def thinned_text(axis, n_levels):
+    """Words for an axis' label on how many levels have names, if not all of them do."""
+    n_named = len(axis.get_ticklocs())
+    return f"\n({n_named} of {n_levels} are named)" if n_named < n_levels else ""
+
+
 def _label_style(texts, width):
     """Level as long as the labels fit, then slanted, then upright."""
     if sum(map(len, texts)) + 2 * len(texts) <= CHARACTERS_PER_INCH * width:
@@ -337,6 +343,11 @@ def plain_log_ticks(ax, width):
     ax.xaxis.set_major_locator(LogLocator(subs=steps))
     ax.xaxis.set_major_formatter(lambda value, _: number_text(value))
     ax.xaxis.set_minor_formatter("")
+
+
+def row_text(name, sample="row"):
+    """The name of a row in a text: a string as it is, else as in "row 3"."""
+    return shorten(name if isinstance(name, str) else f"{sample} {name}")
 
 
 def response_label(response_name, output_name=None, target_name=None, unit=None):

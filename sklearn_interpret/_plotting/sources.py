@@ -37,7 +37,7 @@ class Data(NamedTuple):
     def take(self, index):
         """Some of the rows, by position."""
         rest = (None if each is None else np.asarray(each)[index] for each in self[1:])
-        return Data(as_rows(self.X).take(index).native, *rest)
+        return Data(as_rows(self.X).native_at(index), *rest)
 
 
 def is_inspector(estimator, kinds=()):

@@ -182,7 +182,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             sample = sample.distinct(reader.columns)
             rows = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
-        known = sample.summarised(reader.quantiles(), (), 1)
+        known = sample.summarised(reader.quantiles(summaries), (), 1)
         terms, bins = reader.terms(summaries, known)
         signs = self._signs(sample.rows, terms)
         labels = self._model_labels
@@ -490,9 +490,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
         term : int, str or pair of int or str
             Position or name of the term, or its two features.
         values : array-like of shape (n_points,) or (n_points, 2), default=None
-            Values of its feature or features; by default 100 over the range of a
-            number, all levels of a category, and all pairs of two features' values,
-            then 30 of each of two numbers.
+            Values of its feature or features; by default all levels of a category, the
+            distinct values of a number that has at most 12, else 100 over its range,
+            without those in gaps wider than a tenth of it; and all pairs of two
+            features' values, then 30 of each of two numbers.
 
         Returns
         -------

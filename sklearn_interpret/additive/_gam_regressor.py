@@ -50,7 +50,9 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         them.
     n_splines : int or dict, default=20
         Number of B-splines of a feature; of each feature of a pair, at most 8. A dict
-        has the numbers of single features and pairs.
+        has the numbers of single features and pairs. A feature has at most as many as
+        it has distinct values: of up to 12 values they are straight from each to the
+        next.
     knots : {"uniform", "quantile"}, default="uniform"
         Whether splines meet at equal distances, or at quantiles of the rows.
     by : dict, default=None

@@ -37,6 +37,8 @@ _OF_PAIRS = 8
 _WIDE_GAP = 0.1
 # Largest range of a column whose sums and differences are finite.
 _WIDEST = 1e280
+# Up to this number of distinct numbers curves are straight lines from each to the next.
+_FEW_VALUES = 12
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Column:
         Ends of wide gaps between the numbers.
     date_dtype : numpy.dtype or None
         Dtype of the dates that the numbers are the days of.
+    values : list or None
+        Distinct numbers, None if they are many.
     """
 
     position: int
@@ -66,6 +70,7 @@ class Column:
     missing: bool = False
     gaps: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
     date_dtype: Any = None
+    values: list | None = None
 
     def is_extrapolated(self, values):
         """Whether numbers are beyond those of `fit`, or in a wide gap of them."""
@@ -86,13 +91,17 @@ class Column:
         return np.array(places, dtype=np.float64)
 
     def grid(self, n_points):
-        """All levels, or numbers evenly over the range."""
-        if self.labels is None:
-            numbers = np.linspace(self.low, self.high, n_points)
-            if self.date_dtype is None:
-                return numbers.tolist()
-            return np.unique(shown(numbers, self.date_dtype))
-        return self.labels
+        """All levels or distinct values, or numbers over the range but in its gaps."""
+        if self.labels is not None:
+            return self.labels
+        values = self.values
+        if values is None:
+            values = np.union1d(np.linspace(self.low, self.high, n_points), self.gaps)
+            low, high = self.gaps.T[:, :, None]
+            values = values[~((low < values) & (values < high)).any(axis=0)].tolist()
+        if self.date_dtype is None:
+            return values
+        return np.unique(shown(values, self.date_dtype))
 
     def read(self, rows, handle_unknown, extrapolation):
         """Numbers, or positions of levels, of other rows; NaN or -1 if unknown."""
@@ -179,6 +188,11 @@ class Summary:
     center: float = 0.0
     spread: float = 0.0
 
+    @property
+    def n_distinct(self):
+        """Number of distinct numbers, infinite if they are many."""
+        return np.inf if self.few is None else np.count_nonzero(~np.isnan(self.few))
+
     @classmethod
     def of(cls, rows, weights, j, kind):
         """The summary of rows, for a term of some kind."""
@@ -232,7 +246,10 @@ class Summary:
                 f"The feature {name!r} has values from {low:g} to {high:g}; "
                 f"accepted are ranges from {1 / _WIDEST:g} to {_WIDEST:g}: rescale it."
             )
-        return Column(j, self.labels, low, high, self.missing)
+        values = None
+        if self.n_distinct <= _FEW_VALUES:
+            values = self.few[: self.n_distinct].tolist()
+        return Column(j, self.labels, low, high, self.missing, values=values)
 
 
 def _few(x):
@@ -553,34 +570,39 @@ class TermReader:
             return LevelBasis(len(column.labels))
         if kind == "linear":
             return LineBasis(summary.center, summary.spread or 1.0)
-        n_splines = self._n_splines_of(entry)
+        n_splines = self._n_splines_of(entry, summary, kind)
         extrapolation = self.parameters.extrapolation
+        # Between few values no row says how a curve would go.
+        few = column.values is not None and len(column.values) <= n_splines
+        straight = few and kind == "spline"
         return SplineBasis(
-            self._breaks(column, kind, n_splines, sample),
+            self._breaks(column, kind, n_splines, sample, straight),
             cyclic=kind == "cyclic",
             extrapolation="linear" if extrapolation == "error" else extrapolation,
             missing=column.missing,
+            degree=1 if straight else 3,
         )
 
-    def _n_splines_of(self, entry):
-        """Number of splines of each column of a term."""
-        if entry in self._n_splines:
-            return self._n_splines[entry]
+    def _n_splines_of(self, entry, summary, kind):
+        """Number of splines of a column of a term, at most that of its values."""
         n_splines = self.parameters.n_splines
         n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
-        return min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
+        n_splines = min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
+        n_splines = self._n_splines.get(entry, n_splines)
+        return min(n_splines, max(summary.n_distinct, 3))
 
-    def quantiles(self):
+    def quantiles(self, summaries):
         """Shares of the rows below breaks, by column, where these are quantiles."""
         found = {}
         for entry, _ in self.entries if self.parameters.knots == "quantile" else ():
-            shares = _shares(self._n_splines_of(entry))
             for j, kind in self._taken(entry):
                 if kind == "spline":
+                    n_splines = self._n_splines_of(entry, summaries[j, kind], kind)
+                    shares = _shares(n_splines)
                     found[j] = np.union1d(found.get(j, ()), shares)
         return found
 
-    def _breaks(self, column, kind, n_splines, sample):
+    def _breaks(self, column, kind, n_splines, sample, straight):
         """Points where the pieces of splines meet."""
         low, high = column.low, column.high
         if kind == "cyclic":
@@ -589,8 +611,11 @@ class TermReader:
         if low == high:
             margin = max(1.0, abs(low)) / 2
             low, high = low - margin, high + margin
+            return np.array([low, high])
+        if straight:
+            return np.array(column.values)
         shares = _shares(n_splines)
-        if self.parameters.knots == "quantile" and column.low < column.high:
+        if self.parameters.knots == "quantile":
             values, weights = sample.values_of(column.position)
             return np.unique(weighted_quantile(values, shares, weights))
         return low + (high - low) * shares

@@ -78,8 +78,9 @@ class AdversarialPatch(BaseAttack):
         Draws the subsample, the starts, and the places, sizes and angles.
     n_jobs : int or None, default=None
         Workers, which share the starts in `fit`, and the rows.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -175,7 +176,7 @@ class AdversarialPatch(BaseAttack):
     features_to_vary: Any = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     patch_: NDArray[np.float64] = field(init=False)
     success_rates_: NDArray[np.float64] = field(init=False)

@@ -40,8 +40,9 @@ class FastGradientSign(BaseGradientAttack):
         Features that may change; None means all numbers. Categories stay.
     n_jobs : int or None, default=None
         Workers, which share the rows.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ class FastGradientSign(BaseGradientAttack):
     bounds: Any = None
     features_to_vary: Any = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     def _attack(self, problem, index):
         return Tries(self._one_step(Budget(problem, index, self.epsilon))[0])

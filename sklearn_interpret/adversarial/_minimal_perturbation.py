@@ -49,8 +49,9 @@ class MinimalPerturbation(BaseAttack):
         Seconds for each row, of models of trees.
     n_jobs : int or None, default=None
         Workers, which share the rows.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -140,7 +141,7 @@ class MinimalPerturbation(BaseAttack):
     features_to_vary: Any = None
     time_limit: float = 10.0
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     method_: Literal["linear", "trees", "gradient"] = field(init=False)
 

@@ -58,8 +58,9 @@ class OnePixelAttack(BaseAttack):
         For the first candidates and their crossings, which are the same for all rows.
     n_jobs : int or None, default=None
         Workers, which share the rows.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -126,7 +127,7 @@ class OnePixelAttack(BaseAttack):
     features_to_vary: Any = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,

@@ -59,8 +59,9 @@ class ProjectedGradient(BaseGradientAttack):
         For the starts, which are the same for all rows.
     n_jobs : int or None, default=None
         Workers, which share the rows.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -134,7 +135,7 @@ class ProjectedGradient(BaseGradientAttack):
     features_to_vary: Any = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _parameter_constraints = {
         **BaseGradientAttack._parameter_constraints,

@@ -71,8 +71,9 @@ class SubstituteAttack(BaseAttack):
         Draws the seeds; also that of `attack` and `substitute` where they have None.
     n_jobs : int or None, default=None
         Workers, which share the rows.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -159,7 +160,7 @@ class SubstituteAttack(BaseAttack):
     max_queries: int | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     substitute_: Any = field(init=False)
     attack_: BaseAttack = field(init=False)

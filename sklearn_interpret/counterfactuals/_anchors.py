@@ -67,8 +67,9 @@ class Anchors(BaseAnchors):
         Draws the rows that are perturbed, once in `fit`.
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -132,7 +133,7 @@ class Anchors(BaseAnchors):
     tolerance: float | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _least_coverage: ClassVar[float] = 0.005
     _better: ClassVar[str] = "more bins (discretize), or a lower precision"

@@ -68,8 +68,9 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         Draws which words are left out, once in `fit`.
     n_jobs : int or None, default=None
         Workers, which share the texts to explain.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -129,7 +130,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     tolerance: float | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _parameter_constraints = {
         **BaseAnchors._parameter_constraints,

@@ -105,8 +105,9 @@ class ExactCounterfactual(BaseCounterfactual):
         unchanged features.
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -170,7 +171,7 @@ class ExactCounterfactual(BaseCounterfactual):
     margin: float = 0.0
     region: bool = False
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _for_any_model = "GrowingSpheres and WachterCounterfactual take any model."
 

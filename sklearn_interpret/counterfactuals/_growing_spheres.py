@@ -79,8 +79,9 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         Draws directions, depths and new categories, once in `fit`.
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -141,7 +142,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     decrease: float = 2.0
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _parameter_constraints = {
         **BaseHeuristicCounterfactual._parameter_constraints,

@@ -66,8 +66,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         The replacement of a word that is removed; None leaves nothing there.
     n_jobs : int or None, default=None
         Workers, which share the texts to explain.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -144,7 +145,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     bow: bool = True
     mask_token: str | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _for_any_model = 'method="auto" takes any model.'
 

@@ -80,8 +80,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         Not used: nothing is random.
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -158,7 +159,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     method: str = "auto"
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     method_: Literal["differences", "search"] = field(init=False)
 

@@ -33,6 +33,7 @@ class DecisionPathDisplay:
     count_name: str
     tree_name: str
     total: float | None
+    row_name: Any
     figure_: Figure
     ax_: Axes
     bars_: list[BarContainer]
@@ -51,6 +52,7 @@ class DecisionPathDisplay:
         count_name: str = "training rows",
         tree_name: str = "",
         total: float | None = None,
+        row_name: Any = None,
     ) -> None: ...
     @classmethod
     def from_estimator(

@@ -67,8 +67,9 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     n_jobs : int or None, default=None
         Not used: there is one pass over the rows. Present because all inspectors have
         it.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------

@@ -110,6 +110,7 @@ class Explanation(BaseExplanation):
         "base_values",
         "standard_errors",
     )
+    _displays: ClassVar[str] = "ShapleyWaterfallDisplay and other displays"
     # Whether features are columns of `data`; words of texts and segments are not.
     _features_are_columns: ClassVar[bool] = True
 
@@ -343,7 +344,7 @@ class Explanation(BaseExplanation):
                     for j, entry in zip(order, entries, strict=True)
                 ]
                 start = entry_text(base_values[row, output])
-                body.append([str(row), *name, start, *cells])
+                body.append([str(self.row_names[row]), *name, start, *cells])
         return head, body
 
     def _caption(self):

@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._model._sklearn_compat import safe_indexing
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret.explanations._selection import names_of_rows, take_rows
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.
 SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5
@@ -66,6 +65,8 @@ class BaseExplanation(ABC):
     target_name: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
+    # The displays that draw it, in words.
+    _displays: ClassVar[str] = "displays"
 
     @abstractmethod
     def __len__(self) -> int:
@@ -101,6 +102,11 @@ class BaseExplanation(ABC):
     def _caption(self):
         """Caption of the HTML table."""
         return f"{self._size()}; the first rows"
+
+    @property
+    def row_names(self) -> NDArray[Any]:
+        """Label of each row in the index of a pandas `data`, else its position."""
+        return names_of_rows(self.data, len(self))
 
     @property
     def _shown(self):
@@ -171,6 +177,12 @@ class BaseExplanation(ABC):
             n_rows = shape[0] if shape else len(self.data)
             if n_rows != len(self):
                 raise ValueError(f"data has {n_rows} rows, but values has {len(self)}.")
+
+    def __getattr__(self, name: str) -> Any:
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name == "plot":
+            message += f": it is drawn by `from_explanation` of {self._displays}"
+        raise AttributeError(message, name=name, obj=self)
 
     def __getitem__(self, index: Any) -> Self:
         """Return the explanation of some rows, their axis kept."""
@@ -251,13 +263,6 @@ def row_positions(index, n_rows):
             f"positions or a boolean mask; got {index!r}."
         )
     return np.atleast_1d(np.arange(n_rows)[positions])
-
-
-def take_rows(data, positions):
-    """Rows of a table, or entries of a list of texts or an array of images."""
-    if len(getattr(data, "shape", ())) == 2:
-        return as_rows(data).native_at(positions)
-    return safe_indexing(data, positions)
 
 
 def optional_library(library, method):

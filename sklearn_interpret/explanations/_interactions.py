@@ -107,6 +107,9 @@ class InteractionExplanation(BaseExplanation):
         "values",
         "base_values",
     )
+    _displays: ClassVar[str] = (
+        "FunctionalDecompositionDisplay and InteractionNetworkDisplay"
+    )
 
     def __post_init__(self):
         values = checked_array(self.values, "values")
@@ -309,7 +312,7 @@ class InteractionExplanation(BaseExplanation):
         head = ["row", *(["output"] if several else []), "base value", *names]
         body = [
             [
-                str(row),
+                str(self.row_names[row]),
                 *([str(self.output_names[output])] if several else []),
                 entry_text(base_values[row, output]),
                 *(

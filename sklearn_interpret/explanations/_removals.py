@@ -113,6 +113,7 @@ class RemovalExplanation(BaseExplanation):
         "original_predictions",
         *_objects,
     )
+    _displays: ClassVar[str] = "TextCounterfactualDisplay"
 
     def __post_init__(self):
         for name in ("pieces", "removed", "words"):
@@ -232,8 +233,10 @@ class RemovalExplanation(BaseExplanation):
     def _html_table(self):
         head = ["row", "prediction", "words removed", "text"]
         body = [
-            [str(row), self._outcome(row), str(n), Markup(self.to_html(row))]
-            for row, n in zip(self._shown, self.n_removed, strict=False)
+            [str(name), self._outcome(row), str(n), Markup(self.to_html(row))]
+            for row, name, n in zip(
+                self._shown, self.row_names, self.n_removed, strict=False
+            )
         ]
         return head, body
 

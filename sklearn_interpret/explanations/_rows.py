@@ -19,8 +19,8 @@ from sklearn_interpret.explanations._base import (
     BaseExplanation,
     counts_text,
     optional_library,
-    take_rows,
 )
+from sklearn_interpret.explanations._selection import take_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,6 +132,7 @@ default=None
         "lower_bounds",
         "optimal",
     )
+    _displays: ClassVar[str] = "CounterfactualDisplay and AdversarialDisplay"
     _arrays_by_found: ClassVar[tuple[str, ...]] = (
         "predictions",
         "answers",
@@ -171,6 +172,8 @@ default=None
             raise ValueError(
                 f"origin must hold increasing positions of the {n_rows} explained rows."
             )
+        if hasattr(self.rows, "iloc") and hasattr(self.data, "iloc"):
+            self._set("rows", self.rows.set_axis(self.data.index[self.origin]))
         self._check_common_fields(n_features, n_predictions=n_found)
 
     def __len__(self) -> int:
@@ -225,7 +228,7 @@ default=None
         Returns
         -------
         pandas.DataFrame
-            Columns: "row" (position of the explained row), "status" (of that row),
+            Columns: "row" (`row_names` of the explained row), "status" (of that row),
             "counterfactual" (its number among those of the row), "feature", "before",
             "after"; "low" and "high" if there are boxes; "beyond_data" if known.
 
@@ -242,7 +245,7 @@ default=None
         names = np.array(self.feature_names, dtype=object)
         before, after = self._entries(found, feature)
         columns = {
-            "row": self.origin[found],
+            "row": self.row_names[self.origin[found]],
             "status": self.status[self.origin[found]],
             "counterfactual": numbers[found],
             "feature": names[feature],
@@ -310,9 +313,9 @@ default=None
         head = ["row", "status", "distance", "changes"]
         body = []
         for row in self._shown:
-            found = np.flatnonzero(self.origin == row)
+            found, name = np.flatnonzero(self.origin == row), str(self.row_names[row])
             if not len(found):
-                body.append([str(row), self.status[row], "", self.reasons[row]])
+                body.append([name, self.status[row], "", self.reasons[row]])
             for one in found[:SHOWN_ROWS]:
                 features = np.flatnonzero(self.changed[one])
                 old, new = self._entries(np.full(len(features), one), features)
@@ -322,5 +325,5 @@ default=None
                     for j, a, b in zip(features, old, new, strict=True)
                 ]
                 distance = entry_text(self.distances[one])
-                body.append([str(row), self.status[row], distance, "; ".join(changes)])
+                body.append([name, self.status[row], distance, "; ".join(changes)])
         return head, body

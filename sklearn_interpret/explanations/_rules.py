@@ -278,6 +278,7 @@ class RuleExplanation(BaseExplanation):
         *_numbers,
         *_objects,
     )
+    _displays: ClassVar[str] = "AnchorsDisplay"
 
     def __post_init__(self):
         self._set("rules", [tuple(rule) for rule in self.rules])
@@ -363,7 +364,7 @@ class RuleExplanation(BaseExplanation):
             high = rounded_text(self.precision_high[row], down=False)
             body.append(
                 [
-                    str(row),
+                    str(self.row_names[row]),
                     self.text(row),
                     entry_text(self.answers[row]),
                     f"{entry_text(self.precision[row], 3)} ({low} to {high})",

@@ -5,6 +5,8 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_interpret._model._sklearn_compat import safe_indexing
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import shortened
 
 
@@ -29,6 +31,25 @@ def row_position(row, n_rows, sample="row"):
             "0."
         )
     return place % n_rows
+
+
+def names_of_rows(data, n_rows):
+    """Labels of rows in the index of a pandas table, else their positions."""
+    if hasattr(data, "iloc"):
+        return np.asarray(data.index, dtype=object)
+    return np.arange(n_rows)
+
+
+def are_positions(names):
+    """Whether names of rows say no more than their positions."""
+    return np.array_equal(names, np.arange(len(names)))
+
+
+def take_rows(data, positions):
+    """Rows of a table, or entries of a list of texts or an array of images."""
+    if len(getattr(data, "shape", ())) == 2:
+        return as_rows(data).native_at(positions)
+    return safe_indexing(data, positions)
 
 
 def output_position(names, target):

@@ -81,6 +81,7 @@ class TrainingExplanation(BaseExplanation):
         "values",
         *BaseExplanation._arrays_by_row,
     )
+    _displays: ClassVar[str] = "InfluenceDisplay and InfluenceTreeDisplay"
 
     def __post_init__(self):
         self._set("values", checked_array(self.values, "values"))
@@ -154,8 +155,8 @@ class TrainingExplanation(BaseExplanation):
         Returns
         -------
         pandas.DataFrame
-            Columns "row" (position of the explained row), "training_row" (the name of
-            the training row or group) and "value".
+            Columns "row" (`row_names` of the explained row), "training_row" (the name
+            of the training row or group) and "value".
 
         Raises
         ------
@@ -172,7 +173,7 @@ class TrainingExplanation(BaseExplanation):
         names[:] = self.training_names
         return pandas.DataFrame(
             {
-                "row": np.repeat(np.arange(n_rows), at.shape[1]),
+                "row": np.repeat(self.row_names, at.shape[1]),
                 "training_row": names[at.ravel()],
                 "value": np.take_along_axis(self.values, at, axis=1).ravel(),
             }
@@ -197,7 +198,7 @@ class TrainingExplanation(BaseExplanation):
         head = ["row", *(f"largest {k + 1}" for k in range(SHOWN_ROWS))]
         body = [
             [
-                str(row),
+                str(self.row_names[row]),
                 *(
                     f"{entry_text(self.training_names[k])}: "
                     f"{entry_text(self.values[row, k])}"

@@ -96,8 +96,9 @@ class ConditionalImportanceTest(RefittingImportance):
         Seed of the folds and the draws. The models keep their own seeds.
     n_jobs : int or None, default=None
         Number of workers that test features.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -223,7 +224,7 @@ class ConditionalImportanceTest(RefittingImportance):
     n_samples: int = 200
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     statistics_: NDArray[np.float64] = field(init=False)
     pvalues_: NDArray[np.float64] = field(init=False)

@@ -62,8 +62,9 @@ class DropColumnImportance(RefittingImportance):
         Response of the model that losses compare with the targets.
     n_jobs : int or None, default=None
         Number of workers that fit models.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -130,7 +131,7 @@ class DropColumnImportance(RefittingImportance):
     threshold: float = 0.0
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     baseline_scores_: NDArray[np.float64] = field(init=False)
     results_: dict[str, Bunch] = field(init=False)

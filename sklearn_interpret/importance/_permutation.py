@@ -77,8 +77,9 @@ class PermutationImportance(BaseImportance):
         Seed of the subsample and the permutations.
     n_jobs : int or None, default=None
         Number of workers.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -187,7 +188,7 @@ class PermutationImportance(BaseImportance):
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     baseline_score_: float = field(init=False)
     results_: dict[str, Bunch] = field(init=False)

@@ -80,8 +80,9 @@ class PermutationTest(RefittingImportance):
         Seed of the shuffles and the folds. The models keep their own seeds.
     n_jobs : int or None, default=None
         Number of workers that fit models.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -180,7 +181,7 @@ class PermutationTest(RefittingImportance):
     feature_groups: dict[str, Any] | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     pvalues_: NDArray[np.float64] = field(init=False)
     null_importances_: NDArray[np.float64] = field(init=False)

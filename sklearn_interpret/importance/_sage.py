@@ -111,8 +111,9 @@ class SAGE(BaseImportance):
         Seed of the subsample and of the orders.
     n_jobs : int or None, default=None
         Number of workers, among which the rows are split.
-    verbose : int, default=0
-        Verbosity of the loop.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -212,7 +213,7 @@ class SAGE(BaseImportance):
     subsample: float | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     standard_errors_: NDArray[np.float64] = field(init=False)
     loss_reduction_: float = field(init=False)

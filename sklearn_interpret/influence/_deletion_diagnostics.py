@@ -73,8 +73,9 @@ class DeletionDiagnostics(RefittingMixin, SampleInspector):
         start from the same one, and where it is None the changes are partly random.
     n_jobs : int or None, default=None
         Workers that fit models.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------

@@ -66,8 +66,9 @@ class InfluenceFunctions(BaseInspector):
         groups take the place of rows in all results.
     n_jobs : int or None, default=None
         Workers that fit models in :meth:`check`.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -190,7 +191,7 @@ class InfluenceFunctions(BaseInspector):
     scaling: str = "sum"
     groups: ArrayLike | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     parameter_changes_: NDArray[np.float64] = field(init=False)
     self_influence_: NDArray[np.float64] = field(init=False)

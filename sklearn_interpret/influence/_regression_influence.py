@@ -88,8 +88,9 @@ class RegressionInfluence(BaseRegressionInspector):
         balanced weights of classes, which change with each row.
     n_jobs : int or None, default=None
         Workers that find parameters without rows.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -246,7 +247,7 @@ class RegressionInfluence(BaseRegressionInspector):
 
     approximation: str = "one_step"
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     leverages_: NDArray[np.float64] = field(init=False)
     cooks_distances_: NDArray[np.float64] = field(init=False)

@@ -120,8 +120,9 @@ class FunctionalDecomposition(BaseReadPlayers):
         Draws the subsample.
     n_jobs : int or None, default=None
         Number of workers that ask the model.
-    verbose : int, default=0
-        Verbosity of the loop.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------

@@ -133,8 +133,9 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         Of the intervals.
     n_jobs : int or None, default=None
         Workers that follow profiles.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -298,7 +299,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
     interval: str = "wald"
     confidence_level: float = 0.95
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     term_names_: list[str] = field(init=False)
     output_names_: list[Any] = field(init=False)

@@ -152,7 +152,7 @@ class KMedoids(
     [4.5, 1.5, 5.5]
     """
 
-    n_clusters: int = 8
+    n_clusters: int = field(default=8, kw_only=False)
     metric: str | Callable[..., float] = "euclidean"
     method: str = "fasterpam"
     init: str = "build"

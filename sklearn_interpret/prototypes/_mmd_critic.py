@@ -110,8 +110,9 @@ class MMDCritic(
         Draws the rows of the median, where there are more than 500.
     n_jobs : int or None, default=None
         Workers.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -171,7 +172,7 @@ class MMDCritic(
            [5.7, 4.4, 1.5, 0.4]])
     """
 
-    n_prototypes: int = 10
+    n_prototypes: int = field(default=10, kw_only=False)
     n_criticisms: int = 10
     kernel: str | Callable[..., Any] = "auto"
     gamma: str | float = "median"
@@ -182,7 +183,7 @@ class MMDCritic(
     embedding: Callable[[Any], ArrayLike] | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     prototype_indices_: NDArray[np.intp] = field(init=False)
     prototypes_: Any = field(init=False)

@@ -10,6 +10,7 @@ CHECKS = {
         of_models.overfit,
         of_models.leakage,
         of_models.imbalance,
+        of_models.calibration,
         of_models.range_,
         of_models.ordinal,
         of_explanations.companions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -53,6 +53,7 @@ _MOST_LEAVES = 5000
 _MOST_PREDICTED = 5
 # Rows and features of regional effects: curves of more rows show no other regions.
 _REGION_ROWS, _REGION_FEATURES = 400, 4
+
 _NO_FOLDS = (
     "The model was given fitted, and this takes models fitted on parts of the rows."
 )
@@ -94,6 +95,8 @@ class Inspection:
         model's `fit`, such as weights.
     n_jobs : int or None
         Number of workers.
+    constraints : dict
+        Parameters of counterfactuals that limit what may change.
     """
 
     model: Any
@@ -104,6 +107,7 @@ class Inspection:
     chosen: list[int] | None
     fit_parameters: Callable[[np.ndarray], dict[str, Any]]
     n_jobs: int | None
+    constraints: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def classifies(self):
@@ -283,15 +287,18 @@ class Inspection:
         return probabilities
 
     @cached_property
+    def responses_by_fold(self) -> list[np.ndarray]:
+        """Responses of each fold's model to its test rows."""
+        rows = self.sample.rows
+        return [
+            self.responses(fold.model, rows.take(fold.test).native)
+            for fold in self.tested
+        ]
+
+    @cached_property
     def held_out_responses(self):
         """Responses for rows that the model has not seen: (n_held_out, n_outputs)."""
-        rows = self.sample.rows
-        return self.over_folds(
-            [
-                self.responses(fold.model, rows.take(fold.test).native)
-                for fold in self.tested
-            ]
-        )
+        return self.over_folds(self.responses_by_fold)
 
     def target_columns(self, y):
         """Targets as a column, or as indicators of the classes."""

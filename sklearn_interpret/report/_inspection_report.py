@@ -16,16 +16,22 @@ from joblib import parallel_config
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
-from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.response import check_has_classes, is_classifier
+from sklearn_interpret._model.rows.features import resolve_features, resolve_keys
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret.base import BaseInspector
@@ -51,6 +57,9 @@ _SECTIONS = {
 # Sections that explain one output, where a model has several.
 _OF_ONE_OUTPUT = "interactions", "rows"
 
+# Parameters of counterfactuals.
+_CONSTRAINTS = "features_to_vary", "permitted_range"
+
 # More rows get fewer folds by default: models of many rows take long, and their scores
 # vary little.
 _MANY_ROWS = 5000
@@ -74,25 +83,35 @@ class InspectionReport(RefittingMixin, BaseInspector):
         should not have seen; what needs refits, or its training rows, is then left out.
     cv : int, cross-validation splitter or iterable of (train, test), default=None
         Folds for the refits. None takes 5 shuffled folds, or 3 beyond 5000 rows;
-        stratified for classifiers.
+        stratified for classifiers. `groups` passed to `fit` go to the splitter, such as
+        :class:`~sklearn.model_selection.GroupKFold`; None then keeps groups together.
     max_features : int, default=10
         Most features in figures and tables: the most important ones.
     rows : array-like of int, or of bool of shape (n_samples,), default=None
         Positions in `X`, or a mask, of the rows to explain. None takes the best and the
         worst predicted row, the most typical and the most unusual one.
+    features_to_vary : list of ints or strs, or bool mask, default=None
+        Features that the counterfactuals of the rows may change, so that they propose
+        nothing that nobody can change. None means all.
+    permitted_range : dict, "any" or None, default=None
+        The values that features may take in counterfactuals: (low, high) of a number, a
+        list of levels of a category; see
+        :class:`~sklearn_interpret.counterfactuals.ExactCounterfactual`.
     sections : "all" or list of str, default="all"
         Sections to compute: "overview", "importance", "effects", "interactions",
         "rows", "training", "surrogates".
     checks : "all" or list of str, default="all"
         Checks to run: "chance", "overfit", "companions", "outside", "opposite",
-        "folds", "background", "ordinal", "leakage", "range", "imbalance", "noise".
+        "folds", "background", "ordinal", "leakage", "range", "imbalance", "noise",
+        "calibration".
     random_state : int, RandomState or None, default=None
         Draws folds, subsamples and permutations. Pass an int for the same page.
     n_jobs : int or None, default=None
         Number of workers, which are threads. A model whose own `n_jobs` is None is
         fitted by as many.
-    verbose : int, default=0
-        With 1, progress is printed.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -152,11 +171,13 @@ class InspectionReport(RefittingMixin, BaseInspector):
     cv: Any = None
     max_features: int = 10
     rows: ArrayLike | None = None
+    features_to_vary: Sequence[int | str] | None = None
+    permitted_range: dict[Any, Any] | str | None = None
     sections: str | Sequence[str] = "all"
     checks: str | Sequence[str] = "all"
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     checks_: list[Check] = field(init=False)
     sections_: list[Section] = field(init=False)
@@ -166,6 +187,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
         "cv": ["cv_object"],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "rows": ["array-like", None],
+        "features_to_vary": ["array-like", None],
+        "permitted_range": [dict, StrOptions({"any"}), None],
         "sections": [str, "array-like"],
         "checks": [str, "array-like"],
     }
@@ -197,6 +220,14 @@ class InspectionReport(RefittingMixin, BaseInspector):
             super()._fit_estimator(X, y, sample_weight, params, context)
 
     def _inspect(self, sample, response):
+        names, named = sample.rows.names, sample.rows.named
+        resolve_features(
+            self.features_to_vary, names, named=named, parameter="features_to_vary"
+        )
+        if self.permitted_range != "any":
+            resolve_keys(
+                self.permitted_range, names, named=named, parameter="permitted_range"
+            )
         sections = _chosen("sections", self.sections, _SECTIONS)
         checks = _chosen("checks", self.checks, CHECKS)
         check_has_classes(self.estimator_)
@@ -220,6 +251,7 @@ class InspectionReport(RefittingMixin, BaseInspector):
             self._rows_to_explain(sample),
             self._fit_parameters,
             self.n_jobs,
+            {name: getattr(self, name) for name in _CONSTRAINTS},
         )
         self.checks_, self.sections_, self._seconds = [], [], {}
         for name in counted([*checks, *sections]):
@@ -239,6 +271,8 @@ class InspectionReport(RefittingMixin, BaseInspector):
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
             by_class = is_classifier(self.estimator_) and sample.y.ndim == 1
             kind = StratifiedKFold if by_class else KFold
+            if self._groups is not None:
+                kind = StratifiedGroupKFold if by_class else GroupKFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)
         tasks = [

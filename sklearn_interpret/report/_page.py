@@ -137,9 +137,13 @@ def _inline_svg(text, caption):
     """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
     text = re.sub(r"<(style|metadata).*?</\1>", "", text, flags=re.DOTALL)
     root = ElementTree.fromstring(_readable(text))
+    referenced = set(re.findall(r"#([\w.-]+)", text))
     for node in root.iter():
         node.tag = node.tag.removeprefix(f"{{{_SVG}}}")
         node.attrib = _attributes(node)
+        # Groups of artists may have the same name, and no page has an id twice.
+        if node.get("id") not in referenced:
+            node.attrib.pop("id", None)
     width = float(root.get("viewBox").split()[2])
     kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
     root.attrib |= {"role": "img", "class": " ".join(kinds), "xmlns": _SVG}

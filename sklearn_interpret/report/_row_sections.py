@@ -15,7 +15,7 @@ from sklearn_interpret.effects import CeterisParibusDisplay
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.influence import InfluenceFunctions
 from sklearn_interpret.report._page import drawn
-from sklearn_interpret.report._results import NotApplicable, Table, listed, titled
+from sklearn_interpret.report._results import NotApplicable, Table, titled
 from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 
 # Training rows whose influence takes seconds.
@@ -37,8 +37,11 @@ def rows(inspection):
     another = "another prediction"
     if not inspection.classifies:
         another = "a prediction beyond the median"
-    for k, (kind, place) in enumerate(shown.items()):
-        name = f"{kind} (row {labels[k]})"
+    names = [
+        f"{kind} ({label if isinstance(label, str) else f'row {label}'})"
+        for kind, label in zip(shown, labels, strict=True)
+    ]
+    for k, (name, place) in enumerate(zip(names, shown.values(), strict=True)):
         waterfall = ShapleyWaterfallDisplay.from_explanation(
             explanation, row=k, max_entries=inspection.max_features
         )
@@ -57,8 +60,12 @@ def rows(inspection):
                 others[k], row=0, background=part.rows.native
             )
             parts.append(drawn(display, f"{name}: {_proof(others[k], another)}"))
-    largest = _largest(explanation)
-    summary = f"The largest contributions to the rows are {listed(largest, 4)}."
+    largest = [
+        f"{name}: {size}"
+        for name, size in zip(names, _largest(explanation), strict=True)
+    ]
+    response = inspection.named(explanation.response_name)
+    summary = f"Largest contributions to the {response}: {'; '.join(largest[:4])}."
     if changes:
         summary += f" Rows with {another} were found near {changes} of them."
     code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
@@ -136,6 +143,7 @@ def _counterfactuals(inspection, chosen):
 def _search(inspection, X, side):
     """A fitted search, exact where that is quick."""
     model, options = inspection.frozen, {"desired": side, "n_jobs": inspection.n_jobs}
+    options |= inspection.constraints
     if not inspection.classifies:
         options["target"] = inspection.target
     if inspection.has_few_leaves:

@@ -1,14 +1,28 @@
 """Sections of a report: each looks at the model in one way, and says what it sees."""
 
+import warnings
+from contextlib import suppress
 from importlib import import_module
 
 import numpy as np
+from sklearn.calibration import CalibrationDisplay
 from sklearn.frozen import FrozenEstimator
-from sklearn.metrics import ConfusionMatrixDisplay, PredictionErrorDisplay
+from sklearn.metrics import (
+    ConfusionMatrixDisplay,
+    PredictionErrorDisplay,
+    accuracy_score,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
 
 from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret._model.rows.base import is_missing
-from sklearn_interpret._model.rows.number_format import number_text, value_text
+from sklearn_interpret._model.rows.number_format import (
+    column_texts,
+    number_text,
+    value_text,
+)
 from sklearn_interpret.effects import (
     AccumulatedLocalEffectsDisplay,
     RegionalEffectDisplay,
@@ -30,6 +44,8 @@ from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 # Features with a SAGE value of their own: coalitions double with each. Rows of each
 # fold, and of the background: an SVM of 400 vectors then takes seconds.
 _SAGE_FEATURES, _SAGE_ROWS, _SAGE_BACKGROUND = 5, 200, 50
+# Bins of probabilities, with a tenth of the rows each, as those of scikit-learn.
+_N_BINS = 10
 # Most outputs whose effects are put in words.
 _MOST_OUTPUTS = 3
 
@@ -47,8 +63,13 @@ def overview(inspection):
         if inspection.sample.y is not None:
             summary += " The rows have several targets, and scores are of one."
         return summary, parts, ""
-    scores, skills = _scores(inspection)
-    parts = [scores, _predictions(inspection), *parts]
+    scores = _held_out_scores(inspection)
+    losses, skills = _losses(inspection)
+    table = {"score": list(scores), "mean": [np.nanmean(x) for x in scores.values()]}
+    for k in range(len(inspection.folds)):
+        table[f"fold {k + 1}"] = [by_fold[k] for by_fold in scores.values()]
+    table = Table(table, "Scores of the model")
+    parts = [table, losses, *_predictions(inspection), *parts]
     own, *linear, _ = skills
     loss = "log loss" if inspection.classifies else "squared error"
     does = f"removes {own:.0%} of the {loss} of a model without features"
@@ -59,12 +80,66 @@ def overview(inspection):
         if max(linear, default=0.0) > 0:
             compared = f"; a linear model removes {linear[0]:.0%} of its {loss}."
     where = "rows not seen in training" if inspection.folds else "the rows given"
-    summary = f"On {where} ({size}), the model {does}{compared if linear else '.'}"
+    has = f"has {listed(texts)}: it " if (texts := _in_words(scores)) else ""
+    summary = f"On {where} ({size}), the model {has}{does}"
+    summary += compared if linear else "."
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
     return summary, parts, code
 
 
-def _scores(inspection):
+def _accuracy(y, found, classes, weights):
+    return accuracy_score(y, classes[found.argmax(axis=1)], sample_weight=weights)
+
+
+def _roc_auc(y, found, classes, weights):
+    """Of two classes; of more, the mean over each against the others."""
+    found = found[:, 1] if len(classes) == 2 else found
+    return roc_auc_score(
+        y, found, labels=classes, multi_class="ovr", sample_weight=weights
+    )
+
+
+def _r2(y, found, _, weights):
+    return r2_score(y, found[:, 0], sample_weight=weights)
+
+
+def _root_mean_squared_error(y, found, _, weights):
+    error = root_mean_squared_error(y, found[:, 0], sample_weight=weights)
+    return error if error > 1e-12 * np.abs(y).max() else 0.0  # rounding errors
+
+
+def _held_out_scores(inspection):
+    """The scores that people ask for first, (n_folds,); NaN where there is none."""
+    metrics, classes = {"R²": _r2, "RMSE": _root_mean_squared_error}, None
+    if inspection.classifies:
+        metrics, classes = {"accuracy": _accuracy}, inspection.model.classes_
+        if inspection.scoring:
+            metrics["ROC AUC"] = _roc_auc
+    scores = {name: np.full(len(inspection.tested), np.nan) for name in metrics}
+    for k, fold in enumerate(inspection.tested):
+        y = inspection.sample.y[fold.test]
+        data = y, inspection.responses_by_fold[k], classes
+        weights = inspection.sample.weights[fold.test]
+        for name, metric in metrics.items():
+            # Scores of one row, or of rows without a class, may be undefined.
+            with suppress(ValueError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                scores[name][k] = metric(*data, weights)
+    return {name: x for name, x in scores.items() if np.isfinite(x).any()}
+
+
+def _in_words(scores):
+    """Each score, with its range over folds."""
+    texts = []
+    for name, by_fold in scores.items():
+        known = by_fold[np.isfinite(by_fold)]
+        mean, low, high = column_texts([known.mean(), known.min(), known.max()])
+        spread = f" ({low} to {high} over folds)" if len(known) > 1 else ""
+        texts.append(f"{name} {mean}{spread}")
+    return texts
+
+
+def _losses(inspection):
     """Held-out losses of the model and of simple ones, over folds; and their skills."""
     losses = {"the model": inspection.losses_by_fold}
     if inspection.is_table and inspection.folds:
@@ -86,32 +161,74 @@ def _scores(inspection):
 
 
 def _predictions(inspection):
-    """Held-out predictions against targets."""
+    """Held-out predictions against targets; residuals, or how probabilities agree."""
     plt = import_module("matplotlib.pyplot")
 
     y, found = inspection.sample.y[inspection.held_out], inspection.held_out_responses
-    figure, ax = plt.subplots(figsize=(5, 4.2), layout="constrained")
+    weights = inspection.sample.weights[inspection.held_out]
+
+    def axes():
+        return plt.subplots(figsize=(5, 4.2), layout="constrained")[1]
+
+    ink = plt.rcParams["text.color"]  # scikit-learn's black is not seen on black
     if not inspection.classifies:
-        kind = "actual_vs_predicted"
-        PredictionErrorDisplay.from_predictions(
-            y, found[:, 0], kind=kind, subsample=500, random_state=0, ax=ax
-        )
-        return drawn(figure, "Targets against predictions of held-out rows")
+        captions = {
+            "actual_vs_predicted": "Targets against predictions of held-out rows",
+            "residual_vs_predicted": "Residuals against predictions of held-out rows",
+        }
+        displays = [
+            PredictionErrorDisplay.from_predictions(
+                y,
+                found[:, 0],
+                kind=kind,
+                subsample=500,
+                random_state=0,
+                ax=axes(),
+                line_kwargs={"color": ink},
+            )
+            for kind in captions
+        ]
+        return list(map(drawn, displays, captions.values()))
     classes = inspection.model.classes_
-    ConfusionMatrixDisplay.from_predictions(
+    display = ConfusionMatrixDisplay.from_predictions(
         y,
         classes[found.argmax(axis=1)],
         labels=classes,
-        sample_weight=inspection.sample.weights[inspection.held_out],
+        sample_weight=weights,
         normalize="true",
         values_format=".0%",
-        ax=ax,
+        ax=axes(),
         colorbar=False,
         cmap="Blues",
         xticks_rotation="vertical" if len(classes) > 4 else "horizontal",
     )
     caption = "Predicted classes of held-out rows, as shares of each class"
-    return drawn(figure, caption)
+    drawings = [drawn(display, caption)]
+    if inspection.scoring:
+        which = classes.tolist().index(inspection.target) if len(classes) > 2 else -1
+        of_class = f"of class {classes[which]}"
+        shares, means = _shares_by_probability(
+            y == classes[which], found[:, which], weights
+        )
+        display = CalibrationDisplay(shares, means, found[:, which]).plot(ax=axes())
+        display.ax_.set(
+            xlabel=f"Mean predicted probability {of_class}", ylabel=f"Share {of_class}"
+        )
+        display.ax_.get_legend().remove()
+        display.ax_.lines[0].set_color(ink)
+        caption = f"Share {of_class} against its predicted probability, held-out rows"
+        drawings.append(drawn(display, caption))
+    return drawings
+
+
+def _shares_by_probability(hits, probabilities, weights):
+    """Shares of hits, and mean probabilities, of rows of like probability."""
+    edges = np.unique(np.quantile(probabilities, np.linspace(0, 1, _N_BINS + 1)))
+    bins = np.searchsorted(edges[1:-1], probabilities)
+    total = np.bincount(bins, weights)
+    filled = total > 0
+    sums = [np.bincount(bins, weights * x)[filled] for x in (hits, probabilities)]
+    return sums / total[filled]
 
 
 def _columns(rows):
@@ -123,7 +240,9 @@ def _columns(rows):
         missing = np.array([is_missing(label) for label in labels])
         known = np.flatnonzero(counts * ~missing)
         is_number = rows.are_numbers[j] and not rows.is_categorical(j)
-        ends = f"most often {labels[counts.argmax()]}"
+        ends = ""
+        if len(known):
+            ends = f"most often {labels[known[counts[known].argmax()]]}"
         if is_number:
             ends = " to ".join(value_text(labels[k]) for k in (*known[:1], *known[-1:]))
         kind = "number" if rows.dates(j) is None else "date"

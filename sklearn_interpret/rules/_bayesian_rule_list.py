@@ -112,8 +112,9 @@ class BayesianRuleListClassifier(RuleListClassifier):
         and boolean columns of a DataFrame.
     random_state : int, RandomState or None, default=None
         Draws the samples.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -212,7 +213,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     rules_: list[BayesianRule] = field(init=False)
     posterior_: list[tuple[tuple[tuple[Condition, ...], ...], float]] = field(
@@ -232,7 +233,7 @@ class BayesianRuleListClassifier(RuleListClassifier):
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_samples": [Interval(Integral, 4, None, closed="left")],
         "random_state": ["random_state"],
-        "verbose": ["verbose"],
+        "verbose": ["verbose", None],
     }
 
     def _find_rules(self, space, labels, weights, class_weights):

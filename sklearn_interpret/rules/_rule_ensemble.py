@@ -61,7 +61,7 @@ class RuleFit(RuleModel):
         "trim": [Interval(Real, 0, 0.5, closed="left")],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
-        "verbose": ["verbose"],
+        "verbose": ["verbose", None],
     }
 
     @abstractmethod

@@ -53,8 +53,9 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
         and boolean columns of a DataFrame.
     random_state : int, RandomState or None, default=None
         Draws the rows and the size of each tree, and the folds.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
 
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     intercept_: float = field(init=False)
     penalty_: float = field(init=False)
@@ -186,8 +187,9 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
         and boolean columns of a DataFrame.
     random_state : int, RandomState or None, default=None
         Draws the rows and the size of each tree, and the folds.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------
@@ -267,7 +269,7 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
     class_weight: str | dict[Any, float] | None = None
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _loss, _response_name = score_losses.Logistic(), "log-odds"
 

@@ -169,7 +169,7 @@ class BaseCoalitional(BasePlayers):
     subsample: float | None = 100
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     _parameter_constraints = {
         **BasePlayers._parameter_constraints,

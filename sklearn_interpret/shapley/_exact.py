@@ -49,8 +49,9 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         Draws the subsample.
     n_jobs : int or None, default=None
         Number of workers, among which the rows to explain are split.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------

@@ -126,7 +126,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     target: Any = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     response_method_: str | Callable[..., Any] = field(init=False)
     output_names_: list[Any] = field(init=False)

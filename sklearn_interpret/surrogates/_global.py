@@ -95,8 +95,9 @@ class GlobalSurrogate(SampleInspector):
         Seed of the subsample, and of the default surrogate.
     n_jobs : int or None, default=None
         Number of workers that predict, if the rows fill several batches.
-    verbose : int, default=0
-        Whether to print the share done and the time left.
+    verbose : int or None, default=None
+        1 prints the share done and the time left, 0 nothing. None writes one line to
+        the standard error of calls that will take more than five seconds.
 
     Attributes
     ----------

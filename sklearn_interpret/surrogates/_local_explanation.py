@@ -85,6 +85,7 @@ class LocalExplanation(Explanation):
         "selected",
         "conditions",
     )
+    _displays: ClassVar[str] = "LimeDisplay"
     _strength_name: ClassVar[str] = "effect"
 
     def __post_init__(self):
@@ -179,7 +180,7 @@ class LocalExplanation(Explanation):
         if self.fidelity is not None and body:
             fidelity = self.fidelity.reshape(len(self), -1)
             # Lines are sorted by row, then by output.
-            n_rows = int(body[-1][0]) + 1
+            n_rows = len(self._shown)
             shown = fidelity[:n_rows, : len(body) // n_rows].ravel()
             place = head.index("base value")
             head.insert(place, "fidelity")

@@ -82,7 +82,7 @@ def test_several_classes():
     assert_allclose(effects.sum(axis=2) + model.intercept_, model.decision_function(X))
     names = model.get_feature_names_out()
     assert names[[0, 5]].tolist() == ["x0_0", "x1_1"]
-    assert model.partial_effect(2)[1].shape == (100, 3)
+    assert model.partial_effect(0)[1].shape == (100, 3)
     alone = GAMClassifier(n_splines=8).fit(X, y == 1)
     assert_allclose(model.decision_function(X)[:, 1], alone.decision_function(X))
 

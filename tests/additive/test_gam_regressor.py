@@ -256,6 +256,56 @@ def test_few_values_have_fewer_degrees_of_freedom(values, knots, shrinkage):
     assert_allclose(at, means, atol=0.02)
 
 
+def of_values(values, **parameters):
+    """A model of one column, which has these values, and the column."""
+    rng = np.random.default_rng(0)
+    x = np.resize(np.array(values, dtype=float), 300)
+    y = np.sin(x) + rng.normal(size=300) / 10
+    return GAMRegressor(**parameters).fit(x[:, None], y), x
+
+
+@pytest.mark.parametrize("knots", ["uniform", "quantile"])
+@pytest.mark.parametrize("n_values", [2, 5, 12, 15, 40])
+def test_there_are_at_most_as_many_splines_as_values(n_values, knots):
+    values = np.arange(n_values) ** 1.5
+    model, _ = of_values(values, knots=knots)
+    n_splines = len(model._terms[0].term.coordinates)
+    assert n_splines == min(n_values, 20)
+    at, effects, errors = model.partial_effect(0)
+    if n_values > 12:
+        assert_allclose(at[[0, -1]], values[[0, -1]])
+        return
+    assert_allclose(at, values)
+    # Straight from value to value, with errors that are no larger in between.
+    middles = (values[1:] + values[:-1]) / 2
+    _, between, errors_between = model.partial_effect(0, middles)
+    assert_allclose(between, (effects[1:] + effects[:-1]) / 2, atol=1e-9)
+    assert (errors_between <= np.maximum(errors[1:], errors[:-1]) + 1e-9).all()
+
+
+@pytest.mark.parametrize("values", [[7], [0, 12], [0, 6, 12, 18]])
+def test_few_values_go_round(values):
+    model, x = of_values(values, terms={0: "cyclic"}, periods={0: 24})
+    assert len(model._terms[0].term.coordinates) == max(len(values), 3)
+    assert_allclose(model.predict(x[:, None] + 24), model.predict(x[:, None]))
+
+
+def test_few_values_rise():
+    model, _ = of_values([0, 1, 2, 3, 4], monotonic_cst={0: 1})
+    assert (np.diff(model.partial_effect(0)[1]) > -1e-9).all()
+
+
+def test_default_values_are_not_in_wide_gaps():
+    rng = np.random.default_rng(0)
+    model, x = of_values([*rng.uniform(0, 1, 100), *rng.uniform(8, 10, 100), 20.0])
+    at, _, _ = model.partial_effect(0)
+    low, middle, high = x[x <= 1], x[(x > 1) & (x < 20)], [20.0]
+    for values in (low, middle, high):
+        assert {np.min(values), np.max(values)} <= set(at)
+    inside = [(at >= np.min(v)) & (at <= np.max(v)) for v in (low, middle, high)]
+    assert np.any(inside, axis=0).all()
+
+
 REPEATED = [
     {"terms": {("age", "z"): "tensor"}},
     {"terms": {("age", "sex"): "tensor", "sex": "category"}},
@@ -764,7 +814,7 @@ def test_partial_effects_of_what_is_not_there():
     y = np.arange(15.0)
     model = GAMRegressor(terms=[0, 1, (0, 1)], n_splines=4).fit(X, y)
     for term in ((0, 1), ("x0", "x1"), "x0:x1", np.int64(2)):
-        assert len(model.partial_effect(term)[0]) == 200
+        assert len(model.partial_effect(term)[0]) == 6
     for term in (3, -1, "z", None, (1, 0)):
         with pytest.raises(
             ValueError, match="is not among the terms: 'x0', 'x1', 'x0:x"

@@ -113,6 +113,49 @@ def test_partial_residuals_are_those_of_the_model():
         SmoothTermDisplay.from_estimator(GAM, X, Y[:3])
 
 
+def test_few_values_have_bars_and_a_thin_line():
+    rng = np.random.default_rng(0)
+    rows = X[["age"]].assign(flag=rng.integers(0, 2, N), score=np.resize([0, 1, 9], N))
+    gam = GAMRegressor().fit(rows, Y + rows["flag"])
+    display = SmoothTermDisplay.from_estimator(gam, rows)
+    for place, values in ((1, [0, 1]), (2, [0, 1, 9])):
+        _, effects, errors = gam.partial_effect(place)
+        (line,), (bars,) = display.lines_[place], display.bands_[place]
+        assert_allclose(line.get_xydata(), np.column_stack([values, effects]))
+        assert (line.get_linestyle(), line.get_marker()) == ("None", "o")
+        ends = np.array(bars.get_segments())
+        reach = t.ppf(0.975, gam.residual_dof_) * errors
+        assert_allclose(ends[:, 0, 0], values)
+        assert_allclose(np.diff(ends[:, :, 1])[:, 0], 2 * reach)
+        lines = panels(display)[place].lines
+        (thin,) = {each for each in lines if each.get_color() == line.get_color()} - {
+            line
+        }
+        assert_allclose(thin.get_xydata(), line.get_xydata())
+        assert thin.get_linewidth() < 1
+    # The shared scale is that of values where rows are.
+    frame = display.to_frame()
+    low, high = panels(display)[0].get_ylim()
+    assert high - low < 1.3 * (frame["high"].max() - frame["low"].min())
+
+
+def test_wide_gaps_have_a_thin_line_and_no_band():
+    rng = np.random.default_rng(0)
+    ages = np.append(rng.uniform(0, 1, N - 50), rng.uniform(8, 10, 50))
+    ages[0] = 20.0
+    rows = pd.DataFrame({"age": ages})
+    gam = GAMRegressor().fit(rows, np.cos(ages))
+    display = SmoothTermDisplay.from_estimator(gam)
+    (line,), (band,) = display.lines_[0], display.bands_[0]
+    at = gam.partial_effect("age")[0]
+    drawn = line.get_xdata()
+    assert_allclose(drawn[np.isfinite(drawn)], at)
+    assert np.isnan(drawn).sum() == 2
+    assert max(np.ptp(path.vertices[:, 0]) for path in band.get_paths()) < 2.1
+    marked = [each for each in display.axes_[0, 0].lines if each.get_marker() == "o"]
+    assert [each.get_xdata().tolist() for each in marked] == [[20.0]]
+
+
 def test_huge_residuals_do_not_widen_the_axes():
     residuals = np.append(np.linspace(-1, 1, 198), [1e6, -1e6])
     display = SmoothTermDisplay(
@@ -223,15 +266,15 @@ def test_other_estimators_are_refused():
 
 
 def test_many_levels_of_the_second_feature_are_a_surface():
-    rows = X.assign(town=np.resize([f"town {k}" for k in range(9)], N))
+    rows = X.assign(town=np.resize([f"town {k}" for k in range(13)], N))
     gam = GAMRegressor(terms=[("town", "age"), ("job", "town")]).fit(rows, Y)
     display = SmoothTermDisplay.from_estimator(gam, rows)
     assert all(mesh is not None for mesh in display.heatmaps_)
     first = panels(display)[0]
     assert (first.get_xlabel(), first.get_ylabel()) == ("age", "town")
     _, effects, _ = gam.partial_effect(0)
-    drawn = display.heatmaps_[0].get_array().reshape(9, 100)
-    assert_allclose(drawn, effects.reshape(9, 100))
+    drawn = display.heatmaps_[0].get_array().reshape(13, 100)
+    assert_allclose(drawn, effects.reshape(13, 100))
 
 
 def test_numbers_are_a_table():

@@ -103,7 +103,7 @@ def test_the_title_has_the_answers(attack, table, drawn):
     before, after = model.predict(np.vstack([X.to_numpy()[3:4], explanation.rows]))
     title = drawn.axes_[0].get_title(loc="left").replace("\n", " ")
     assert before != after
-    assert title.startswith(f"Prediction of grade: {before} (decision function ")
+    assert title.startswith(f"Prediction of grade, row 3: {before} (decision ")
     assert f") → {after} (decision function " in title
     assert title.endswith(") distance 1.5")
 
@@ -132,7 +132,7 @@ def test_a_predictor_is_attacked_as_it_is(table):
     other = AdversarialDisplay.from_estimator(attack, X, row=1)
     pd.testing.assert_frame_equal(display.to_frame(), other.to_frame())
     title = display.axes_[0].get_title(loc="left")
-    assert title.startswith("Prediction (years): ")
+    assert title.startswith("Prediction (years), row 1: ")
     assert "failed: no row that reaches" in title.replace("\n", " ")
 
 
@@ -402,5 +402,5 @@ def test_the_class_is_that_which_the_model_predicts():
     of_votes = replace(explanation, answers=np.array([0, 0, 0, 0]))
     display = AdversarialDisplay.from_explanation(of_votes, row=0)
     title = display.axes_[0].get_title(loc="left")
-    assert "Prediction: 1 (" in title
+    assert "Prediction, row 0: 1 (" in title
     assert "→ 0 (" in title

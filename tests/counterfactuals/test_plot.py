@@ -106,7 +106,7 @@ def test_predictor_is_inspected_on_the_rows(explained, drawn):
 def test_the_title_has_the_responses(explained, drawn):
     X, inspector = explained
     title = drawn.title_.get_text().split("\n")
-    assert title[0].startswith("Decision function of class 1: ")
+    assert title[0].startswith("Decision function of class 1, row 3: ")
     assert f"{abs(inspector.decision_function(X[3:4])[0]):.3g} → " in title[0]
     assert title[1].startswith("distances ")
 

@@ -197,6 +197,6 @@ def test_which_tree_of_how_many_and_what_all_give():
     found = label.rpartition(" ")[2].replace("\N{MINUS SIGN}", "-")
     assert_allclose(float(found), total, rtol=1e-3)
     forest = RandomForestClassifier(3, random_state=0).fit(X, LABELS)
-    assert draw(forest, X, tree=1).ax_.get_xlabel().endswith("in tree 2 of 3")
+    assert draw(forest, X, tree=1).ax_.get_xlabel().endswith("in tree 2 of 3, row 0")
     single = DecisionTreeRegressor(max_depth=2).fit(X, Y)
     assert "tree" not in draw(single, X).ax_.get_xlabel()

@@ -213,10 +213,11 @@ def test_many_levels_stand_below_each_other(n_levels):
     X = cities(n_levels)
     display = PartialDependenceDisplay.from_estimator(_Length().fit(X), X, features=[0])
     (ax,) = display.axes_.flat
-    assert ax.get_ylabel() == "city"
     assert ax.get_xlabel() == "Prediction\n(partial dependence)"
     labels = ax.get_yticklabels()
     assert len(labels) == n_levels if n_levels <= 90 else 60 < len(labels) < n_levels
+    note = f"\n({len(labels)} of {n_levels} are named)" if n_levels > 90 else ""
+    assert ax.get_ylabel() == f"city{note}"
     display.figure_.canvas.draw()
     boxes = [label.get_window_extent() for label in labels]
     assert min(box.x0 for box in boxes) >= 0
@@ -285,25 +286,26 @@ def test_long_names_next_to_a_colour_bar_are_not_cut(n_entries):
 
 
 def test_the_most_varied_of_many_outputs_are_drawn():
-    sizes = np.array([1, 9, 2, 8, 3, 7, 4, 6, 5, 0.0])
+    sizes = np.array([1, 9, 2, 8, 3, 7, 4, 6, 5, 0.0, 10, 11, 12, 13, 0.5])
     curves = sizes[:, None] * np.array([0.0, 1.0, 0.5])
     display = PartialDependenceDisplay(
         [np.arange(3.0)] * 2,
         [curves, curves[:, ::-1]],
         feature_names=["a", "b"],
-        output_names=list("abcdefghij"),
+        output_names=list("abcdefghijklmno"),
         standard_errors=[curves / 10] * 2,
         missing_average=[sizes, None],
     ).plot()
-    assert [len(lines) for lines in display.lines_] == [7, 7]
-    assert len({line.get_color() for line in display.lines_[0]}) == 7
-    assert legend_texts(display)[:7] == list("bdefghi")
+    assert [len(lines) for lines in display.lines_] == [12, 12]
+    assert len({line.get_color() for line in display.lines_[0]}) == 12
+    assert legend_texts(display)[:12] == list("bcdefghiklmn")
     assert_array_equal(
-        [mark.get_ydata()[0] for mark in display.missing_[0]], sizes[[1, *range(3, 9)]]
+        [mark.get_ydata()[0] for mark in display.missing_[0]],
+        sizes[[*range(1, 9), *range(10, 14)]],
     )
     title = display.legend_.get_title().get_text()
-    assert title == "The 7 most varied of 10 outputs"
-    assert display.to_frame()["output"].nunique() == 10
+    assert title == "The 12 most varied of 15 outputs"
+    assert display.to_frame()["output"].nunique() == 15
 
 
 def test_of_many_features_the_most_important_are_drawn():

@@ -234,15 +234,15 @@ def test_curves_coloured_by_a_category():
 def test_levels_beyond_the_palette_are_grey():
     display = ICEDisplay(
         [np.arange(3.0)],
-        [np.zeros((10, 3))],
+        [np.zeros((15, 3))],
         [np.zeros(3)],
         feature_names=["x"],
         color_by="town",
-        color_values=np.array(list("abcdefghij")),
+        color_values=np.array(list("abcdefghijklmno")),
     ).plot()
     shown = [text for text in legend_texts(display) if text.startswith("town")]
-    assert shown == [f"town: {name}" for name in "abcdefg"] + ["town: others"]
-    assert len({tuple(c) for c in display.curves_[0].get_colors()}) == 8
+    assert shown == [f"town: {name}" for name in "abcdefghijkl"] + ["town: others"]
+    assert len({tuple(c) for c in display.curves_[0].get_colors()}) == 13
 
 
 def test_color_by_that_is_not_there(fitted):

@@ -33,7 +33,7 @@ def test_the_largest_and_their_means():
 
 def test_frames():
     frame = explanation().to_frame()
-    assert frame["row"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["row"].tolist() == ["p", "p", "p", "q", "q", "q"]
     assert frame["training_row"].tolist() == ["p", "q", "<i>r"] * 2
     assert frame["value"].tolist() == VALUES.ravel().tolist()
     first = explanation().to_frame(1)

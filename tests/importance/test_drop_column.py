@@ -248,6 +248,15 @@ def test_folds_of_groups_of_rows():
     importance = DropColumnImportance(LinearRegression(), cv=splits).fit(X, Y)
     assert importance.importances_.shape == (4, 3)
     assert importance.fit(X, Y).importances_.shape == (4, 3)
+    routed = DropColumnImportance(LinearRegression(), cv=GroupKFold(3))
+    routed.fit(X, Y, groups=groups)
+    assert_allclose(routed.importances_, importance.importances_)
+    weights = np.arange(60) % 6 != 0  # groups are those of the rows that are left
+    routed.fit(X, Y, sample_weight=weights, groups=groups)
+    again = clone(routed).fit(X[weights], Y[weights], groups=groups[weights])
+    assert_allclose(routed.importances_, again.importances_)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        routed.fit(X, Y, groups=groups[1:])
 
 
 def test_parameters_of_fit_are_cut_to_the_folds():

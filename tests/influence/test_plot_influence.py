@@ -70,7 +70,7 @@ def test_bars_of_explained_rows(diagnostics, row):
     assert_allclose(lengths(again), values[order])
     colours = {bar.get_facecolor() for bar in display.bars_}
     assert len(colours) == 2
-    title = "Mean over 5 rows" if row is None else "Row 1"
+    title = "Mean over 5 rows" if row is None else r"\$row_1"
     assert display.ax_.get_title() == title
 
 

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex, to_rgb
+from scipy.spatial.distance import pdist
 
 from sklearn_interpret._model.rows.number_format import (
     MINUS,
@@ -12,7 +14,7 @@ from sklearn_interpret._model.rows.number_format import (
     number_beside,
     number_text,
 )
-from sklearn_interpret._plotting.colours import OKABE_ITO, colours
+from sklearn_interpret._plotting.colours import PALETTE, colours, seen
 from sklearn_interpret._plotting.labels import (
     drawn_output,
     label_levels,
@@ -24,6 +26,10 @@ from sklearn_interpret._plotting.labels import (
     shown_ticks,
     wrapped,
 )
+from sklearn_interpret.decomposition import DecisionPathDisplay
+from sklearn_interpret.effects import PartialDependenceDisplay
+from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.shapley import ShapleyDecisionDisplay, ShapleyImportanceDisplay
 
 # Letters of all kinds, that need no table of all of them.
 TEXTS = st.text(alphabet="ab é\n\t,.-…_$0123喜\u0301İß\ud800😀")
@@ -69,8 +75,72 @@ def test_literal_text_is_not_mathematics(text):
 
 
 def test_colours_differ():
-    for n in (1, 3, len(OKABE_ITO), 20):
+    for n in (1, 3, len(PALETTE), 20):
         assert len({tuple(np.ravel(colour)) for colour in colours(n)}) == n
+
+
+# Linear red, green and blue as dichromats see them (Machado, Oliveira and Fernandes,
+# 2009, at full severity).
+SIGHT = {
+    "normal": np.eye(3),
+    "deuteranope": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "protanope": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+}
+TO_XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+
+
+def lab(palette, sight):
+    """Coordinates of CIELAB (n, 3) of colours as somebody sees them."""
+    rgb = np.array(list(map(to_rgb, palette)))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(linear @ np.transpose(SIGHT[sight]), 0, 1)
+    shares = linear @ np.transpose(TO_XYZ) / np.sum(TO_XYZ, axis=1)
+    x, y, z = np.where(
+        shares > 216 / 24389, np.cbrt(shares), (24389 / 27 * shares + 16) / 116
+    ).T
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=1)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+@pytest.mark.parametrize(
+    ("sight", "least"), [("normal", 26), ("deuteranope", 17), ("protanope", 18)]
+)
+def test_colours_differ_to_all_readers(sight, least, style):
+    with plt.style.context(style):
+        _, ax = plt.subplots()
+        palette = [seen(colour, ax) for colour in colours(12)]
+    assert palette[:6] == list(PALETTE[:6])
+    assert pdist(lab(palette, sight)).min() > least
+
+
+def test_a_class_has_one_colour_in_all_figures():
+    names, grid = list("abcdefghij"), np.linspace(0, 1, 20)
+    values = np.random.default_rng(0).normal(size=(4, 3, 10))
+    curves = PartialDependenceDisplay(
+        [grid], [np.outer(np.arange(10), grid)], feature_names=["x"], output_names=names
+    ).plot()
+    explanation = Explanation(values, np.zeros((4, 10)), output_names=names)
+    paths = ShapleyDecisionDisplay.from_explanation(explanation, row=0)
+    bars = ShapleyImportanceDisplay.from_explanation(explanation)
+    shares = DecisionPathDisplay(
+        ["all rows"], np.full((1, 10), 0.1), [4], output_names=names
+    ).plot()
+    drawn = [
+        [line.get_color() for line in curves.lines_[0]],
+        paths.named_lines_.get_colors(),
+        [container.patches[0].get_facecolor() for container in bars.bars_],
+        [container.patches[0].get_facecolor() for container in shares.bars_],
+    ]
+    for palette in drawn:
+        assert list(map(to_hex, palette)) == list(map(str.lower, PALETTE[:10]))
 
 
 @given(st.integers(1, 500), st.integers(1, 60))

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from sklearn_interpret._plotting.axes import legend_columns
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
     PartialDependenceDisplay,
 )
+from sklearn_interpret.prototypes import PrototypeDisplay
 from tests.figures import LEAVES, text_faults
 from tests.plotting.drawings import (
     DRAWINGS,
@@ -62,6 +64,45 @@ def test_long_levels_do_not_squeeze_panels(n_levels, n_entries):
     levels = [f"the level numbered {k}" for k in range(n_levels)]
     figure = display(1, levels, n_entries).plot().figure_
     assert min(height for *_, height in extents(figure)) > 1.9
+
+
+def test_levels_without_a_name_are_counted():
+    levels = [f"town {k:03}" for k in range(105)]
+    _, ax = plt.subplots()
+    drawn = display(1, levels).plot(ax=ax).axes_[0, 0]
+    n_named = len(drawn.get_yticks())
+    assert drawn.get_ylabel() == f"feature 0\n({n_named} of 105 are named)"
+    (whole,) = display(1, levels).plot().axes_.flat
+    assert whole.get_ylabel() == "feature 0"
+    pair = PartialDependenceDisplay(
+        [(np.array(levels), GRID)], [np.ones((105, 5))], feature_names=[("town", "age")]
+    ).plot()
+    assert "of 105 are named" in pair.axes_[0, 0].get_xlabel()
+    for figure in (ax.figure, whole.figure, pair.figure_):
+        assert text_faults(figure) == []
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("label", ["8", "a long name of class 8"])
+def test_titles_of_images_keep_apart(label, given):
+    pixels = np.random.default_rng(0).random((600, 16))
+    labels = np.full(600, label)
+    chosen = [*range(488, 500)], [123, 456]
+    images = PrototypeDisplay(pixels, *chosen, image_shape=(4, 4), y=labels)
+    images.plot(plt.subplots()[1] if given else None)
+    titles = [panel.get_title() for panel in images.axes_.flat]
+    for kind, rows, n in (("prototype", chosen[0], 0), ("criticism", chosen[1], 12)):
+        for row, title in zip(rows, titles[n:], strict=False):
+            assert title.startswith(f"{kind} {row}")
+            assert title.endswith("8")
+    assert text_faults(images.figure_) == []
+
+
+def test_a_long_entry_leaves_the_columns_of_a_legend_to_short_ones():
+    short, note = list("abcdefghij"), "a note on bands that is far longer"
+    assert legend_columns(short, 5.0) == 6
+    assert legend_columns([*short, note], 7.0) > 2
+    assert legend_columns([note] * 3, 4.0) == 1
 
 
 def test_titles_and_legends_keep_apart():

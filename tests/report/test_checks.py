@@ -1,10 +1,12 @@
 """Checks of the report: each finds its fault, and passes a table without it."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.feature_extraction.text import CountVectorizer
@@ -58,6 +60,11 @@ FAULTS = {
     "range": [(LINEAR, X, np.exp(Y)), (LINEAR, X, 1 / (1 + np.exp(-3 * Y)))],
     "imbalance": [(CLASSES, X, Y > HIGH), (CLASSES, X, np.digitize(Y, [0, HIGH]))],
     "noise": [(TREE, X, NOISE)],
+    # Copies of a feature count several times for a naive classifier.
+    "calibration": [
+        (GaussianNB(), np.hstack([COPIED, COPIED, COPIED]), Y + 2 * NOISE > 0),
+        (TREE_OF_CLASSES, X, LABELS),
+    ],
 }
 COUNTS = np.random.default_rng(1).poisson(4, N_ROWS).clip(0, 9)
 SOUND = {
@@ -103,7 +110,10 @@ def skipped(found):
 
 @pytest.mark.parametrize(
     ("model", "y", "without"),
-    [(FOREST, Y, {"imbalance", "ordinal"}), (CLASSES, LABELS, {"range", "ordinal"})],
+    [
+        (FOREST, Y, {"imbalance", "calibration", "ordinal"}),
+        (CLASSES, LABELS, {"range", "ordinal"}),
+    ],
 )
 def test_sound_models_pass_all_checks(model, y, without):
     """With weights; findings are sentences with a number."""
@@ -124,7 +134,8 @@ def test_texts():
     model = make_pipeline(CountVectorizer(), LogisticRegression())
     labels = np.array(["good" in text for text in texts])
     found = checked(model, texts, labels)
-    assert set(found) - skipped(found) == {"chance", "overfit", "imbalance"}
+    of_texts = {"chance", "overfit", "imbalance", "calibration"}
+    assert set(found) - skipped(found) == of_texts
 
 
 def test_frozen_model():
@@ -189,7 +200,7 @@ def test_mixed_table_with_missing_values():
     )
     X["member"] = X.member.astype(int)
     found = checked(make_pipeline(columns, LinearRegression()), X, y)
-    assert {"imbalance", "ordinal"} == skipped(found)
+    assert {"imbalance", "calibration", "ordinal"} == skipped(found)
     assert found["companions"].verdict == "warned"
     assert "district" in found["companions"].finding
     assert "city" in found["companions"].finding
@@ -241,3 +252,24 @@ def test_reports_of_skore_run_checks():
     assert SkoreCheck("chance").check_function(report) is None
     with pytest.raises(skore.CheckNotApplicable, match="given fitted"):
         SkoreCheck("overfit").check_function(report)
+
+
+@pytest.mark.parametrize("n_rows", [20, 200])
+@pytest.mark.parametrize("spread", [1, 5])
+def test_calibrated_probabilities_are_rarely_blamed(n_rows, spread):
+    """At most 2 % of 300 models whose probabilities are right."""
+    rng, n_warned = np.random.default_rng(0), 0
+    for _ in range(300):
+        probabilities = special.expit(spread * rng.normal(size=n_rows))
+        hits = rng.random(n_rows) < probabilities
+        if hits.all() or not hits.any():
+            continue
+        inspection = SimpleNamespace(
+            scoring="neg_log_loss",
+            held_out=np.arange(n_rows),
+            sample=SimpleNamespace(weights=np.ones(n_rows), y=hits),
+            held_out_responses=np.column_stack([1 - probabilities, probabilities]),
+            target_columns=lambda y: np.column_stack([~y, y]).astype(float),
+        )
+        n_warned += CHECKS["calibration"](inspection)[2]
+    assert n_warned <= 6

@@ -1,18 +1,27 @@
 """Sections of the report: what they say of models whose answers are known."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.report import InspectionReport, Table
+
+TREE = DecisionTreeRegressor(random_state=0)
 
 
 def numbers(n=120, p=3):
@@ -33,10 +42,11 @@ def test_overview_compares_with_a_linear_model_and_with_none():
     X = numbers()
     found = section(LinearRegression(), X, X["a"], "overview")
     assert found.summary == (
-        "On rows not seen in training (120 rows, 3 features), the model removes 100% "
-        "of the squared error of a model without features; a linear model 100%."
+        "On rows not seen in training (120 rows, 3 features), the model has R² 1 (1 to "
+        "1 over folds) and RMSE 0 (0 to 0 over folds): it removes 100% of the squared "
+        "error of a model without features; a linear model 100%."
     )
-    scores, _, columns = found.parts
+    _, scores, _, _, columns = found.parts
     assert scores.columns["model"] == ["the model", "a linear model", "no features"]
     assert scores.columns["removed"][-1] == "0.0%"
     assert columns.columns["distinct"] == [120, 120, 120]
@@ -116,7 +126,7 @@ def test_chosen_rows_and_proved_counterfactuals():
 def test_rows_are_named_as_in_the_frame():
     X = numbers().set_axis([f"id{i}" for i in range(120)])
     found = section(LinearRegression(), X, X["a"], "rows", rows=[3])
-    assert "row id3" in found.parts[0].caption
+    assert "(id3)" in found.parts[0].caption
 
 
 def test_rows_are_named_as_given_where_others_have_no_weight():
@@ -162,7 +172,7 @@ def test_texts():
     model = make_pipeline(TfidfVectorizer(), LogisticRegression())
     report = InspectionReport(model, random_state=0).fit(X, [1, 0, 1, 0] * 10)
     summaries = {found.name: found.summary for found in report.sections_}
-    assert "the model removes" in summaries["overview"]
+    assert "the model has accuracy 1 (" in summaries["overview"]
     assert summaries["effects"] == "The rows are texts, and this is for tables."
     assert "chance" in [check.name for check in report.checks_]
 
@@ -214,3 +224,86 @@ def test_same_seed_same_report():
     for one, other in zip(*pages, strict=True):
         assert one.summary == other.summary
         assert one.parts == other.parts
+
+
+def test_overview_has_the_scores_that_people_ask_for():
+    X = numbers(300)
+    y = np.where(X["a"] + np.random.default_rng(1).normal(size=300) > 0, "yes", "no")
+    cv = StratifiedKFold(4)
+    found = section(LogisticRegression(), X, y, "overview", cv=cv)
+    table = found.parts[0].columns
+    assert table["score"] == ["accuracy", "ROC AUC"]
+    for place, scoring in enumerate(["accuracy", "roc_auc"]):
+        scores = cross_val_score(LogisticRegression(), X, y, cv=cv, scoring=scoring)
+        np.testing.assert_allclose(table["mean"][place], scores.mean())
+        np.testing.assert_allclose(
+            [table[f"fold {k}"][place] for k in range(1, 5)], scores
+        )
+    assert f"accuracy {table['mean'][0]:.3f}".rstrip("0") in found.summary
+    assert "calibration" not in found.summary
+    captions = [part.caption for part in found.parts]
+    assert "Share of class yes against its predicted probability" in captions[3]
+
+
+def test_residuals_of_a_regressor_are_drawn():
+    X = numbers()
+    captions = [p.caption for p in section(TREE, X, X["a"], "overview").parts]
+    assert "Residuals against predictions of held-out rows" in captions
+
+
+def test_the_most_frequent_level_is_not_the_missing_one():
+    X = pd.DataFrame({"a": np.arange(40.0), "b": ["u"] * 10 + [None] * 30})
+    encode = make_column_transformer((OneHotEncoder(), ["b"]), remainder="passthrough")
+    model = make_pipeline(encode, LinearRegression())
+    columns = section(model, X, X["a"], "overview").parts[-1].columns
+    assert columns["values"] == ["0 to 39", "most often u"]
+
+
+def test_counterfactuals_change_what_may_change():
+    X = numbers()
+    options = {
+        "rows": [3],
+        "features_to_vary": ["b"],
+        "permitted_range": {"b": (-9, 9)},
+    }
+    y = X["a"] + X["b"]
+    found = section(LinearRegression(), X, y, "rows", **options)
+    free = section(LinearRegression(), X, y, "rows", rows=[3])
+    assert found.parts[-1].svg != free.parts[-1].svg
+
+
+def test_no_fold_splits_a_group():
+    X, groups = numbers(), np.arange(120) // 6
+    shift = np.random.default_rng(0).normal(size=20)[groups]
+    X["place"] = shift
+    y = X["a"] + np.random.default_rng(1).normal(size=20)[groups]
+    report = InspectionReport(TREE, sections=["overview"], checks=[], random_state=0)
+    scores = [
+        report.fit(X, y, **params).sections_[0].parts[0].columns["mean"][0]
+        for params in ({}, {"groups": groups})
+    ]
+    assert scores[1] < scores[0] - 0.1
+    with pytest.raises(ValueError, match="cv=3 does not split by the groups"):
+        clone(report).set_params(cv=3).fit(X, y, groups=groups)
+    report.set_params(cv=GroupKFold(4)).fit(X, y, groups=groups)
+    expected = cross_val_score(TREE, X, y, groups=groups, cv=GroupKFold(4))
+    mean = report.sections_[0].parts[0].columns["mean"][0]
+    np.testing.assert_allclose(mean, expected.mean())
+
+
+def test_groups_are_routed():
+    X, groups = numbers(), np.arange(120) // 6
+    report = InspectionReport(
+        TREE, cv=GroupKFold(4), sections=["overview"], checks=[], random_state=0
+    )
+    plain = report.fit(X, X["a"] ** 2, groups=groups).sections_[0].summary
+    with config_context(enable_metadata_routing=True):
+        routed = report.fit(X, X["a"] ** 2, groups=groups).sections_[0].summary
+    assert routed == plain
+
+
+def test_no_drawing_has_an_id_twice():
+    found = section(LinearRegression(), numbers(), numbers()["a"] ** 2, "importance")
+    for part in found.parts:
+        ids = re.findall(r' id="([^"]+)"', getattr(part, "svg", ""))
+        assert len(ids) == len(set(ids))

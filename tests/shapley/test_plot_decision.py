@@ -18,14 +18,14 @@ def paths(lines):
     return np.array([segment[:, 0] for segment in lines.get_segments()])
 
 
-def ten_outputs():
+def fifteen_outputs():
     one = numbers(5)
-    weights = np.random.default_rng(0).normal(size=10)
+    weights = np.random.default_rng(0).normal(size=15)
     return Explanation(
         one.values[:, :, None] * weights,
-        np.tile(np.arange(10.0), (5, 1)),
+        np.tile(np.arange(15.0), (5, 1)),
         data=one.data,
-        output_names=list("abcdefghij"),
+        output_names=list("abcdefghijklmno"),
         response_name="probability",
     )
 
@@ -118,15 +118,15 @@ def test_outputs_of_one_row():
 
 
 def test_of_many_outputs_those_that_depart_the_most_have_a_colour():
-    explanation = ten_outputs()
+    explanation = fifteen_outputs()
     display = draw(explanation, row=2)
     far = np.abs(explanation.values[2].sum(axis=0))
-    expected = sorted(np.array(list("abcdefghij"))[np.argsort(-far)[:6]])
+    expected = sorted(np.array(explanation.output_names)[np.argsort(-far)[:11]])
     texts = [text.get_text() for text in display.legend_.get_texts()]
     assert texts == [*expected, "4 others"]
-    assert len(paths(display.lines_)) == 10
+    assert len(paths(display.lines_)) == 15
     assert display.base_line_ is None
-    assert display.ax_.get_xlabel().startswith("Probability\n")
+    assert display.ax_.get_xlabel().startswith("Probability, row 2\n")
 
 
 def test_style():

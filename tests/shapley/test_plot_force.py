@@ -1,11 +1,14 @@
 """Predictions between what pushes them up and down."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.statistics.seriation import order_rows
+from sklearn_interpret._plotting.colours import contrast, paper
+from sklearn_interpret._plotting.colours import mixed as mixture
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyForceDisplay
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
@@ -202,3 +205,17 @@ def test_the_base_value_is_dashed():
         display = draw(numbers(), row=row)
         assert display.base_line_.get_linestyle() == "--"
         assert display.prediction_line_.get_linestyle() == "-"
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_lines_to_the_names_are_seen(style):
+    with plt.style.context(style):
+        display = draw(Explanation([[1.0, -3.0, 0.01]], [2.0]))
+        ends = display.prediction_line_, display.base_line_
+        leaders = [line for line in display.ax_.lines if line not in ends]
+        assert len(leaders) == 3
+        for line in leaders:
+            behind = paper(display.ax_)
+            colour = mixture(behind, line.get_color(), line.get_alpha())
+            assert contrast(colour, behind) > (2 if style == "default" else 4)
+            assert line.get_linewidth() >= 0.8

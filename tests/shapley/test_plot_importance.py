@@ -186,20 +186,20 @@ def test_numbers_of_features_are_exact_beside_the_sum_of_hundreds():
 
 @pytest.mark.parametrize("arrangement", ["stacked", "grouped"])
 def test_of_many_outputs_the_weakest_share_a_grey(arrangement):
-    values = np.random.default_rng(0).normal(size=(5, 3, 10)) * np.arange(1, 11)
+    values = np.random.default_rng(0).normal(size=(5, 3, 15)) * np.arange(1, 16)
     display = ShapleyImportanceDisplay.from_explanation(
-        Explanation(values, np.zeros((5, 10))), arrangement=arrangement
+        Explanation(values, np.zeros((5, 15))), arrangement=arrangement
     )
     means = np.abs(values).mean(axis=0)
     means = means[np.argsort(-means.sum(axis=1))]
-    alone = np.sort(np.argsort(-means.sum(axis=0))[:6])
-    rest = np.setdiff1d(np.arange(10), alone)
+    alone = np.sort(np.argsort(-means.sum(axis=0))[:11])
+    rest = np.setdiff1d(np.arange(15), alone)
     for bars, output in zip(display.bars_, alone, strict=False):
         assert_allclose(lengths(bars), means[:, output])
     assert_allclose(lengths(display.bars_[-1]), means[:, rest].sum(axis=1))
     texts = [text.get_text() for text in display.legend_.get_texts()]
     assert texts == [*map(str, alone), "sum of 4 others"]
     colours = [to_hex(bars.patches[0].get_facecolor()) for bars in display.bars_]
-    assert len(set(colours)) == 7
+    assert len(set(colours)) == 12
     assert colours[-1] == to_hex(NEUTRAL_COLOUR)
-    assert len(display.to_frame()) == 30
+    assert len(display.to_frame()) == 45

@@ -294,7 +294,7 @@ def test_display_of_the_likeliest_labels():
     names = [explanation.output_names[output] for output in order]
     titles = [ax.get_title() for ax in display.axes_.flat]
     assert [title.split(":")[0] for title in titles] == [
-        "image",
+        "image 1",
         *(f"Probability of {name}" for name in names),
     ]
     assert "local R²" in titles[1]

@@ -114,7 +114,9 @@ def test_several_outputs_side_by_side(model):
     assert display.to_frame()["output"].unique().tolist() == ["fine", "mine", "spam"]
     one = LimeTextDisplay.from_explanation(found, row=4, target="mine")
     assert one.axes_.shape == (2, 1)
-    assert any("Probability of mine: " in text for text in all_texts(one.figure_))
+    assert any(
+        "Probability of mine, text 4: " in text for text in all_texts(one.figure_)
+    )
     with pytest.raises(ValueError, match="5 texts: choose one by row="):
         LimeTextDisplay.from_explanation(found)
     with pytest.raises(ValueError, match="row=5 is not one of the 5 texts"):
@@ -146,7 +148,9 @@ def test_predictor_and_inspector_draw_the_same(model, monkeypatch):
     monkeypatch.setattr(LimeText, "fit", None)
     other = LimeTextDisplay.from_estimator(inspector, TEXTS[1:2])
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-    assert any("Probability of spam: " in text for text in all_texts(one.figure_))
+    assert any(
+        "Probability of spam, text 1: " in text for text in all_texts(one.figure_)
+    )
     with pytest.raises(ValueError, match="target='other' is not an output"):
         LimeTextDisplay.from_estimator(inspector, TEXTS[:1], target="other")
     with pytest.raises(ValueError, match="n_samples can only be set before"):

@@ -11,34 +11,35 @@ import numpy as np
 from scipy.interpolate import BSpline
 from scipy.linalg import block_diag, eigh, qr
 
-_DEGREE = 3
-
 
 @dataclass(frozen=True)
 class SplineBasis:
-    """Cubic B-splines, penalised by their second differences (Eilers & Marx 1996).
+    """B-splines, penalised by their second differences (Eilers & Marx 1996).
 
     Parameters
     ----------
     breaks : ndarray of shape (n_breaks,)
-        Increasing points where the cubic pieces meet, from end to end of the range.
+        Increasing points where the polynomials meet, from end to end of the range.
     cyclic : bool, default=False
-        Whether the last break is the first one again.
+        Whether the last break is the first one again; then the pieces are cubic.
     extrapolation : {"linear", "constant"}, default="linear"
         How a curve continues outside of the range.
     missing : bool, default=False
         Whether NaN has a function of its own, the last one.
+    degree : int, default=3
+        Of the polynomials.
     """
 
     breaks: np.ndarray
     cyclic: bool = False
     extrapolation: str = "linear"
     missing: bool = False
+    degree: int = 3
 
     @cached_property
     def _knots(self):
-        """Breaks, with three more on either side."""
-        breaks, steps = self.breaks, np.arange(1, _DEGREE + 1)
+        """Breaks, with as many more on either side as the degree says."""
+        breaks, steps = self.breaks, np.arange(1, self.degree + 1)
         if self.cyclic:
             period = breaks[-1] - breaks[0]
             before, after = breaks[-4:-1] - period, breaks[1:4] + period
@@ -55,7 +56,7 @@ class SplineBasis:
         """
         breaks = self.breaks
         knots = (self._knots[1:-1] - breaks[0]) / (breaks[-1] - breaks[0])
-        return np.lib.stride_tricks.sliding_window_view(knots, _DEGREE).mean(axis=1)
+        return np.lib.stride_tricks.sliding_window_view(knots, self.degree).mean(axis=1)
 
     def inside(self, x):
         """Values, of a cyclic column those of the first period."""
@@ -68,10 +69,10 @@ class SplineBasis:
         unknown = np.isnan(x)
         known = self.inside(np.where(unknown, first, x))
         inside = known.clip(first, last)
-        values = BSpline.design_matrix(inside, self._knots, _DEGREE).toarray()
+        values = BSpline.design_matrix(inside, self._knots, self.degree).toarray()
         if self.extrapolation == "linear":
             beyond = np.flatnonzero(known != inside)
-            splines = BSpline(self._knots, np.eye(values.shape[1]), _DEGREE)
+            splines = BSpline(self._knots, np.eye(values.shape[1]), self.degree)
             slopes = splines(inside[beyond], nu=1)
             values[beyond] += (known - inside)[beyond, None] * slopes
         if self.cyclic:
@@ -110,9 +111,9 @@ class SplineBasis:
 
 
 def _wrapped(values):
-    """Columns of splines around a circle: the last three are the first ones again."""
-    values[:, :_DEGREE] += values[:, -_DEGREE:]
-    return values[:, :-_DEGREE]
+    """Cubic splines around a circle: the last three columns are the first again."""
+    values[:, :3] += values[:, -3:]
+    return values[:, :-3]
 
 
 @dataclass(frozen=True)

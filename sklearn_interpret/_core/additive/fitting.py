@@ -428,7 +428,7 @@ def _changes(terms, signs):
         if isinstance(term.bases[0], LineBasis):
             changes = sign * term.coordinates
         else:  # of each level's curve
-            n_splines = len(term.bases[-1].breaks) + 2
+            n_splines = len(term.bases[-1].breaks) + term.bases[-1].degree - 1
             curves = term.coordinates.reshape(term.blocks, -1, n)[:, :n_splines]
             changes = sign * np.diff(curves, axis=1).reshape(-1, n)
         # A missing value is free: it is the last coordinate of each curve.

@@ -12,6 +12,8 @@ from sklearn_interpret.exceptions import InspectionWarning
 
 # Rows that show whether the values of a column can be levels.
 _FIRST_ROWS = 1000
+# What lists of features never have, or not as often: targets passed in their place.
+_ENTRIES_OF_TARGETS = {bool, np.bool_, int, float, np.int64, np.float64, np.int32}
 
 
 def feature_index(feature, names, *, named=True, parameter="features"):
@@ -107,6 +109,11 @@ def _listed(features, names, parameter):
     if isinstance(features, str) or not isinstance(features, Iterable):
         return [features]
     features = list(features)
+    if len(features) > len(names) and set(map(type, features)) <= _ENTRIES_OF_TARGETS:
+        raise ValueError(
+            f"{parameter} has {len(features)} entries, but X has {len(names)} "
+            "features. Targets are no features: where a method takes them, they are y."
+        )
     kinds = {type(feature) for feature in features}
     if not kinds or not kinds <= {bool, np.bool_}:
         return features

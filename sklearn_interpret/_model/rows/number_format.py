@@ -140,7 +140,7 @@ def value_text(value, column=None):
     if not number or isinstance(value, bool) or not np.isfinite(value):
         return label_text(value)
     value = float(value)
-    if value.is_integer() and abs(value) < LARGEST_WHOLE:
+    if value.is_integer() and 1e6 <= abs(value) < LARGEST_WHOLE:
         return f"{value:.0f}".replace("-", MINUS)
     if column is None or column.dtype.kind != "f":
         return number_text(value, 4)

@@ -11,7 +11,7 @@ from sklearn_interpret._model.rows.dates import days, is_date
 from sklearn_interpret._plotting.axes import Slot, letters_along, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    OKABE_ITO,
+    PALETTE,
     feature_map,
     ink,
     seen,
@@ -38,6 +38,7 @@ from sklearn_interpret._plotting.labels import (
     level_inches,
     level_side_inches,
     literal,
+    thinned_text,
     tidy_number_ticks,
     two_lines,
     wrapped,
@@ -126,6 +127,14 @@ class Series:
     label: Any = None
     colour: Any = None
     dates: Any = None  # dtype of the dates that x are the days of
+    as_points: bool = False  # whether there is nothing between the points
+
+    def changed(self, change):
+        """The line with its numbers along y changed."""
+        arrays = {name: getattr(self, name) for name in ("y", "low", "high")}
+        return replace(
+            self, **{n: change(y) for n, y in arrays.items() if y is not None}
+        )
 
 
 @dataclass(frozen=True)
@@ -243,7 +252,7 @@ class Shades:
             shares = (days(self.values) - low) / ((high - low) or 1.0)
             shades = feature_map(ax).with_extremes(bad=NEUTRAL_COLOUR)
             return list(shades(np.ma.masked_invalid(shares)))
-        palette = dict(zip(map(label_key, self.levels), OKABE_ITO, strict=False))
+        palette = dict(zip(map(label_key, self.levels), PALETTE, strict=False))
         return [palette.get(label_key(v), NEUTRAL_COLOUR) for v in self.values]
 
     def entries(self, ax):
@@ -252,9 +261,9 @@ class Shades:
 
         if self.levels is None:
             return {}
-        texts = list(map(level_text, self.levels))[: len(OKABE_ITO)]
-        palette = dict(zip(texts, OKABE_ITO, strict=False))
-        if len(self.levels) > len(OKABE_ITO):
+        texts = list(map(level_text, self.levels))[: len(PALETTE)]
+        palette = dict(zip(texts, PALETTE, strict=False))
+        if len(self.levels) > len(PALETTE):
             palette["others"] = NEUTRAL_COLOUR
         return {
             f"{self.name}: {text}": Line2D([], [], color=seen(colour, ax))
@@ -375,7 +384,8 @@ class LinePanel:
         artists.entries |= {} if shades is None else shades.entries(ax)
 
     def _draw_series(self, ax, series, x, colour, style, looks, artists):
-        kind = {"as_points": self.has_levels, "across": self.across}
+        as_points = self.has_levels or series.as_points
+        kind = {"as_points": as_points, "across": self.across}
         shown, entries = colour, artists.entries
         if self.curves is not None and "color" not in style:
             # Black (or white) stands out among many coloured curves.
@@ -482,6 +492,9 @@ class LinePanel:
         width = min(letters_along(ax, int(self.across)), NAME_WIDTH)
         name = literal(wrapped(date_label(self.name, self.dates), width))
         name += BY_SIMILARITY if self.by_similarity else ""
+        if self.has_levels:
+            axis = ax.yaxis if self.across else ax.xaxis
+            name += thinned_text(axis, len(self.levels))
         if self.across:
             name_axes(ax, title=self.title)
             ax.set(xlabel=values, ylabel=name)
@@ -614,10 +627,12 @@ class SurfacePanel:
         ]
         second = wrapped(names[1], min(most, NAME_WIDTH))
         name_axes(ax, names[0], literal(second))
-        if self.effect.by_similarity[0]:
-            ax.set_xlabel(ax.get_xlabel() + BY_SIMILARITY)
-        if self.effect.by_similarity[1]:
-            ax.set_ylabel(ax.get_ylabel() + BY_SIMILARITY)
+        for side, axis in enumerate((ax.xaxis, ax.yaxis)):
+            text = axis.get_label_text()
+            text += BY_SIMILARITY if self.effect.by_similarity[side] else ""
+            if self.effect.levelled[side]:
+                text += thinned_text(axis, len(self.effect.places[side]))
+            axis.set_label_text(text)
 
 
 def level_text(level):

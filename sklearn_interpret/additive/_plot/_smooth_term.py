@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import letters_along
-from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
+from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import (
@@ -22,6 +23,7 @@ from sklearn_interpret._plotting.panels.displays import (
     with_outputs,
 )
 from sklearn_interpret._plotting.panels.lines import (
+    Artists,
     LinePanel,
     Looks,
     SurfacePanel,
@@ -46,6 +48,8 @@ MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 # Share of the partial residuals in each tail that does not widen the axes: those of
 # rare classes are huge.
 TAIL = 0.01
+# Share of the range of x: where points of a curve are farther apart, it had no rows.
+WIDE_STEP = 0.1
 # Characters of a label of a panel in a grid.
 LABEL_WIDTH = 28
 
@@ -66,6 +70,21 @@ class TermPanel(LinePanel):
         if self.residuals is not None:
             artists.points = self._draw_residuals(ax, looks.residual_kw, artists)
         return artists
+
+    def _draw_series(self, ax, series, x, colour, style, looks, artists):
+        """Draw a line; where there were no rows it is thin, and has no band."""
+        few, wide = len(x) <= FEW_POINTS, np.diff(x) > WIDE_STEP * np.ptp(x)
+        series = replace(series, as_points=few)
+        if (few or wide.any()) and not self.has_levels:
+            draw_thin_lines(ax, x, [series.y], colour, None)
+        if wide.any() and not few:
+            alone = np.append(True, wide) & np.append(wide, True)
+            points = replace(series.changed(lambda y: y[alone]), as_points=True)
+            super()._draw_series(ax, points, x[alone], colour, style, looks, Artists())
+            ends = np.flatnonzero(wide) + 1
+            x = np.insert(x, ends, np.nan)
+            series = series.changed(lambda y: np.insert(y, ends, np.nan))
+        super()._draw_series(ax, series, x, colour, style, looks, artists)
 
     def _draw_residuals(self, ax, style, artists):
         alone, found = len(self.series) == 1, []
@@ -306,7 +325,7 @@ default=None
     ) -> Self:
         """Draw one panel per term; of pairs of features, one per output too.
 
-        A pair of a number and a category of up to 7 levels has a line for each level.
+        A pair of a number and a category of up to 12 levels has a line for each level.
         The axes leave out partial residuals that are among the 1 % largest or smallest,
         and those of log-odds that are farther from the lines than their range; the
         legend says so.
@@ -407,7 +426,7 @@ default=None
         if effect.levelled == (True, False):  # the number goes along x
             effect = effect.swapped()
         n_levels = len(effect.places[1])
-        by_level = effect.levelled == (False, True) and n_levels <= len(OKABE_ITO)
+        by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
         limits = limits or colour_limits(effect.values, True)
         panels = []
         for output, text in enumerate(texts):

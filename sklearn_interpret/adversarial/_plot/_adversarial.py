@@ -114,11 +114,14 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
     @classmethod
     def _from_inspector(cls, inspector, data, *, row: int | None = 0, **choices):
-        one = data.take([cls._row_position(row, as_rows(data.X).n_rows)])
+        position = cls._row_position(row, as_rows(data.X).n_rows)
+        one = data.take([position])
         known = {"image_shape": getattr(inspector, "image_shape", None)}
         if getattr(inspector, "units", None) == "std":
             known["spreads"] = 1 / inspector._actionability.costs
-        return cls(inspector.explain(one.X, one.y), **{**known, **choices})
+        display = cls(inspector.explain(one.X, one.y), **{**known, **choices})
+        display._chosen = position
+        return display
 
     def plot(
         self,
@@ -273,7 +276,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
     def _titles(self, row, found):
         """Titles of the images: those of the row and of the result have the answers."""
-        first, last = ["image"], ["result"]
+        first, last = [self._of_row("image")], ["result"]
         if self._failed(row, found):
             last = [f"result ({self.explanation.status[row]})"]
         if self.explanation.original_predictions is not None:

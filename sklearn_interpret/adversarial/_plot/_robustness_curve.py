@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._plotting.axes import legend_entries, named_legend
-from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
+from sklearn_interpret._plotting.colours import PALETTE, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.panels.lines import LEARNER_BAND
@@ -178,7 +178,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         """
         sizes, scores = self._arrays()
         ax = self._take(ax)
-        (colour,) = unused_colours([OKABE_ITO[0]], ax)
+        (colour,) = unused_colours([PALETTE[0]], ax)
         mean, label = scores.mean(axis=0), self.label
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
         self.fold_lines_, self.band_ = [], None

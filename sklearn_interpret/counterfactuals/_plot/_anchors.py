@@ -16,7 +16,7 @@ from sklearn_interpret._model.rows.number_format import (
     value_text,
 )
 from sklearn_interpret._model.rows.samples import as_texts
-from sklearn_interpret._plotting.colours import OKABE_ITO, ink
+from sklearn_interpret._plotting.colours import PALETTE, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
 from sklearn_interpret._plotting.labels import response_label
 from sklearn_interpret._plotting.text_layout import draw_text
@@ -188,7 +188,7 @@ class AnchorsDisplay(FeaturesDisplay):
             places = np.array([column.place(level) for level in condition.levels])
             half = (right - left) / 200 if column.levels is None else 0.5
             spans = [(x - half, x + half) for x in places[np.isfinite(places)]]
-        looks = {"color": tint(ax, OKABE_ITO[0]), "linewidth": 0, "zorder": 0.5}
+        looks = {"color": tint(ax, PALETTE[0]), "linewidth": 0, "zorder": 0.5}
         looks |= style or {}
         spans = [ax.axvspan(*np.clip(span, left, right), **looks) for span in spans]
         self.spans_.append(spans)
@@ -207,6 +207,7 @@ class AnchorsDisplay(FeaturesDisplay):
             number_text(explanation.coverage[row]),
         ]
         label = response_label("prediction", target_name=self.target_name)
+        label = self._of_row(label)
         lines = [f"{label}: {value_text(explanation.answers[row])}"]
         lines.append("precision {} ({} to {}), coverage {}".format(*numbers))
         if explanation.status[row] != "found":
@@ -221,7 +222,7 @@ class AnchorsDisplay(FeaturesDisplay):
             lambda size: self._take_grid(ax, 1, 1, size).main[0],
             _marked(text, rule),
             title,
-            colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
+            colour_of=lambda ax, _: tint(ax, PALETTE[0]),
             most_lines=MOST_LINES,
         )
 

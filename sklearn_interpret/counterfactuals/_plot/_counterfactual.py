@@ -236,7 +236,10 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             pandas is not installed.
         """
         table = self.explanation.to_frame()
-        return table[table["row"] == self._position()].reset_index(drop=True)
+        found, _ = np.nonzero(self.explanation.changed)
+        drawn = self.explanation.origin[found] == self._position()
+        names = [self._row_name] * np.count_nonzero(drawn)
+        return table[drawn].assign(row=names).reset_index(drop=True)
 
 
 def _change_text(column, before, after, low, high):

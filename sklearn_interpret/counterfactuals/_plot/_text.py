@@ -175,7 +175,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
         else:
             parts = explanation.status[row], explanation.reasons[row]
             last = [": ".join(filter(None, parts))]
-        lines = [f"{what}: {' → '.join(answers)}"]
+        lines = [f"{self._of_row(what)}: {' → '.join(answers)}"]
         if responses is not None:
             label, numbers = responses
             numbers = [number_text(x) for x in numbers[: len(answers)]]

@@ -12,10 +12,15 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import number_beside, number_text
 from sklearn_interpret._plotting.axes import add_legend
-from sklearn_interpret._plotting.colours import OKABE_ITO, shade
+from sklearn_interpret._plotting.colours import PALETTE, shade
 from sklearn_interpret._plotting.curves import draw_line
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import literal, plain_number_ticks, write_near
+from sklearn_interpret._plotting.labels import (
+    literal,
+    plain_number_ticks,
+    row_text,
+    write_near,
+)
 from sklearn_interpret._plotting.ranked_bars import (
     draw_stacked_bars,
     name_rows,
@@ -23,9 +28,9 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
-from sklearn_interpret.explanations._selection import row_position
+from sklearn_interpret.explanations._selection import names_of_rows, row_position
 
-MEAN_COLOUR = OKABE_ITO[0]
+MEAN_COLOUR = PALETTE[0]
 
 
 @dataclass(eq=False, repr=False)
@@ -59,6 +64,8 @@ class DecisionPathDisplay(Display):
         Which tree of how many it is; "" for an only one.
     total : float, default=None
         Sum of all trees for the row, with the base value; None if unknown.
+    row_name : object, default=None
+        Name of the row; None leaves it out.
 
     Attributes
     ----------
@@ -108,6 +115,7 @@ class DecisionPathDisplay(Display):
     count_name: str = "training rows"
     tree_name: str = ""
     total: float | None = None
+    row_name: Any = None
 
     _kinds = (TreePathContributions,)
     _choices = frozenset({"row", "tree"})
@@ -124,7 +132,8 @@ class DecisionPathDisplay(Display):
             for each class in each iteration.
         """
         rows = as_rows(data.X)
-        one = rows.take([row_position(row, rows.n_rows, "row")])
+        position = row_position(row, rows.n_rows, "row")
+        one = rows.take([position])
         path = inspector.decision_path(one.native, tree=tree)
         shares, model = path.are_shares, inspector.estimator_
         tree_name, total = "", None
@@ -143,6 +152,7 @@ class DecisionPathDisplay(Display):
             count_name=path.cover_name,
             tree_name=tree_name,
             total=total,
+            row_name=names_of_rows(data.X, rows.n_rows)[position],
         )
 
     def _arrays(self):
@@ -194,6 +204,8 @@ class DecisionPathDisplay(Display):
 
     def _label(self, values):
         tree = f" in {self.tree_name}" if self.tree_name else ""
+        if self.row_name is not None:
+            tree += f", {row_text(self.row_name)}"
         if values.ndim == 2:
             return f"Share of the classes{tree}"
         spread = (

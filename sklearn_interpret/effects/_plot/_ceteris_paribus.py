@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._plotting.displays import ModelsMixin
+from sklearn_interpret._plotting.labels import row_text
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
 from sklearn_interpret._plotting.panels.lines import level_places
 from sklearn_interpret.effects._individual_conditional_expectation import (
@@ -23,6 +25,7 @@ from sklearn_interpret.effects._plot._effect import (
     check_outputs,
     chosen_entries,
 )
+from sklearn_interpret.explanations._selection import names_of_rows
 
 
 @dataclass(eq=False, repr=False)
@@ -60,8 +63,8 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         For each feature, the row's own value.
     prediction : ndarray of shape (k,) or (m, k)
         The row's own prediction.
-    row : int, default=0
-        Position of the row in the data.
+    row : object, default=0
+        Name of the row: its label in a pandas index, or its position in the data.
     models : list of str, default=None
         Names of the models, which get a line each. Without names, several models are
         those of folds: their mean is drawn, with a band for the learner's curve.
@@ -129,7 +132,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     _: KW_ONLY
     row_values: list[Any]
     prediction: ArrayLike
-    row: int = 0
+    row: Any = 0
     models: list[str] | None = None
 
     @classmethod
@@ -158,7 +161,8 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         profiles = zip(*(one.average_ for one in own), strict=True)
         arrays = {"grid_values": own[0].grid_values_}
         arrays["profiles"] = list(map(np.stack, profiles))
-        settings = {**models, "row": row, "row_values": own[0].row_values_}
+        settings = {**models, "row": names_of_rows(data.X, as_rows(data.X).n_rows)[row]}
+        settings["row_values"] = own[0].row_values_
         settings["prediction"] = np.stack([one.prediction_ for one in own])
         return cls._made(own, arrays, data, range(len(own[0].axes_)), settings)
 
@@ -200,7 +204,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             (value,) = level_places([value], panel.levels)
         elif is_missing(value):
             return replace(panel, missing=predictions)
-        return replace(panel, mark=(f"row {self.row}", days(value), predictions))
+        return replace(panel, mark=(row_text(self.row), days(value), predictions))
 
     def _frame_blocks(self, entry):
         if self.models is None:

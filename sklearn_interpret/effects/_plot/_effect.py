@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import values_along
 from sklearn_interpret._model.rows.features import feature_index, shortened
-from sklearn_interpret._plotting.colours import OKABE_ITO, colours
+from sklearn_interpret._plotting.colours import PALETTE, colours
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.panels.displays import (
     EntryDisplay,
@@ -40,10 +40,10 @@ MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 def most_varied(effects):
     """Positions of the outputs that are drawn, each with a colour, in their order."""
     n_outputs = len(effects[0].values) if effects else 0
-    if n_outputs <= len(OKABE_ITO):
+    if n_outputs <= len(PALETTE):
         return np.arange(n_outputs)
     found = np.sum([spreads(effect.values) for effect in effects], axis=0)
-    return np.sort(np.argsort(-found, kind="stable")[: len(OKABE_ITO)])
+    return np.sort(np.argsort(-found, kind="stable")[: len(PALETTE)])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -160,7 +160,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     ) -> Self:
         """Draw one panel per entry; for a pair, one per output.
 
-        Of more than 7 outputs, the lines of those that vary most are drawn. More than
+        Of more than 12 outputs, the lines of those that vary most are drawn. More than
         12 levels stand below each other. A colour of `line_kw` is that of bands, too; a
         label goes into the legend. Further displays on the same axes (``ax=axes_`` of
         the first one) take other colours, and join its legend.

@@ -209,7 +209,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
     ) -> Self:
         """Draw the tree of splits, and one panel per region.
 
-        All regions have the same range of values. Of more than 7 outputs, those that
+        All regions have the same range of values. Of more than 12 outputs, those that
         vary most are drawn. The tree is left out where there is one region, or more
         than 8.
 

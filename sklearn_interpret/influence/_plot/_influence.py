@@ -18,7 +18,7 @@ from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.rows.number_format import column_texts, value_text
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, shade
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, shade
 from sklearn_interpret._plotting.curves import draw_band, draw_line
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, wrapped
@@ -268,10 +268,10 @@ default=None
         self.bars_, _ = draw_ranked_bars(ax, names, values, style, texts=texts)
         name = explanation.value_name
         ax.set_xlabel(literal(wrapped(f"{name[:1].upper()}{name[1:]}")))
-        if self.row is not None:
-            ax.set_title(f"Row {row_position(self.row, len(explanation))}")
-        elif len(explanation) > 1:
+        if self.row is None and len(explanation) > 1:
             ax.set_title(f"Mean over {len(explanation)} rows")
+        elif self._row_label is not None:
+            ax.set_title(literal(self._row_label))
 
     def _names(self, order):
         """Names of training rows, with their targets and values of features."""
@@ -302,7 +302,7 @@ default=None
         grey = {"color": shade(ax, 0.55), "linestyle": "--", "linewidth": 1.6}
         self.band_ = draw_band(ax, sizes, mean - std, mean + std, NEUTRAL_COLOUR, pale)
         self.random_line_ = draw_line(ax, sizes, mean, NEUTRAL_COLOUR, grey)
-        self.line_ = draw_line(ax, sizes, removal["scores"], OKABE_ITO[0], line_style)
+        self.line_ = draw_line(ax, sizes, removal["scores"], PALETTE[0], line_style)
         ax.set_xlabel("Training rows left out")
         name = removal["score_name"].replace("_", " ")
         ax.set_ylabel(literal(f"{name[:1].upper()}{name[1:]}"))

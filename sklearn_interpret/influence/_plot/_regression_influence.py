@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import shorten_all, write_near
@@ -167,7 +167,7 @@ class RegressionInfluenceDisplay(Display):
         looks |= {"s": point_area(int(known.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
             draw_points(ax, *places[:, rows], color=seen(colour, ax), **looks)
-            for rows, colour in ((others, OKABE_ITO[0]), (named, OKABE_ITO[1]))
+            for rows, colour in ((others, PALETTE[0]), (named, PALETTE[1]))
         )
         _set_limits(ax, leverages[known], residuals[known])
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)

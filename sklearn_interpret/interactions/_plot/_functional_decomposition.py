@@ -9,12 +9,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret._plotting.axes import Slot
-from sklearn_interpret._plotting.colours import (
-    NEUTRAL_COLOUR,
-    OKABE_ITO,
-    colours,
-    shade,
-)
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, colours, shade
 from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import JOIN, shorten, two_lines
 from sklearn_interpret._plotting.panels.displays import PanelDisplay
@@ -278,7 +273,7 @@ default="auto"
         features.sort(key=lambda feature: feature.levels is not None)
         first, second = features
         one_level = first.levels is None and second.levels is not None
-        if one_level and len(second.levels) <= len(OKABE_ITO):
+        if one_level and len(second.levels) <= len(PALETTE):
             return self._curve_by_level(first, second, values)
         known = first.known & second.known
         effect = _surface(first, second, values, known)

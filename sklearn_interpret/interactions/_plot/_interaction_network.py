@@ -160,10 +160,11 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
 
     def _label(self):
         """Title of the legend."""
-        what, index = "Share of variance", self.explanation.index
-        if self._of_one_row:
-            what = "Component" if index == "component" else index
-        return f"{what}\n{self._response()}"
+        if not self._of_one_row:
+            return f"Share of variance\n{self._response()}"
+        index = self.explanation.index
+        what = "Component" if index == "component" else index
+        return f"{what}\n{self._of_row(self._response())}"
 
     def to_frame(self) -> Any:
         """All numbers drawn, as a DataFrame, the strongest first.

@@ -12,7 +12,7 @@ from sklearn_interpret._plotting.axes import (
     named_legend,
 )
 from sklearn_interpret._plotting.colours import (
-    OKABE_ITO,
+    PALETTE,
     paper,
     seen,
     shade,
@@ -112,7 +112,7 @@ class NetworkMixin:
         """A filled hull for each set; points on a circle are in its order."""
         from matplotlib.patches import Polygon
 
-        palette = [colour for colour in OKABE_ITO if colour != NODE_COLOUR]
+        palette = [colour for colour in PALETTE if colour != NODE_COLOUR]
         palette = [palette[place % len(palette)] for place in range(len(shown))]
         strengths = np.array([strength for _, strength in shown])
         if network.signed:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, seen, shade
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     plain_log_ticks,
@@ -164,7 +164,7 @@ class CoefficientDisplay(Display):
         ends = low[shown][there], high[shown][there]
         self.intervals_ = draw_spreads(ax, places[there], *ends, linewidth=2)
         self.intervals_.set(**(line_kw or {}))
-        looks = {"color": seen(OKABE_ITO[0], ax), "s": 36, "zorder": 3}
+        looks = {"color": seen(PALETTE[0], ax), "s": 36, "zorder": 3}
         self.points_ = draw_points(ax, coef[shown], places, point_kw, **looks)
         name_rows(ax, [self.term_names[term] for term in shown])
         looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}

@@ -14,7 +14,7 @@ from sklearn_interpret._model.rows.number_format import value_text
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    OKABE_ITO,
+    PALETTE,
     paper,
     seen,
     shade,
@@ -37,7 +37,7 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 _WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
-_BOX_COLOUR = OKABE_ITO[5]
+_BOX_COLOUR = PALETTE[5]
 _MARKERS = "XDsv^<>Po*"
 _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 
@@ -121,7 +121,7 @@ class LinearEffectDisplay(Display):
             explanation.values,
             term_names=explanation.feature_names,
             values=explanation._data_array(),
-            row_names=getattr(explanation.data, "index", None),
+            row_names=explanation.row_names,
             response_name=explanation.response_name,
             output_names=explanation.output_names if is_classifier(inspector) else None,
         )
@@ -202,7 +202,7 @@ class LinearEffectDisplay(Display):
     def _mark_rows(self, lines, places, rows, style):
         """Points of rows, and a legend of their names."""
         ax, self.points_, self.legend_ = self.ax_, [], None
-        palette = [colour for colour in OKABE_ITO if colour != _BOX_COLOUR]
+        palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
             looks = {"color": seen(palette[(number + 1) % len(palette)], ax), "s": 40}
             looks |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}

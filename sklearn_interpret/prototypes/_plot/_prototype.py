@@ -38,8 +38,9 @@ from sklearn_interpret._plotting.surfaces import (
 # a value and of a name.
 _CELL, _LINE, _AROUND, _LEAST, _MOST = 0.62, 0.3, (3.9, 1.7), (0.62, 0.9), (14, 10)
 _VALUE, _NAME = 12, 22
-# Width of an image and height of its title, in inches; least number in a row of many.
-_IMAGE, _TITLE, _IMAGES = 1.35, 0.3, 5
+# Width of an image and height of a line of its title, in inches; letters of that in an
+# inch; least number of images in a row of many.
+_IMAGE, _TITLE, _LETTERS, _IMAGES = 1.35, 0.15, 14, 5
 # Colour of a cell without a number.
 _NO_COLOUR = "0.92"
 # Of prototypes, and of criticisms.
@@ -329,18 +330,30 @@ class PrototypeDisplay(DisplayMixin):
         shape, n_images = tuple(self.image_shape), len(self._lines)
         height = _IMAGE * float(np.clip(shape[0] / shape[1], 0.3, 3))
         n_columns = max(_IMAGES, int(np.ceil(np.sqrt(n_images))))
-        canvas = self._take_grid(ax, n_images, n_columns, (_IMAGE, height + _TITLE))
+        names = self._line_names()
+        n_lines = 2 + (max(map(len, names)) > _LETTERS * _IMAGE)  # one is a gap
+        size = _IMAGE, height + n_lines * _TITLE
+        canvas = self._take_grid(ax, n_images, n_columns, size)
+        room = self._title_room(canvas)
         # On one scale.
         chosen = self._rows.take(self._lines)
         pixels = _numbers(chosen, range(chosen.n_columns))
         images = drawable(pixels.reshape(-1, *shape[1:]))
         images = images.reshape(n_images, shape[0], *images.shape[1:])
-        named = zip(canvas.main, images, self._kinds, self._line_names(), strict=True)
+        named = zip(canvas.main, images, self._kinds, names, strict=True)
         for panel, image, kind, name in named:
             self.images_.append(draw_image(panel, image))
-            panel.set_title(literal(shorten(name, _NAME)), fontsize="small")
+            lines = name.split(": ", 1) if len(name) > room else [name]
+            text = "\n".join(shorten(line, room) for line in lines)
+            panel.set_title(literal(text), fontsize="small")
             colour = seen(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
+
+    def _title_room(self, canvas):
+        """Letters of a line above an image, up to the next image's."""
+        lefts = [panel.get_position().x0 for panel in canvas.main[:2]]
+        inches = np.ptp(lefts) * canvas.figure.figure.get_figwidth()
+        return int(_LETTERS * inches) or _NAME
 
     def _draw_map(self, ax):
         """All rows by two principal components, those chosen marked."""

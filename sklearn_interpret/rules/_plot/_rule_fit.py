@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
-from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, sign_colours
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, sign_colours
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import AND, lines_of, literal
 from sklearn_interpret._plotting.ranked_bars import (
@@ -157,7 +157,7 @@ class RuleFitDisplay(DisplayMixin):
         self._take_grid(ax, 2, 2, (_WIDTH, row_height(n_lines, _PITCH)))
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
-        colours, green = sign_colours(coefficients), np.full(len(kept), OKABE_ITO[2])
+        colours, green = sign_colours(coefficients), np.full(len(kept), PALETTE[2])
         most = max_entries, n_lines
         names = [names[j] for j in kept]
         self.bars_ = [

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.number_format import number_text, value_text
 from sklearn_interpret._plotting.axes import add_legend, axes_inches
-from sklearn_interpret._plotting.colours import OKABE_ITO, shade, sign_colours, text_on
+from sklearn_interpret._plotting.colours import PALETTE, shade, sign_colours, text_on
 from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
@@ -213,7 +213,7 @@ class RulesDisplay(DisplayMixin):
         self.bars_, names = bars, [value_text(name) for name in classes]
         self._write_columns(rules, "predicts", (0, 1))
         self.ax_.set_xlabel("share of each class", x=self._width / 2)
-        if self._canvas.own_figure and len(classes) <= len(OKABE_ITO):
+        if self._canvas.own_figure and len(classes) <= len(PALETTE):
             handles = [part.patches[0] for part in bars]
             self.legend_ = add_legend(self._canvas, handles, names)
             return

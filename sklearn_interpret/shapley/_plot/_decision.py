@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._plotting.axes import merged_style, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    OKABE_ITO,
+    PALETTE,
     colours,
     feature_map,
     seen,
@@ -25,7 +25,7 @@ from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
 
-MOST_NAMED = len(OKABE_ITO)  # that have a colour of their own
+MOST_NAMED = len(PALETTE)  # that have a colour of their own
 MOST_LISTED = 20
 FAINT = 0.35
 
@@ -129,6 +129,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         response = self._response_label(self.explanation.output_names)
         response = response if paths.by_output else self._response()
         note = "lines lead from the base value, below, to f(x), on top"
+        response = response if paths.row is None else self._of_row(response)
         label = literal(f"{shorten(response, 60)}\n({note})")
         finish_rows(ax, label, hidden=("top", "right", "left"))
         return self
@@ -196,7 +197,8 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             return Paths(outputs, list(row.output_names), row, by_output=True)
         rows = self._rows()
         alone = rows if len(rows) == 1 else None
-        return Paths(rows, positions.tolist(), alone, by_output=False)
+        names = np.asarray(self._row_names)[positions].tolist()
+        return Paths(rows, names, alone, by_output=False)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame, all features on lines of their own.
@@ -226,7 +228,7 @@ class Paths:
     """Rows, or outputs of one row in place of rows, that have a line each."""
 
     explanation: Explanation
-    names: list  # positions of rows, or names of outputs
+    names: list  # of rows or outputs
     row: Explanation | None  # the only row, whose values can be named
     by_output: bool
 

@@ -10,13 +10,14 @@ from sklearn_interpret._model.rows.number_format import column_texts, number_bes
 from sklearn_interpret._plotting.axes import axes_inches, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    OKABE_ITO,
     READ,
     colours,
     ink,
+    paper,
     seen,
     shade,
     sign_colours,
+    text_on,
 )
 from sklearn_interpret._plotting.labels import (
     literal,
@@ -164,7 +165,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         highest = self._mark_ends(ax, prediction, base, high - low)
         ax.set_ylim(lowest - 0.45, highest + 0.5)
         ax.set_yticks([])
-        ax.set_xlabel(literal(shorten(self._response(), 60)))
+        ax.set_xlabel(literal(shorten(self._of_row(self._response()), 60)))
         ax.spines[["top", "right", "left"]].set_visible(False)
         self.legend_ = sign_legend(ax, "raises the prediction", "lowers the prediction")
 
@@ -173,11 +174,13 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         numbers = column_texts(pushes, signed=True)
         texts = [f"{name} ({x})" for name, x in zip(names, numbers, strict=True)]
         lines, places = _lines(ax, centres, texts, N_LINES)
+        # The same transparency is invisible on dark paper.
+        alpha = 0.6 if text_on(paper(ax)) == "black" else 1.0
         for k in np.flatnonzero(lines >= 0):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
             x = [centres[k], centres[k], places[k]]
-            looks = {"linewidth": 0.6, "alpha": 0.6, "zorder": 1, "color": colour}
+            looks = {"linewidth": 0.9, "alpha": alpha, "zorder": 1, "color": colour}
             ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **looks)
             looks = {"ha": "center", "va": "center", "zorder": 3, "color": colour}
             name = write_near(ax, texts[k], (places[k], y), over=1, **looks)
@@ -209,7 +212,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         far, near = force_edges(predictions, parts[self.row_order_])
         # Black is the line's colour.
         n_alone = len(shown)
-        palette = colours(n_alone + (n_alone >= len(OKABE_ITO)))[:n_alone]
+        palette = [c for c in colours(n_alone + 1) if c != "#000000"][:n_alone]
         palette += [NEUTRAL_COLOUR] * (parts.shape[1] - n_alone)
         self.areas_ = [
             _draw_area(ax, outer, inner, colour, style)

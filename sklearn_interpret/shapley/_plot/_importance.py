@@ -13,7 +13,7 @@ from sklearn_interpret._model.rows.number_format import column_texts, number_tex
 from sklearn_interpret._plotting.axes import side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    OKABE_ITO,
+    PALETTE,
     colours,
     ink,
     paper,
@@ -54,7 +54,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
     Several outputs are stacked in one bar for each feature. Features beyond
     `max_entries` share the last bar, which is the sum of theirs; so do outputs beyond
-    the seven colours of the palette.
+    the twelve colours of the palette.
 
     Parameters
     ----------
@@ -344,14 +344,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 def _few_outputs(importances, names):
     """Names of the outputs drawn, and a function that takes them out of an array.
 
-    The palette has seven colours that readers can distinguish: of more outputs, the
+    The palette has twelve colours that readers can distinguish: of more outputs, the
     most important are drawn alone, and the others by their sum, in grey.
     """
     names, n_outputs = list(names), importances.shape[1]
-    if n_outputs <= len(OKABE_ITO):
+    if n_outputs <= len(PALETTE):
         return names, lambda array: array
     order = np.argsort(-importances.sum(axis=0), kind="stable")
-    alone = np.sort(order[: len(OKABE_ITO) - 1])
+    alone = np.sort(order[: len(PALETTE) - 1])
     rest = np.setdiff1d(order, alone)
 
     def few(array):

@@ -59,10 +59,14 @@ class OrderedRowsDisplay(ShapleyDisplay):
             )
         return reader.any_values(feature)
 
+    def _named_rows(self):
+        """Names of the rows drawn, an array."""
+        return np.asarray(self._row_names)[self._positions()]
+
     def _name_order(self, ax, explanation):
         """Label the x axis by the rows and their order."""
         if isinstance(self.order, str) and self.order in HOW:
-            texts = map(str, self._positions()[self.row_order_])
+            texts = map(str, self._named_rows()[self.row_order_])
             how = HOW[self.order].format(explanation.value_name)
             ax.set_xlabel(literal(f"Row, {how}"))
         else:
@@ -89,7 +93,7 @@ class OrderedRowsDisplay(ShapleyDisplay):
         rows = self._row_order(explanation) if rows is None else rows
         ordered = explanation[rows]
         columns = {
-            "row": self._positions()[rows],
+            "row": self._named_rows()[rows],
             "place": np.arange(len(rows)),
             "base_value": ordered.base_values,
             "prediction": ordered.predictions_or_sums,

@@ -188,7 +188,7 @@ default="auto"
             values).
         """
         explanation = self._one_output()
-        rows = {"row": np.arange(len(explanation))}
+        rows = {"row": explanation.row_names}
         return self._long_table(explanation, rows, by_feature=True)
 
 

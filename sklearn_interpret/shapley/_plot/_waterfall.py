@@ -131,7 +131,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self.errors_ = self._draw_errors(ax, steps)
         self._mark_ends(ax, explanation, np.ptp([*steps.starts, *steps.ends]))
         self._clear_lines(ax, steps)
-        label = shorten(self._response(), 60)
+        label = shorten(self._of_row(self._response()), 60)
         if self.errors_ is not None:
             label += "\n(thin lines: two standard errors to each side)"
         finish_rows(ax, literal(label), hidden=("top", "right", "left"))

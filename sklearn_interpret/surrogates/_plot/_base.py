@@ -156,7 +156,8 @@ class LocalDisplay(OneRowDisplay):
             array = getattr(self.explanation, field)
             return [] if array is None else [text(np.ravel(array[row])[output])]
 
-        first = [shorten(self._response(output), self._most_letters)]
+        response = self._of_row(self._response(output))
+        first = [shorten(response, self._most_letters)]
         first += known("predictions", number_text)
         second = known("local_predictions", lambda x: f"surrogate = {number_text(x)}")
         second += known("fidelity", lambda share: f"local {r_squared_text(share)}")

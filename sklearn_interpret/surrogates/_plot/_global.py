@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_interpret._core.statistics.losses import mean_r_squared
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
-from sklearn_interpret._plotting.colours import OKABE_ITO, colours, seen, shade
+from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
@@ -343,7 +343,7 @@ def _draw_responses(ax, values, surrogate, style):
         looks |= {"linewidths": 0.1, "extent": (*ends, *ends), **(style or {})}
         shown = ax.hexbin(values, surrogate, **looks)
     else:
-        looks = {"s": point_area(len(values)), "color": OKABE_ITO[0], "alpha": 0.6}
+        looks = {"s": point_area(len(values)), "color": PALETTE[0], "alpha": 0.6}
         looks |= {"linewidths": 0, "zorder": 2}
         shown = draw_points(ax, values, surrogate, style, **looks)
     ax.plot(ends, ends, color=shade(ax, 0.8), linewidth=1, zorder=1.5, linestyle="--")

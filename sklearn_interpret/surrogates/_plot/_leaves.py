@@ -7,7 +7,7 @@ import numpy as np
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.rows.number_format import number_beside
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, OKABE_ITO, shade
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, shade
 from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
     plain_number_ticks,
@@ -20,7 +20,7 @@ N_BINS = 30
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
-MODEL_COLOUR, SURROGATE_COLOUR = OKABE_ITO[0], OKABE_ITO[1]
+MODEL_COLOUR, SURROGATE_COLOUR = PALETTE[0], PALETTE[1]
 SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
 # Offset from the place of a leaf, and breadth, of the bars of the model's shares and
 # of the surrogate's.

@@ -140,8 +140,7 @@ class LimeImageDisplay(LocalDisplay):
         image = drawable(shown.images[0])
         self.image_ = draw_image(first, image)
         size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
-        title = "image" if self.row is None else f"image {self.row}"
-        first.set_title(title, fontsize=size)
+        first.set_title(literal(self._row_label or "image"), fontsize=size)
         values = _by_output(shown.values)[0]
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
         self.overlays_: list[Any] = []
