@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
 from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.dates import date_between
+from sklearn_interpret._model.rows.features import named_as_left_out, untreatable
 from sklearn_interpret._model.rows.number_format import only_number
 from sklearn_interpret.explanations import Condition
 
@@ -35,12 +37,18 @@ class ConditionSpace:
 
     def __init__(self, rows, categorical):
         self.names = rows.names
+        self._date_dtypes = [rows.date_dtype(j) for j in range(rows.n_columns)]
         self.nominal = categorical | ~rows.are_numbers
         self.values, codes = [], []
+        left_out = untreatable(rows, self.nominal)
+        if left_out:
+            named_as_left_out(rows, left_out)
         for j, nominal in enumerate(self.nominal):
             if rows.values(j).dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
-            if nominal:
+            if j in left_out:  # of one level, on which there is no condition
+                own, values = np.zeros(rows.n_rows, dtype=np.intp), [""]
+            elif nominal:
                 own, values = rows.encode_column(j)
             else:
                 values, own = np.unique(rows.numbers(j), return_inverse=True)
@@ -82,19 +90,22 @@ class ConditionSpace:
             return Condition(column, name, levels=(np.nan,))
         if self.nominal[column]:
             return Condition(column, name, levels=tuple(values[code] for code in codes))
-        low = threshold(*values[first - 1 : first + 1]) if first else None
-        high = None
+        low, high, dtype = None, None, self._date_dtypes[column]
+        if first:
+            low = threshold(*values[first - 1 : first + 1], dtype)
         if last + 1 < len(values):
-            high = threshold(*values[last : last + 2])
-        only = only_number(values, low, high)
+            high = threshold(*values[last : last + 2], dtype)
+        only = None if dtype else only_number(values, low, high)
         return Condition(column, name, low=low, high=high, only=only)
 
 
-def threshold(below, above):
+def threshold(below, above, date_dtype=None):
     """A number near the middle of two others, with as few digits as possible.
 
-    It is at least the first, and less than the second.
+    It is at least the first, and less than the second. Of days, it is a date.
     """
+    if date_dtype is not None:
+        return date_between(below, above, date_dtype)
     middle = below / 2 + above / 2
     for digits in range(1, 16):
         short = float(f"{middle:.{digits}g}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -176,16 +177,21 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         return np.asarray(check_feature_names_in(self, input_features), dtype=object)
 
 
-def checked_limits(limits, name, parameter):
-    """A valid pair (low, high) of the numbers of a feature."""
-    pair = isinstance(limits, tuple | list) and len(limits) == 2
-    numbers = pair and all(isinstance(limit, Real) for limit in limits)
-    if not (numbers and limits[0] <= limits[1]):
+def checked_limits(limits, rows, j, parameter):
+    """A valid pair (low, high) of the numbers, or dates, of a feature: as numbers."""
+    ends, kind = (), "numbers" if rows.dates(j) is None else "dates"
+    if isinstance(limits, tuple | list) and len(limits) == 2:
+        if kind == "dates":
+            with suppress(TypeError, ValueError):
+                ends = tuple(rows.as_numbers(j, limits))
+        elif all(isinstance(limit, Real) for limit in limits):
+            ends = tuple(limits)
+    if not (ends and ends[0] <= ends[1]):
         raise ValueError(
-            f"{parameter} has {limits!r} for {name!r}; a pair (low, high) of numbers, "
-            "low <= high, is accepted."
+            f"{parameter} has {limits!r} for {rows.names[j]!r}; a pair (low, high) of "
+            f"{kind}, low <= high, is accepted."
         )
-    return tuple(limits)
+    return ends
 
 
 def warn_of_failures(status, reasons, what="rows"):

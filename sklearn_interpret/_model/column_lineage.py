@@ -16,6 +16,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
 from sklearn_interpret._model.formulas.formula_class import overridden_methods
 from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
@@ -230,6 +231,7 @@ def _of_function(transformer, n_columns):
         and (function.nin, function.nout) == (1, 1)
         and function.signature is None
     )
+    elementwise |= function is as_days
     if not elementwise or transformer.kw_args:
         name = getattr(function, "__name__", repr(function))
         raise UnreadableModelError(

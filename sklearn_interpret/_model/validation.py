@@ -448,8 +448,13 @@ class Sample:
         """Sum of the weights."""
         return self.weights.sum()
 
-    def distinct(self):
+    def distinct(self, columns=None):
         """The distinct rows with their targets, sorted, and weighted by their copies.
+
+        Parameters
+        ----------
+        columns : list of int, default=None
+            The columns in which rows may differ; None means all.
 
         Returns
         -------
@@ -457,7 +462,8 @@ class Sample:
             Depends neither on the order of the rows nor on how weights and copies
             share the same total.
         """
-        columns = [self.rows.encode_column(j)[0] for j in range(self.rows.n_columns)]
+        every = range(self.rows.n_columns) if columns is None else columns
+        columns = [self.rows.encode_column(j)[0] for j in every]
         targets = self.y.reshape(len(self.y), -1).T
         columns += [np.unique(part, return_inverse=True)[1] for part in targets]
         _, first, copies = np.unique(

@@ -1,12 +1,14 @@
 """Values of a feature in the explained rows, as positions and colours."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.dates import as_objects, shown
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
 from sklearn_interpret._model.rows.number_format import column_texts, value_text
 from sklearn_interpret._plotting.labels import AND, shorten
@@ -25,6 +27,7 @@ class FeatureValues:
     # Levels in order, without the missing one; None for numbers.
     levels: list | None = None
     ordered: bool = True  # whether low and high mean something
+    date_dtype: Any = None  # of dates whose days the numbers are
 
     @property
     def level_texts(self):
@@ -34,6 +37,8 @@ class FeatureValues:
     def texts(self):
         """Values as texts (n_rows,) on an axis."""
         found = column_texts(self.numbers)
+        if self.date_dtype is not None:
+            found = list(map(value_text, shown(self.numbers, self.date_dtype)))
         if self.levels is not None:
             levels = [*self.level_texts, ""]
             places = np.where(self.known, self.numbers, -1).astype(np.intp)
@@ -46,9 +51,9 @@ class FeatureValues:
         return np.isfinite(self.numbers)
 
     def cells(self):
-        """Values for a table: numbers, or levels with None for missing."""
+        """Values for a table: numbers, dates, or levels with None for missing."""
         if self.levels is None:
-            return self.numbers
+            return shown(self.numbers, self.date_dtype)
         cells = np.empty(len(self.numbers), dtype=object)
         for row in np.flatnonzero(self.known):
             cells[row] = self.levels[int(self.numbers[row])]
@@ -129,7 +134,8 @@ class FeatureReader:
             ordered = not self._flags[column] or self._rows.is_ordered(column)
             return self._levels((column,), name, ordered=ordered)
         numbers = values.astype(np.float64)
-        return FeatureValues(name, np.where(np.isfinite(numbers), numbers, np.nan))
+        numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+        return FeatureValues(name, numbers, date_dtype=self._rows.date_dtype(column))
 
     def _levels(self, columns, name, *, ordered):
         codes, labels, _ = self._rows.encode(columns)
@@ -145,7 +151,7 @@ class FeatureReader:
         for place, feature in enumerate(features):
             values = self.values(feature)
             if values is not None:
-                cells[:, place] = values.cells()
+                cells[:, place] = as_objects(values.cells())
         return cells
 
     def joint_entry_text(self, features, row, *, whole=False):
@@ -163,7 +169,7 @@ class FeatureReader:
         if self._rows is None:
             return name
         members = [c for feature in features for c in self._columns[feature]]
-        columns = map(self._rows.values, members)
+        columns = map(self._rows.shown, members)
         parts = [value_text(column[row], column) for column in columns]
         values = shorten(", ".join(parts), VALUE_LENGTH)
         own = [self._rows.names[column] for column in members]

@@ -302,6 +302,23 @@ def tidy_number_ticks(ax, values, which="x", most=6):
     getattr(ax, f"{which}axis").set_major_locator(locator)
 
 
+def date_ticks(ax, dtype, which="x", most=6):
+    """Ticks at dates along an axis of days; nothing for a dtype of numbers."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    if dtype is None or dtype.kind == "m":
+        return
+    axis = getattr(ax, f"{which}axis")
+    locator = AutoDateLocator(minticks=3, maxticks=most)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))
+
+
+def date_label(name, dtype):
+    """Name of a feature along an axis, with the unit of durations."""
+    return f"{name} (days)" if dtype is not None and dtype.kind == "m" else name
+
+
 def plain_number_ticks(ax, which="x", most=6):
     """Few round ticks, without an offset that readers must add."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter

@@ -180,7 +180,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self._n_rows = n_rows
         if in_memory and n_rows <= _FEW_ROWS and not self._trials:
             # Few rows have many exact fits: their order would decide for one.
-            sample = sample.distinct()
+            sample = sample.distinct(reader.columns)
             rows = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
         known = sample.summarised(reader.quantiles(summaries), (), 1)

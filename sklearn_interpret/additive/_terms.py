@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,14 @@ from sklearn_interpret._core.additive.terms import (
 )
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key, order_labels
-from sklearn_interpret._model.rows.features import feature_index, resolve_keys
+from sklearn_interpret._model.rows.dates import as_clock, days, is_date, shown
+from sklearn_interpret._model.rows.features import (
+    feature_index,
+    named_as_left_out,
+    resolve_keys,
+    untreatable,
+)
+from sklearn_interpret._model.rows.number_format import entry_text
 
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
 # Largest default number of splines of each column of a pair, which has all products.
@@ -49,6 +57,8 @@ class Column:
         Whether some were missing.
     gaps : ndarray of shape (n_gaps, 2)
         Ends of wide gaps between the numbers.
+    date_dtype : numpy.dtype or None
+        Dtype of the dates that the numbers are the days of.
     values : list or None
         Distinct numbers, None if they are many.
     """
@@ -59,6 +69,7 @@ class Column:
     high: float = 0.0
     missing: bool = False
     gaps: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+    date_dtype: Any = None
     values: list | None = None
 
     def is_extrapolated(self, values):
@@ -72,6 +83,8 @@ class Column:
     def encode(self, values):
         """Numbers as they are, levels by position; -1 for unknown ones."""
         if self.labels is None:
+            if self.date_dtype is not None and values.dtype.kind not in "iuf":
+                values = days(as_clock(values, self.date_dtype.kind))
             return np.asarray(values, dtype=np.float64)
         known = {label_key(label): i for i, label in enumerate(self.labels)}
         places = [known.get(label_key(value), -1) for value in values]
@@ -79,11 +92,16 @@ class Column:
 
     def grid(self, n_points):
         """All levels or distinct values, or numbers over the range but in its gaps."""
-        if self.labels is not None or self.values is not None:
-            return self.labels or self.values
-        values = np.union1d(np.linspace(self.low, self.high, n_points), self.gaps)
-        low, high = self.gaps.T[:, :, None]
-        return values[~((low < values) & (values < high)).any(axis=0)].tolist()
+        if self.labels is not None:
+            return self.labels
+        values = self.values
+        if values is None:
+            values = np.union1d(np.linspace(self.low, self.high, n_points), self.gaps)
+            low, high = self.gaps.T[:, :, None]
+            values = values[~((low < values) & (values < high)).any(axis=0)].tolist()
+        if self.date_dtype is None:
+            return values
+        return np.unique(shown(values, self.date_dtype))
 
     def read(self, rows, handle_unknown, extrapolation):
         """Numbers, or positions of levels, of other rows; NaN or -1 if unknown."""
@@ -92,9 +110,11 @@ class Column:
             values = _numbers(rows, self.position)
             outside = (values < self.low) | (values > self.high)
             if extrapolation == "error" and outside.any():
+                ends = [values[outside][0], self.low, self.high]
+                value, low, high = map(entry_text, shown(ends, self.date_dtype))
                 raise ValueError(
-                    f"The feature {name!r} has the value {values[outside][0]:g}, and "
-                    f"extrapolation='error': fit saw {self.low:g} to {self.high:g}."
+                    f"The feature {name!r} has the value {value}, and "
+                    f"extrapolation='error': fit saw {low} to {high}."
                 )
         else:
             codes, labels = rows.encode_column(self.position)
@@ -298,7 +318,7 @@ class FittedTerm:
         axes = self.axes()
         if len(axes) == 1:
             return axes[0]
-        dtype = np.result_type(*axes)
+        dtype = object if any(map(is_date, axes)) else np.result_type(*axes)
         return np.array(list(product(*axes)), dtype=dtype)
 
     def evaluate(self, values, names, handle_unknown):
@@ -398,7 +418,12 @@ class TermReader:
         """Features and kind of each term."""
         terms = self.parameters.terms
         if terms is None:
-            terms = [j for j in range(self.rows.n_columns) if j != self.offset]
+            columns = set(range(self.rows.n_columns)) - {self.offset}
+            out = untreatable(self.rows, self.rows.detected_categorical) & columns
+            if out and out < columns:
+                named_as_left_out(self.rows, out)
+                columns -= out
+            terms = sorted(columns)
         if not isinstance(terms, Mapping):
             terms = [(key, "auto") for key in terms]
         else:
@@ -505,7 +530,8 @@ class TermReader:
         columns, bases, bins = [], [], []
         for j, kind in self._taken(entry):
             summary = summaries[j, kind]
-            columns.append(summary.column(j, self.rows.names[j]))
+            column = summary.column(j, self.rows.names[j])
+            columns.append(replace(column, date_dtype=self.rows.date_dtype(j)))
             self._refuse_missing(columns[-1], kind)
             bases.append(self._basis(columns[-1], summary, kind, entry, sample))
             few = np.arange(len(summary.labels)) if kind == "category" else summary.few

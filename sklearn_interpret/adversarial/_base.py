@@ -128,9 +128,11 @@ class BaseAttack(BaseRowSearch):
             )
         else:
             given = _bounds_of_all(self.bounds, rows.n_columns)
+            # Numbers are no bounds of dates, which stay within the data.
+            given = {j: ends for j, ends in given.items() if rows.dates(j) is None}
         for j, limits in given.items():
             if j in ranges:
-                ranges[j] = checked_limits(limits, rows.names[j], "bounds")
+                ranges[j] = checked_limits(limits, rows, j, "bounds")
         return ranges
 
     @abstractmethod

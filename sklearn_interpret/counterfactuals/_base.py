@@ -108,11 +108,12 @@ class BaseCounterfactual(BaseRowSearch):
         if isinstance(steps, Mapping):
             steps = resolve_keys(steps, names, named=named, parameter="steps")
             _check_steps(steps, rows, categorical)
-        _check_ranges(ranges, rows, categorical)
+        ranges = _checked_ranges(ranges, rows, categorical)
         _check_directions(directions, rows, categorical)
         stepped = list(steps) if isinstance(steps, Mapping) else []
         free = ~np.isin(np.arange(rows.n_columns), list(ranges))
         two_valued = free & ~categorical
+        two_valued &= [rows.dates(j) is None for j in range(rows.n_columns)]
         two_valued[stepped] = False
         successive, apart = _of_two_values(rows, weights > 0, two_valued)
         return Actionability(
@@ -259,12 +260,15 @@ def _check_steps(steps, rows, categorical):
             )
 
 
-def _check_ranges(ranges, rows, categorical):
+def _checked_ranges(ranges, rows, categorical):
+    """Levels of categories; of other features the lowest and the highest number."""
+    checked = dict(ranges)
     for j, limits in ranges.items():
         if categorical[j]:
             _check_levels(limits, rows, j)
         else:
-            checked_limits(limits, rows.names[j], "permitted_range")
+            checked[j] = checked_limits(limits, rows, j, "permitted_range")
+    return checked
 
 
 def _check_levels(levels, rows, j):

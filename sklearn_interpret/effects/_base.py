@@ -79,6 +79,9 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         entries = features.resolve_features(
             self.features, names, named=named, groups=groups, max_order=self._max_order
         )
+        self._left_out = []
+        if self.features is None:
+            entries = self._treatable(entries, groups, rows)
         custom = features.resolve_keys(
             self.custom_values,
             names,
@@ -129,6 +132,22 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         self.output_names_ = response.output_names(n_outputs)
         if self._one_way:
             self.feature_importances_ = self._importances(sample)
+
+    def _treatable(self, entries, groups, rows):
+        """The entries of columns that are numbers, dates or levels; others are named.
+
+        If there are none, all entries are left, for the error to say why.
+        """
+        untreatable = features.untreatable(rows, self.categorical_features_)
+        left = [
+            (part,)
+            for (part,) in entries
+            if untreatable.isdisjoint(groups[part] if isinstance(part, str) else [part])
+        ]
+        if not left or len(left) == len(entries):
+            return entries
+        self._left_out = features.named_as_left_out(rows, untreatable)
+        return left
 
     def _summarised(self, sample, parts):
         """The sample that knows what axes of parts, columns and a size, need."""

@@ -16,6 +16,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import CellsOfRows
+from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret.effects._base import (
     CurveEffect,
@@ -170,7 +171,7 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
             errors.append(error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
             self.n_missing_.append(outside)
-            self.edges_.append(one_or_pair([axis.values for axis in axes]))
+            self.edges_.append(one_or_pair([axis.shown for axis in axes]))
             self.centers_.append(one_or_pair(list(map(_centers, axes, own))))
         self.n_missing_ = np.array(self.n_missing_)
         self.average_ = [drop_single_output(average) for average in self._averages]
@@ -243,4 +244,7 @@ def _centers(axis, moments):
         return axis.values
     low, high = axis.values[:-1], axis.values[1:]
     means = (moments.mean[:, 0] * _size(axis)).clip(low, high)
-    return np.where(moments.weight[:, 0] > 0, means, low / 2 + high / 2)
+    centers = np.where(moments.weight[:, 0] > 0, means, low / 2 + high / 2)
+    if axis.date_dtype is None:
+        return centers
+    return shown(centers, f"{axis.date_dtype.kind}8[s]")  # means are no whole days

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import field
 from numbers import Real
 from typing import Any
@@ -182,7 +183,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
 
     def _measure(self, sample, response):
         self.grid_values_ = [
-            one_or_pair([axis.values for axis in axes]) for axes in self.axes_
+            one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
         ]
         self._anchors = self._resolve_anchors(sample.rows)
         self._kind = type(sample.rows)
@@ -277,7 +278,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         )
 
     def _places(self, axis):
-        return [f"={label_text(value)}" for value in axis.values]
+        return [f"={label_text(value)}" for value in axis.shown]
 
     def _importances(self, sample):
         importances = np.zeros(sample.rows.n_columns)
@@ -315,9 +316,9 @@ def inspect_row(inspector, X, row, entries):
             )
         (value,) = values_along(axis.columns, one, axis.categorical)
         feature = axis.name if len(axis.columns) > 1 else axis.columns[0]
-        grids[feature], own[feature] = list(axis.values), value
+        grids[feature], own[feature] = list(axis.shown), value
         has_place = axis.categorical or not is_missing(value)
-        if has_place and label_key(value) not in map(label_key, axis.values):
+        if has_place and label_key(value) not in map(label_key, axis.shown):
             grids[feature].append(value)
     names = "categorical_features", "feature_groups", "method", "response_method"
     settings = {name: getattr(inspector, name) for name in (*names, "target", "n_jobs")}
@@ -342,16 +343,21 @@ def _anchor(axes, center, rows):
             f'center={center!r} is for features alone; pairs take "start" or "end".'
         )
     (axis,) = axes
-    known = {label_key(value): code for code, value in enumerate(axis.values)}
+    known = {label_key(value): code for code, value in enumerate(axis.shown)}
     if isinstance(center, Hashable) and label_key(center) in known:
         return known[label_key(center)]
-    if axis.categorical or not isinstance(center, Real) or not np.isfinite(center):
+    number = np.nan
+    if not axis.categorical and (axis.date_dtype or isinstance(center, Real)):
+        with suppress(TypeError, ValueError):
+            (number,) = rows.as_numbers(axis.columns[0], [center])
+    if not np.isfinite(number):
+        kind = "number" if axis.date_dtype is None else "date"
         raise ValueError(
             f"center={center!r} is not a value of the feature {axis.name!r}; "
             f'use "start", "end", '
-            + ("one of its levels." if axis.categorical else "or a finite number.")
+            + ("one of its levels." if axis.categorical else f"or a finite {kind}.")
         )
-    return rows.cast(axis.columns[0], np.append(axis.values, center))
+    return axis.levels_and(rows, number)
 
 
 def _centred(responses, axes, anchor):

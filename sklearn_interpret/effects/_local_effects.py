@@ -22,6 +22,7 @@ from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.rows.axes import Axis, CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
+from sklearn_interpret._model.rows.features import untreatable
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret.effects._base import (
     distinct_axes,
@@ -131,6 +132,7 @@ def similar_levels_first(axis, sample, categorical):
     others = [j for j in range(rows.n_columns) if j not in axis.columns]
     # Columns of text or dates are compared as levels.
     flags = categorical | ~rows.are_numbers
+    others = [j for j in others if j not in untreatable(rows, flags)]
     if len(axis.values) < 3:
         return axis
     numbers = [j for j in others if not flags[j]]

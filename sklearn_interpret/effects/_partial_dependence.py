@@ -201,7 +201,7 @@ class PartialDependence(GridMixin, CurveEffect):
 
     def _measure(self, sample, response):
         self.grid_values_ = [
-            one_or_pair([axis.values for axis in axes]) for axes in self.axes_
+            one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
         ]
         # Kept, because standard errors are computed later, maybe after `set_params`.
         self._centred, self._has_errors = self.centered, False
@@ -304,9 +304,9 @@ class PartialDependence(GridMixin, CurveEffect):
         """Averages at all points of the grids, then at missing values."""
         grids = []
         for axes, sums in zip(self.axes_, self._sums, strict=True):
-            levels, axis, column = None, axes[0], axes[0].columns[0]
+            levels, axis = None, axes[0]
             if sums is not None and sums.shape[1] > len(axis.values):
-                levels = sample.rows.cast(column, np.append(axis.values, np.nan))
+                levels = axis.levels_and(sample.rows, np.nan)
             together = self._has_shape(axes)
             grids.append(grid_replacement(axes, levels, together=together))
         task = partial(_averages, self.method, response, grids, masses, self.n_jobs)

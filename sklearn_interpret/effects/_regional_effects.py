@@ -292,7 +292,7 @@ class RegionalEffects(GridMixin, BaseEffect):
         return self.grid_resolution
 
     def _measure(self, sample, response):
-        self.grid_values_ = [axis.values for (axis,) in self.axes_]
+        self.grid_values_ = [axis.shown for (axis,) in self.axes_]
         self.sample_indices_ = sample.index
         read = self._read_ice if self.effect == "ice" else self._read_ale
         curves, effects = read(sample, response)

@@ -1,5 +1,7 @@
 """Models that record which rows they are given."""
 
+from datetime import date
+
 import numpy as np
 from sklearn.base import (
     BaseEstimator,
@@ -14,6 +16,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret.estimator_checks._tables import (
     TEXTS,
     numeric_table,
@@ -111,7 +114,9 @@ def _columns(X):
 
 
 def _numbers(column):
-    """A list of numbers or texts as an array of numbers."""
+    """A list of numbers, dates or texts as an array of numbers."""
+    if isinstance(column[0], date):
+        return days(np.array(column, dtype="M8[us]"))
     if isinstance(column[0], str):
         codes = {text: sum(map(ord, text)) % 7 for text in set(column)}
         column = [codes[text] for text in column]

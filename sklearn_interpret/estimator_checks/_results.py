@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass, replace
+from datetime import date
 
 import numpy as np
 from numpy.testing import assert_allclose
 
+from sklearn_interpret._model.rows.dates import days
+
 # Not results, but what the estimator is and was fitted on.
 _GIVEN = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
 
-_BY_ROW = ("predict", "transform", "explain", "interaction_values")
+BY_ROW = ("predict", "transform", "explain", "interaction_values")
 
 
 def fitted_results(estimator):
@@ -28,7 +31,7 @@ def fitted_results(estimator):
 
 def responses(estimator, X):
     """Results of the estimator for each of the rows `X`, by method."""
-    methods = [name for name in _BY_ROW if hasattr(estimator, name)]
+    methods = [name for name in BY_ROW if hasattr(estimator, name)]
     if "explain" in methods and "transform" in methods:
         # It explains, too; a check of its own compares both.
         methods.remove("transform")
@@ -74,10 +77,20 @@ def _assert_same_arrays(left, right, where, rtol, atol):
     if left.dtype.kind in "biufc" and right.dtype.kind in "biufc":
         assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
         return
-    for one, other in zip(left.ravel().tolist(), right.ravel().tolist(), strict=True):
+    pairs = zip(map(_days, left.ravel()), map(_days, right.ravel()), strict=True)
+    for one, other in pairs:
         # Of frames: pandas has NaN where polars has None.
+        if isinstance(one, tuple) or is_dataclass(one):  # rules of conditions
+            assert_same(one, other, where, rtol=rtol, atol=atol)
+            continue
         both_missing = all(v is None or v != v for v in (one, other))
         _require(both_missing or one == other, where, one, other)
+
+
+def _days(value):
+    """A date as days, so that it equals the same day of another kind."""
+    value = value.item() if isinstance(value, np.number | np.str_ | np.bool_) else value
+    return days(np.datetime64(value, "us")) if isinstance(value, date) else days(value)
 
 
 def _as_dict(value):

@@ -108,6 +108,15 @@ def polars_mixed():
     return polars.DataFrame(mixed_columns(), schema_overrides=dtypes)
 
 
+def frames_of_dates_and_days():
+    """Two frames: the numeric table with its fourth column as dates, and as days."""
+    pandas = optional("pandas")
+    days = 19_700 + 100 * numeric_table()[:, 3].astype(int)
+    of_days = pandas.DataFrame(numeric_table(), columns=list(NAMES))
+    of_days["count"] = days
+    return of_days.assign(count=days.astype("M8[D]").astype("M8[us]")), of_days
+
+
 def target_for(estimator):
     """Targets for the rows of the tables: numbers, or two classes."""
     X = numeric_table()

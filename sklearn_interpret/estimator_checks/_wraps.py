@@ -11,8 +11,13 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret.estimator_checks._recorders import recorder_for
+from sklearn_interpret._model.rows.dates import TO_NUMBERS
+from sklearn_interpret.estimator_checks._recorders import (
+    RecordingPipeline,
+    recorder_for,
+)
 from sklearn_interpret.estimator_checks._results import (
+    BY_ROW,
     assert_same,
     everything,
     expect_error,
@@ -22,6 +27,7 @@ from sklearn_interpret.estimator_checks._tables import (
     N_ROWS,
     SOME,
     fitted,
+    frames_of_dates_and_days,
     mixed_frame,
     numeric_table,
     optional,
@@ -230,6 +236,29 @@ def check_polars_equals_pandas(inspector):
     """A model fitted on a polars frame sees polars; results are those of pandas."""
     of_polars = _on_recorder(inspector, mixed_frame("polars", inspector))
     assert_same(of_polars, _on_pandas(inspector))
+
+
+def check_dates_are_days(inspector):
+    """A column of dates gives the results of its days; the model sees dates.
+
+    Or it is refused by name, with advice. Of inspectors that read some models only,
+    whose steps before these take no dates, and of those that take numbers alone,
+    nothing is asked.
+    """
+    reads_some = isinstance(recorder_for(inspector), RecordingPipeline)
+    if reads_some or getattr(inspector, "_takes_numbers_only", False):
+        return
+    inspector = prepared(inspector, bounds=None)  # those of all numbers are no dates
+    of_dates, of_days = frames_of_dates_and_days()
+    try:
+        found = _on_recorder(inspector, of_dates)
+    except ValueError as refusal:
+        if not ("'count'" in str(refusal) and TO_NUMBERS in str(refusal)):
+            raise
+        return
+    expected = _on_recorder(inspector, of_days)
+    for name in ("feature_importances_", *BY_ROW):
+        assert_same(*(part.get(name) for part in (found, expected)), rtol=1e-7)
 
 
 def _on_pandas(inspector):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.dates import as_objects
 from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
@@ -314,9 +315,9 @@ class Explanation(BaseExplanation):
         if any(len(columns) != 1 for columns in members):
             return None
         rows = as_rows(self.data)
-        parts = [rows.values(column) for (column,) in members]
+        parts = [rows.shown(column) for (column,) in members]
         if any(part.dtype.kind not in "iufb" for part in parts):
-            parts = [part.astype(object) for part in parts]
+            parts = list(map(as_objects, parts))
         return np.stack(parts, axis=1) if parts else np.empty((len(self), 0))
 
     @property
@@ -386,7 +387,7 @@ class Explanation(BaseExplanation):
         rows = as_rows(self.data).take(np.array([row]))
         members = self._feature_columns()
         return [
-            f" ({', '.join(entry_text(rows.values(c)[0]) for c in members[j])})"
+            f" ({', '.join(entry_text(rows.shown(c)[0]) for c in members[j])})"
             for j in features
         ]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.dates import as_objects, dates_within
 from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
 from sklearn_interpret._model.rows.number_format import entry_text, interval_text
 from sklearn_interpret._model.sklearn_bases import DataFrame
@@ -254,8 +255,7 @@ default=None
             "after": after,
         }
         if self.low is not None and self.high is not None:
-            columns["low"] = self.low[found, feature]
-            columns["high"] = self.high[found, feature]
+            columns["low"], columns["high"] = self._ends(found, feature)
         if self.beyond_data is not None:
             columns["beyond_data"] = self.beyond_data[found, feature]
         return pandas.DataFrame(columns).infer_objects()
@@ -266,9 +266,25 @@ default=None
         old, new = np.empty((2, len(found)), dtype=object)
         for j in np.unique(features).tolist():
             at = features == j
-            old[at] = _as_objects(before.values(j)[self.origin[found[at]]])
-            new[at] = _as_objects(after.values(j)[found[at]])
+            old[at] = _as_objects(before.shown(j)[self.origin[found[at]]])
+            new[at] = _as_objects(after.shown(j)[found[at]])
         return old, new
+
+    def _ends(self, found, features):
+        """Ends of the boxes of some features; objects where there are dates."""
+        ends = self.low[found, features], self.high[found, features]
+        rows = as_rows(self.rows)
+        for j in np.unique(features).tolist():
+            dtype, at = rows.date_dtype(j), features == j
+            if dtype is not None:
+                ends = tuple(part.astype(object) for part in ends)
+                within = [
+                    dates_within(low, high, dtype)
+                    for low, high in zip(*(part[at] for part in ends), strict=True)
+                ]
+                for part, dates in zip(ends, zip(*within, strict=True), strict=True):
+                    part[at] = as_objects(np.array(dates))
+        return ends
 
     def _size(self):
         n_features = as_rows(self.rows).n_columns
@@ -290,7 +306,9 @@ default=None
             self.low is not None
             and self.low[found, feature] < self.high[found, feature]
         ):
-            return interval_text(self.low[found, feature], self.high[found, feature])
+            ends = self.low[found, feature], self.high[found, feature]
+            dtype = as_rows(self.rows).date_dtype(feature)
+            return interval_text(*ends, date_dtype=dtype)
         return decimal_text(after) or entry_text(after)
 
     def _html_table(self):
@@ -317,4 +335,4 @@ def _as_objects(values):
     """Entries of a column as objects; numbers of low precision as their decimals."""
     if values.dtype.kind == "f" and values.dtype.itemsize < 8:
         values = np.array(list(map(as_decimal, values)), dtype=np.float64)
-    return values.astype(object)
+    return as_objects(values)

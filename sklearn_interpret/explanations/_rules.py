@@ -14,6 +14,7 @@ from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.decimals import decimal_text
 from sklearn_interpret._model.rows.number_format import entry_text, rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
@@ -31,7 +32,7 @@ class Condition:
         Position of the column.
     name : str
         Its name.
-    low, high : float, default=None
+    low, high : float, numpy.datetime64 or numpy.timedelta64, default=None
         The value is larger than `low`, and at most `high`; None is no limit. A missing
         value never meets the condition, even without limits.
     levels : tuple, default=None
@@ -52,8 +53,8 @@ class Condition:
 
     feature: int
     name: str
-    low: float | None = None
-    high: float | None = None
+    low: float | np.datetime64 | np.timedelta64 | None = None
+    high: float | np.datetime64 | np.timedelta64 | None = None
     levels: tuple[Any, ...] | None = None
     only: float | None = None
 
@@ -129,8 +130,8 @@ class Condition:
     def _flags(self, column: Any) -> NDArray[np.bool_]:
         """Rows for which the condition holds, from the result of `_read`."""
         if self.levels is None:
-            low = -np.inf if self.low is None else self.low
-            high = np.inf if self.high is None else self.high
+            low = -np.inf if self.low is None else days(self.low)
+            high = np.inf if self.high is None else days(self.high)
             return (column > low) & (column <= high)
         codes, code_of = column
         levels = [code_of.get(label_key(level), -1) for level in self.levels]

@@ -144,6 +144,8 @@ def _has_levels(rows, j):
 
 def _as_levels(rows, rest, j, drawn):
     """Values as they are, and drawn ones, as levels and codes."""
+    if rows.dates(j) is not None and drawn.dtype.kind != "f":  # of the user's function
+        drawn = rows.as_numbers(j, drawn.ravel()).reshape(drawn.shape)
     if rows.is_integer(j):
         drawn = np.rint(drawn)
     values = np.concatenate([rows.values(j)[rest, None], drawn], axis=1)

@@ -22,6 +22,7 @@ from sklearn_interpret._core.statistics.lasso_path import (
 )
 from sklearn_interpret._inspectors import predictor
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.sklearn_bases import (
@@ -85,7 +86,7 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
 
     def _numbers(self, rows):
         """Rows as an array of numbers."""
-        native = rows.native
+        native = with_days(rows)
         return check_array(native, dtype=np.float64, estimator=self, input_name="X")
 
     def to_frame(self) -> DataFrame:

@@ -29,6 +29,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.sklearn_bases import (
     BaseEstimator,
@@ -278,7 +279,7 @@ class KMedoids(
             return self._gower.encode(rows)
         try:
             return check_array(
-                rows.native,
+                with_days(rows),
                 accept_sparse="csr" if self.metric in _OF_SPARSE else False,
                 dtype=[np.float64, np.bool_],
                 ensure_all_finite=self.metric != "nan_euclidean" or "allow-nan",

@@ -19,7 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
@@ -29,6 +29,7 @@ from sklearn_interpret._model.response import (
     make_response,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret._model.rows.samples import TextRows
 from sklearn_interpret._model.scoring import class_indicators
 from sklearn_interpret._model.trees.tree_response import read_trees
@@ -369,6 +370,8 @@ class Inspection:
         numbers = make_pipeline(
             SimpleImputer(keep_empty_features=True), StandardScaler()
         )
+        if any(rows.dates(j) is not None for j in kept):
+            numbers = make_pipeline(FunctionTransformer(as_days), numbers)
         return make_column_transformer(
             (numbers, columns[~levels].tolist()),
             (levels_as_columns, columns[levels].tolist()),

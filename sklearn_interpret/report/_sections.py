@@ -245,7 +245,8 @@ def _columns(rows):
             ends = f"most often {labels[known[counts[known].argmax()]]}"
         if is_number:
             ends = " to ".join(value_text(labels[k]) for k in (*known[:1], *known[-1:]))
-        table["kind"].append("number" if is_number else "category")
+        kind = "number" if rows.dates(j) is None else "date"
+        table["kind"].append(kind if is_number else "category")
         table["missing"].append(f"{counts[missing].sum() / rows.n_rows:.1%}")
         table["distinct"].append(len(known))
         table["values"].append(ends)

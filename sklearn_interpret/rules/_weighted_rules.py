@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret.rules._rules import Rule
 
@@ -74,14 +75,14 @@ class LinearTerm:
         Position of the column.
     name : str
         Its name.
-    low, high : float
+    low, high : float or numpy.datetime64
         Smaller and larger values are taken for these.
-    mean : float
+    mean : float or numpy.datetime64
         Mean of the values of `fit`, so bounded; a missing value is taken for it.
     prediction : object
         The class whose log-odds it adds to; None for a regression.
     coef : float
-        Number added for each unit above the mean.
+        Number added for each unit above the mean; of dates, for each day.
     importance : float
         Standard deviation of the added number, over the rows of `fit`.
 
@@ -97,9 +98,9 @@ class LinearTerm:
 
     feature: int
     name: str
-    low: float
-    high: float
-    mean: float
+    low: float | np.datetime64 | np.timedelta64
+    high: float | np.datetime64 | np.timedelta64
+    mean: float | np.datetime64 | np.timedelta64
     prediction: Any
     coef: float
     importance: float
@@ -138,5 +139,6 @@ class LinearTerm:
         ndarray of shape (n_samples,)
             Zero where the value is missing.
         """
-        bounded = np.clip(as_rows(X).numbers(self.feature), self.low, self.high)
-        return np.nan_to_num(bounded - self.mean)
+        low, high, mean = map(days, (self.low, self.high, self.mean))
+        bounded = np.clip(as_rows(X).numbers(self.feature), low, high)
+        return np.nan_to_num(bounded - mean)

@@ -167,10 +167,9 @@ def test_dates(library):
     if library == "polars":
         rows = pl.from_pandas(rows)
     model = {"formula": lambda day, a: np.asarray(a, dtype=float)}
-    with pytest.raises(ValueError, match=r"'day' is not numeric.*categorical_features"):
-        fit(PartialDependence, rows, **model)
-    # They may stand next to the feature, and may be levels.
-    fit(PartialDependence, rows, features=["a"], **model)
+    fitted = fit(PartialDependence, rows, **model)
+    assert fitted.grid_values_[0].dtype == "M8[D]"
+    # They may be levels.
     fitted = fit(
         PartialDependence, rows, features=["day"], categorical_features=["day"], **model
     )

@@ -526,10 +526,6 @@ def test_too_few_draws_are_said(no_checks):
     found.set_params(n_samples=20, correction="bh").fit(X, Y)
 
 
-def frame_of_dates():
-    return pd.DataFrame({"day": pd.date_range("2020", periods=60), "b": X[:, 1]})
-
-
 @pytest.mark.parametrize(
     ("parameters", "rows", "y", "message"),
     [
@@ -552,7 +548,6 @@ def frame_of_dates():
         ({"estimator": None}, X, Y.astype("M8[D]"), "Dates not supported: y has"),
         ({"estimator": None}, X, Y.astype(object), "Unknown label type"),
         ({}, X + 1j, Y, "Complex data not supported: the feature 'x0'"),
-        ({}, frame_of_dates(), Y, "Dates not supported: the feature 'day'"),
         ({}, sparse.csr_array(X), Y, "sparse"),
         ({"estimator": None}, sparse.csr_array(X), Y, "sparse"),
         (

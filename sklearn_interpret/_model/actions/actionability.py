@@ -15,6 +15,7 @@ from sklearn_interpret._core.statistics.weighted import (
     weighted_quantile,
 )
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.dates import as_objects
 from sklearn_interpret._model.rows.plain import PlainState
 
 # Up to here floats hold all whole numbers.
@@ -119,6 +120,8 @@ class Actionability(PlainState):
         self.dtypes = [
             np.dtype(
                 getattr(known.column(j).dtype, "numpy_dtype", empty.values(j).dtype)
+                if known.dates(j) is None
+                else float
             )
             for j in range(known.n_columns)
         ]
@@ -174,7 +177,7 @@ class Actionability(PlainState):
             return steps[j]
         if self.known.is_integer(j) or self._two_valued[j]:
             return 1.0
-        if steps == "exact":
+        if steps == "exact" or self.known.dates(j) is not None:
             return 0.0
         values = self.known.numbers(j)
         present = ~np.isnan(values) & (weights > 0)
@@ -187,6 +190,7 @@ class Actionability(PlainState):
         self.stepped, self.integer = self.grid.steps > 0, self.grid.steps == 1
         # Columns that do not hold each number of double precision.
         doubles = np.array([dtype == np.float64 for dtype in self.dtypes], dtype=bool)
+        doubles &= [self.known.dates(j) is None for j in range(len(doubles))]
         self._rounded = ~(doubles | self.stepped) | self.categorical
 
     def _limits_of_dtype(self, j):
@@ -313,7 +317,7 @@ class Actionability(PlainState):
             else:
                 values[:, j] = [
                     np.nan if is_missing(label) else codes.get(label_key(label), -1)
-                    for label in rows.values(j).tolist()
+                    for label in as_objects(rows.shown(j)).tolist()
                 ]
         return values
 
@@ -408,7 +412,9 @@ class Actionability(PlainState):
 
     def _held(self, j, values, low, high):
         """The nearest numbers within limits that the dtype of a column holds."""
-        dtype = self.dtypes[j]
+        dtype, dates = self.dtypes[j], self.known.dates(j)
+        if dates is not None:
+            return self._held_dates(j, values, low, high)
         if dtype.kind != "f" or dtype.itemsize >= 8:
             return values
         largest = np.finfo(dtype).max
@@ -416,6 +422,16 @@ class Actionability(PlainState):
         held = np.where(held > high, np.nextafter(held, dtype.type(-np.inf)), held)
         held = np.where(held < low, np.nextafter(held, dtype.type(np.inf)), held)
         return held.astype(np.float64)
+
+    def _held_dates(self, j, values, low, high):
+        """The nearest dates of a column within limits, as days."""
+        half, shape = self.known.dates(j).step / 2, np.shape(values)
+        _, held, _ = self.known.rounded(j, np.atleast_1d(values))
+        low, high = np.broadcast_to(low, held.shape), np.broadcast_to(high, held.shape)
+        for beyond, inner in ((held > high, high - half), (held < low, low + half)):
+            if beyond.any():
+                _, held[beyond], _ = self.known.rounded(j, inner[beyond])
+        return held.reshape(shape)
 
     def within_dtypes(self, low, high, values):
         """The ends (n_columns,) of a box around values moved inwards.

@@ -13,6 +13,8 @@ from scipy import sparse
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.dates import TO_NUMBERS
 
 # Half the difference over which a derivative is taken, in the unit of a column: the
 # cube root of a double's precision balances rounding and curvature.
@@ -22,6 +24,13 @@ _STEP = 6e-6
 def numbers_of(X):
     """Rows of numbers, which may be sparse, as float64: (n_rows, n_columns)."""
     dense = X.toarray() if sparse.issparse(X) else X
+    rows = as_rows(dense) if hasattr(X, "columns") else None
+    for j in range(rows.n_columns) if rows is not None else ():
+        if rows.dates(j) is not None:
+            raise ValueError(
+                f"The feature {rows.names[j]!r} has dates, which have no slopes: "
+                f"{TO_NUMBERS}."
+            )
     return np.asarray(dense, dtype=np.float64)
 
 

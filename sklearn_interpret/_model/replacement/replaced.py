@@ -87,7 +87,10 @@ class Replacement:
     def recast(self, rows):
         """The replacement with its values in the types of another container."""
         pairs = zip(self.columns, self.levels, strict=True)
-        levels = tuple(rows.cast(j, np.asarray(level)) for j, level in pairs)
+        levels = tuple(
+            rows.cast(j, np.asarray(level) if rows.dates(j) is None else list(level))
+            for j, level in pairs
+        )
         return replace(self, levels=levels)
 
 

@@ -15,6 +15,12 @@ from sklearn_interpret._model.rows.base import (
     checked_cast,
     plain_list,
 )
+from sklearn_interpret._model.rows.dates import (
+    Dates,
+    clock_of_objects,
+    is_date,
+    objects_of,
+)
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 from sklearn_interpret._model.rows.lazy import is_dask
 
@@ -90,7 +96,20 @@ class ArrayRows(Rows):
         """Column `j`."""
         return self.native[:, j]
 
-    def values(self, j):
+    def _dates_of(self, vector):
+        is_object = vector.dtype.kind == "O"
+        clock = clock_of_objects(vector) if is_object else vector
+        return Dates(clock) if is_date(clock) else None
+
+    def _cast_dates(self, j, clock):
+        """Dates in the array's dtype."""
+        if self.native.dtype.kind != "O":
+            return clock.astype(self.native.dtype)
+        cast = np.empty(len(clock), dtype=object)
+        cast[:] = objects_of(clock, self.native[:, j])
+        return cast
+
+    def _plain_values(self, j):
         """Column `j`; objects that are all numbers become floats."""
         column = self.native[:, j]
         if column.dtype.kind in "US":
@@ -109,7 +128,7 @@ class ArrayRows(Rows):
             return any(isinstance(v, str | bool | np.bool_) for v in self.native[:, j])
         return kind in "USb"
 
-    def cast(self, j, values):
+    def _cast(self, j, values):
         """`values` in the array's dtype."""
         if self.native.dtype.kind in "US":
             cast = np.asarray(plain_list(values), dtype=self.native.dtype.kind)
@@ -194,13 +213,13 @@ class SparseRows(Rows):
         """Column `j`, dense."""
         return self._csc[:, [j]].toarray().ravel()
 
-    values = column
+    _plain_values = column
 
     def is_categorical(self, j):
         """Booleans are categories; numbers never are."""
         return self.native.dtype.kind == "b"
 
-    def cast(self, j, values):
+    def _cast(self, j, values):
         """`values` in the matrix's dtype."""
         return checked_cast(values, self.native.dtype, self.names[j])
 
@@ -270,6 +289,18 @@ def as_rows(X):
         _refuse_texts(X)
         X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
     return ArrayRows(X)
+
+
+def as_days(X):
+    """Columns of numbers and dates as floats, for estimators that take no dates."""
+    rows = as_rows(X)
+    return np.stack([rows.numbers(j) for j in range(rows.n_columns)], axis=1)
+
+
+def with_days(rows):
+    """Native rows for estimators of numbers: an array where some columns are dates."""
+    has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
+    return as_days(rows) if has_dates else rows.native
 
 
 def _canonical(X):

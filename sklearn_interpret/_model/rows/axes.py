@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._model.parallel import LazyRows
-from sklearn_interpret._model.rows.base import gather, is_missing, label_key
+from sklearn_interpret._model.rows.base import gather, label_key
+from sklearn_interpret._model.rows.dates import date_text, is_date, is_missing, shown
 from sklearn_interpret._model.rows.plain import PlainState
 
 
@@ -19,10 +20,21 @@ class Axis(PlainState):
 
     name: str  # of the feature or group
     columns: tuple[int, ...]
-    values: NDArray[Any]  # as users see them: numbers, or labels (tuples for groups)
+    values: NDArray[Any]  # numbers (dates as days), or labels (tuples for groups)
     levels: tuple[Any, ...]  # as the model sees them: a native vector per column
     categorical: bool  # whether values are looked up rather than interpolated
     by_similarity: bool = False  # whether levels are ordered by similarity
+    date_dtype: Any = None  # of numbers that are days: numpy's dtype of their dates
+
+    @property
+    def shown(self):
+        """Values as users see them: numbers of days as dates."""
+        return shown(self.values, self.date_dtype)
+
+    def levels_and(self, rows, number):
+        """Its values and one more of a single column, as a native vector."""
+        values = shown(np.append(self.values, number), self.date_dtype)
+        return rows.cast(self.columns[0], values)
 
     @property
     def order(self):
@@ -147,12 +159,18 @@ def grid_axis(sample, column, *, resolution, percentiles, custom=None):
         )
 
     values = _numeric_values(sample, column, grid, custom, smallest=1)
-    levels = rows.cast(column, values)
     # The cast may round (to float32): report the values that the model sees, once.
-    seen = np.asarray(levels, dtype=np.float64)
+    levels, seen, date_dtype = rows.rounded(column, values)
     first = np.sort(np.unique(seen, return_index=True)[1])
     levels = gather(levels, first)
-    return Axis(rows.names[column], (column,), seen[first], (levels,), False)
+    return Axis(
+        rows.names[column],
+        (column,),
+        seen[first],
+        (levels,),
+        False,
+        date_dtype=date_dtype,
+    )
 
 
 def interval_axis(
@@ -165,49 +183,52 @@ def interval_axis(
         return make_edges(values, weights, n_intervals)
 
     values = _numeric_values(sample, column, edges, custom, smallest=2)
-    if custom is not None and np.any(np.diff(values) <= 0):
+    levels, seen, date_dtype = rows.rounded(column, values)
+    if custom is not None and np.any(np.diff(seen) <= 0):
         raise ValueError(
             f"custom_values for the feature {rows.names[column]!r} must increase, as "
             f"edges of intervals do; got {custom!r}."
         )
-    levels = rows.cast(column, values)
-    seen = np.asarray(levels).astype(np.float64)
-    return Axis(rows.names[column], (column,), seen, (levels,), False)
+    name = rows.names[column]
+    return Axis(name, (column,), seen, (levels,), False, date_dtype=date_dtype)
 
 
 def _numeric_values(sample, column, choose, custom, smallest):
     """Custom numbers, or the result of ``choose(values, weights)`` for known values."""
     if custom is not None:
-        return _custom_numbers(custom, sample.rows.names[column], smallest)
+        return _custom_numbers(custom, sample.rows, column, smallest)
     values, weights = sample.values_of(column)
     return choose(values, weights) if len(values) else values
 
 
-def _custom_numbers(custom, name, smallest):
-    """Custom grid or edges: finite numbers, distinct."""
+def _custom_numbers(custom, rows, column, smallest):
+    """Custom grid or edges: finite numbers, distinct; dates as days."""
+    name, is_of_dates = rows.names[column], rows.dates(column) is not None
     try:
-        values = np.asarray(custom, dtype=np.float64)
+        values = rows.as_numbers(column, custom)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"custom_values for the numeric feature {name!r} must be numbers; got "
-            f"{custom!r}."
+            f"custom_values for the {'date' if is_of_dates else 'numeric'} feature "
+            f"{name!r} must be {'dates' if is_of_dates else 'numbers'}; got {custom!r}."
         ) from error
     if values.ndim != 1 or len(values) < smallest or not np.isfinite(values).all():
         raise ValueError(
             f"custom_values for the feature {name!r} must be a one-dimensional "
-            f"sequence of at least {smallest} finite numbers; got {custom!r}."
+            f"sequence of at least {smallest} finite "
+            f"{'dates' if is_of_dates else 'numbers'}; got {custom!r}."
         )
     if len(np.unique(values)) < len(values):
         raise ValueError(
             f"custom_values for the feature {name!r} has a number twice: {custom!r}."
         )
-    return values
+    return custom if is_of_dates else values
 
 
 def values_along(columns, rows, categorical):
-    """Each row's number, or its label: (n_rows,)."""
+    """Each row's number, date or label: (n_rows,)."""
     if not categorical:
-        return rows.numbers(columns[0])
+        is_number = rows.dates(columns[0]) is None
+        return rows.numbers(columns[0]) if is_number else rows.shown(columns[0])
     codes, labels, _ = rows.encode(columns)
     values = np.empty(len(labels), dtype=object)
     values[:] = labels
@@ -218,4 +239,6 @@ def label_text(label):
     """A label as text in names: tuples joined, missing spelled out."""
     if isinstance(label, tuple):
         return ", ".join(map(label_text, label))
-    return "missing" if is_missing(label) else str(label)
+    if is_missing(label):
+        return "missing"
+    return date_text(label) if is_date(label) else str(label)

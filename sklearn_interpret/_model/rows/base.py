@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
+from sklearn_interpret._model.rows.dates import as_clock, is_date, is_missing
 from sklearn_interpret._model.rows.plain import from_plain, to_plain
 
 
@@ -74,9 +75,49 @@ class Rows(ABC):
     def column(self, j):
         """Column `j` as a native vector; `gather` takes from it."""
 
-    @abstractmethod
+    @cached_property
+    def _dates(self):
+        return {}
+
+    def dates(self, j):
+        """Column `j` as `Dates`; None if it has no dates, times or durations."""
+        if j not in self._dates:
+            self._dates[j] = self._dates_of(self.column(j))
+        return self._dates[j]
+
+    def _dates_of(self, vector):
+        """A native vector as `Dates`; None if it has none."""
+        return None
+
     def values(self, j):
-        """Column `j` as a numpy vector, of numbers if it has numbers, else objects."""
+        """Column `j` as a numpy vector, of numbers if it has numbers, else objects.
+
+        Dates are numbers: days since 1970-01-01; durations are days.
+        """
+        dates = self.dates(j)
+        return self._plain_values(j) if dates is None else dates.numbers
+
+    @abstractmethod
+    def _plain_values(self, j):
+        """Column `j` as `values`, but for dates."""
+
+    def shown(self, j):
+        """Column `j` as `values`, dates as numpy's dates, whose texts are short."""
+        dates = self.dates(j)
+        return self.values(j) if dates is None else dates.at(dates.numbers)
+
+    def date_dtype(self, j):
+        """Dtype of the dates in column `j` as they are shown; None for others."""
+        dates = self.dates(j)
+        return None if dates is None else dates.dtype
+
+    def as_numbers(self, j, values):
+        """Values that a user gives for a column of numbers, or of dates, as float64.
+
+        A TypeError or ValueError says that they are none.
+        """
+        dates = self.dates(j)
+        return np.asarray(values, float) if dates is None else dates.parsed(values)
 
     @abstractmethod
     def is_categorical(self, j):
@@ -87,19 +128,42 @@ class Rows(ABC):
         return self.values(j).dtype.kind == "b"
 
     def is_integer(self, j):
-        """Whether column `j` takes whole numbers only."""
+        """Whether column `j` takes whole numbers only: integers, days."""
+        dates = self.dates(j)
+        return self._is_integer(j) if dates is None else dates.step == 1
+
+    def _is_integer(self, j):
         return self.values(j).dtype.kind in "iu"
 
     def categories(self, j):
         """All categories that the dtype of column `j` declares, or None."""
         return None
 
-    @abstractmethod
     def cast(self, j, values):
         """`values` as a native vector of the dtype of column `j`.
 
+        Numbers of a column of dates are days, which are rounded to the column's unit.
         A ValueError names a value that the dtype cannot hold.
         """
+        dates = self.dates(j)
+        if dates is None:
+            return self._cast(j, values)
+        try:
+            return self._cast_dates(j, dates.at(values))
+        except (TypeError, ValueError, OverflowError):
+            refuse_values(values, self.dtype(j), self.names[j])
+
+    @abstractmethod
+    def _cast(self, j, values):
+        """`values` of a column without dates as a native vector of its dtype."""
+
+    def rounded(self, j, values):
+        """Values as `cast`, and as numbers with the dtype that shows these as dates."""
+        levels = self.cast(j, values)
+        dates = self._dates_of(levels)
+        if dates is None:
+            return levels, np.asarray(levels, dtype=np.float64), None
+        return levels, dates.numbers, dates.dtype
 
     @abstractmethod
     def tiles(self, start, stop, repeats):
@@ -131,8 +195,8 @@ class Rows(ABC):
                     )
 
     def _number_arrays(self):
-        """Arrays that hold all numbers."""
-        return map(self.values, range(self.n_columns))
+        """Arrays that hold all numbers, and no dates."""
+        return map(self._plain_values, range(self.n_columns))
 
     @property
     def is_finite(self):
@@ -224,7 +288,7 @@ class Rows(ABC):
         """Column `j` as float64, missing values as NaN; infinity is refused."""
         values = self.values(j)
         try:
-            if values.dtype.kind in "cmM":  # numpy would cast dates to bare counts
+            if values.dtype.kind == "c":
                 raise TypeError("no real numbers")
             numbers = values.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
@@ -273,14 +337,15 @@ class Rows(ABC):
     def encode_column(self, j):
         """Codes and ordered labels of one column; some labels may be unused."""
         try:
-            distinct, inverse = _distinct(self.values(j))
+            values = self.shown(j)
+            distinct, inverse = _distinct(values)
         except TypeError as error:
             raise ValueError(
                 f"The feature {self.names[j]!r} has values that cannot be levels: "
                 f"{error}."
             ) from error
         declared = self.categories(j)
-        if declared is None and self.values(j).dtype.kind in "iufb":
+        if declared is None and values.dtype.kind in "iufbmM":
             return inverse, distinct  # sorted, and a missing value is last
         labels = order_labels(distinct, declared)
         lookup = {label_key(label): code for code, label in enumerate(labels)}
@@ -349,7 +414,8 @@ def _distinct(values):
     """Distinct entries of a vector, with the position of each row's entry."""
     if values.dtype.kind != "O":
         distinct, inverse = np.unique(values, return_inverse=True)
-        return distinct.tolist(), inverse.reshape(-1)
+        # Lists of numpy's dates would be of Python's, without their unit.
+        return list(distinct) if is_date(values) else distinct.tolist(), inverse
     # Objects need not be comparable: hash them.
     positions = {}
     inverse = [positions.setdefault(label_key(v), len(positions)) for v in values]
@@ -366,19 +432,15 @@ def label_key(label):
         return tuple(label_key(part) for part in label)
     if is_missing(label):
         return _MISSING
-    return label.item() if isinstance(label, np.generic) else label
+    if not isinstance(label, np.generic):
+        return label
+    # Dates are equal in any unit.
+    return (as_clock([label], label.dtype.kind) if is_date(label) else label).item()
 
 
 def same_labels(left, right):
     """Whether two sequences hold equal labels."""
     return list(map(label_key, left)) == list(map(label_key, right))
-
-
-def is_missing(value):
-    """Whether a scalar stands for a missing value (None, NaN, NaT, NA)."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and value != value
 
 
 def order_labels(labels, declared=None):

@@ -7,6 +7,11 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_interpret._model._sklearn_compat import warn
+from sklearn_interpret.exceptions import InspectionWarning
+
+# Rows that show whether the values of a column can be levels.
+_FIRST_ROWS = 1000
 # What lists of features never have, or not as often: targets passed in their place.
 _ENTRIES_OF_TARGETS = {bool, np.bool_, int, float, np.int64, np.float64, np.int32}
 
@@ -166,6 +171,33 @@ def resolve_categorical(categorical_features, rows):
         at = feature_index(feature, names, named=rows.named, parameter=parameter)
         flags[at] = True
     return flags
+
+
+def untreatable(rows, categorical):
+    """Positions of columns that are no numbers, dates or levels; complex ones pass."""
+    some = rows.part(slice(0, min(rows.n_rows, _FIRST_ROWS)))
+    found = set()
+    for j in range(rows.n_columns):
+        if not categorical[j]:
+            if not rows.are_numbers[j] and rows.values(j).dtype.kind not in "bc":
+                found.add(j)
+            continue
+        try:
+            some.encode_column(j)
+        except ValueError:  # lists, for one, are no levels
+            found.add(j)
+    return found
+
+
+def named_as_left_out(rows, columns):
+    """Names of columns that cannot be treated, after a warning that has them."""
+    names = [rows.names[j] for j in sorted(columns)]
+    warn(
+        f"Make numbers or levels of {shortened(names)}: left out, since the values are "
+        "neither numbers, dates nor levels.",
+        InspectionWarning,
+    )
+    return names
 
 
 def resolve_groups(feature_groups, names, *, named=True):

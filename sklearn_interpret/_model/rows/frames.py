@@ -17,6 +17,7 @@ from sklearn_interpret._model.rows.base import (
     refuse_values,
     same_labels,
 )
+from sklearn_interpret._model.rows.dates import Dates, clock_of_objects, objects_of
 
 
 class PandasRows(Rows):
@@ -91,7 +92,52 @@ class PandasRows(Rows):
         """Column `j` as pandas' own array, with its dtype."""
         return self.native.iloc[:, j].array
 
-    def values(self, j):
+    def _dates_of(self, vector):
+        series, unit = sys.modules["pandas"].Series(vector, copy=False), None
+        if str(series.dtype).startswith("period"):
+            letter = str(series.dtype)[len("period[")]
+            unit = {"M": "M", "Q": "M", "Y": "Y", "A": "Y"}.get(letter)
+            series = series.dt.to_timestamp()
+        elif _kind(series.dtype) == "O":
+            if series.dtype != object:
+                return None
+            clock = clock_of_objects(series.to_numpy())
+            return None if clock is None else Dates(clock)
+        elif _kind(series.dtype) not in "mM":
+            return None
+        elif _kind(series.dtype) == "M":
+            if hasattr(series.dtype, "pyarrow_dtype"):
+                pandas = sys.modules["pandas"]
+                series = pandas.to_datetime(series.astype(object))
+            series = series.dt.tz_localize(None)
+        return Dates(series.to_numpy(), unit)
+
+    def _cast_dates(self, j, clock):
+        """Dates as an array of the column's dtype."""
+        pandas, dtype = sys.modules["pandas"], self.dtype(j)
+        if isinstance(dtype, np.dtype) and dtype.kind == "O":
+            values = objects_of(clock, self._plain_values(j))
+            return pandas.Series(values, dtype=object).array
+        fine = f"{clock.dtype.kind}8[us]"
+        series, arrow = (
+            pandas.Series(clock.astype(fine)),
+            hasattr(dtype, "pyarrow_dtype"),
+        )
+        zone = getattr(dtype.pyarrow_dtype, "tz", None) if arrow else None
+        zone = zone or getattr(dtype, "tz", None)
+        if zone is not None:
+            # Of an hour that clocks show twice, the first; of one that they skip, none.
+            first = np.ones(len(series), dtype=bool)
+            series = series.dt.tz_localize(zone, first, "shift_forward")
+        if arrow:
+            # Pandas does not cast times to pyarrow's days.
+            plain = [None if is_missing(v) else v for v in series.astype(object)]
+            return pandas.array(plain, dtype=dtype)
+        if str(dtype).startswith("period"):
+            series = series.dt.to_period(dtype.freq)
+        return series.astype(dtype).array
+
+    def _plain_values(self, j):
         """Numeric columns as numbers (missing as NaN), others as objects."""
         series = self.native.iloc[:, j]
         if isinstance(series.dtype, np.dtype):
@@ -107,14 +153,16 @@ class PandasRows(Rows):
     def is_categorical(self, j):
         """Category, object, string and boolean dtypes are categorical."""
         dtype = self.native.dtypes.iloc[j]
-        return dtype.name == "category" or _kind(dtype) in "Ob"
+        if dtype.name == "category" or _kind(dtype) == "b":
+            return True
+        return _kind(dtype) == "O" and self.dates(j) is None
 
     def is_ordered(self, j):
         """Ordered categories and booleans have an order."""
         dtype = self.native.dtypes.iloc[j]
         return bool(getattr(dtype, "ordered", False)) or _kind(dtype) == "b"
 
-    def is_integer(self, j):
+    def _is_integer(self, j):
         """Whole-number dtypes."""
         return _kind(self.native.dtypes.iloc[j]) in "iu"
 
@@ -123,7 +171,7 @@ class PandasRows(Rows):
         dtype = self.native.dtypes.iloc[j]
         return list(dtype.categories) if dtype.name == "category" else None
 
-    def cast(self, j, values):
+    def _cast(self, j, values):
         """`values` as an array of the column's dtype."""
         pandas = sys.modules["pandas"]
         dtype = self.native.dtypes.iloc[j]
@@ -268,7 +316,40 @@ class PolarsRows(Rows):
         """Column `j` as a Series."""
         return self.native.to_series(j)
 
-    def values(self, j):
+    def _dates_of(self, vector):
+        polars, series = sys.modules["polars"], vector
+        kind = series.dtype.base_type()
+        if kind is polars.Object:
+            clock = clock_of_objects(np.array(series.to_list(), dtype=object))
+            return None if clock is None else Dates(clock)
+        if kind not in (polars.Date, polars.Datetime, polars.Duration):
+            return None
+        if kind is polars.Datetime:
+            series = series.dt.replace_time_zone(None)
+        return Dates(series.to_numpy())
+
+    def _cast_dates(self, j, clock):
+        """Dates as a Series of the column's dtype."""
+        polars, dtype = sys.modules["polars"], self.native.dtypes[j]
+        if dtype.base_type() is polars.Object:
+            values = objects_of(clock, self._plain_values(j))
+            return polars.Series(self.names[j], values, dtype=dtype)
+        series = polars.Series(self.names[j], clock.astype(f"{clock.dtype.kind}8[us]"))
+        zone = getattr(dtype, "time_zone", None)
+        if zone is not None:
+            # Of an hour that clocks show twice, the first; of one that they skip, the
+            # time an hour later.
+            later = series.dt.offset_by("1h")
+            series, later = (
+                each.dt.replace_time_zone(
+                    zone, ambiguous="earliest", non_existent="null"
+                )
+                for each in (series, later)
+            )
+            series = series.fill_null(later)
+        return series.cast(dtype)
+
+    def _plain_values(self, j):
         """Numeric columns as numbers (missing as NaN), others as objects."""
         series = self.column(j)
         is_boolean = series.dtype == sys.modules["polars"].Boolean
@@ -281,14 +362,15 @@ class PolarsRows(Rows):
         """Categorical, enum, string, object and boolean dtypes are categorical."""
         polars = sys.modules["polars"]
         kinds = polars.Categorical, polars.Enum, polars.String, polars.Boolean
-        return self.native.dtypes[j].base_type() in (*kinds, polars.Object)
+        is_level = self.native.dtypes[j].base_type() in (*kinds, polars.Object)
+        return is_level and self.dates(j) is None
 
     def is_ordered(self, j):
         """Enums and booleans have an order."""
         polars = sys.modules["polars"]
         return self.native.dtypes[j].base_type() in (polars.Enum, polars.Boolean)
 
-    def is_integer(self, j):
+    def _is_integer(self, j):
         """Whole-number dtypes."""
         return self.native.dtypes[j].is_integer()
 
@@ -299,7 +381,7 @@ class PolarsRows(Rows):
             return dtype.categories.to_list()
         return None
 
-    def cast(self, j, values):
+    def _cast(self, j, values):
         """`values` as a Series of the column's dtype."""
         polars = sys.modules["polars"]
         dtype = self.native.dtypes[j]

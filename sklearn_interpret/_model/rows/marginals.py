@@ -8,6 +8,7 @@ from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret._model.rows.decimals import decimal_text, short_threshold
 from sklearn_interpret._model.rows.number_format import entry_text, only_number
 from sklearn_interpret._model.rows.plain import PlainState
@@ -235,11 +236,13 @@ class _Numeric(_Marginal):
         if len(values) and self.discrete:
             inner = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, inner, weights))
-            distinct = np.unique(values)
+            distinct, dates = np.unique(values), rows.date_dtype(j) is not None
             edges = edges[edges < distinct[-1]]
             above = distinct[np.searchsorted(distinct, edges, side="right")]
             # As few digits as leave these values on their sides.
-            self._edges = np.array(list(map(short_threshold, edges, above)))
+            short = edges if dates else list(map(short_threshold, edges, above))
+            self._edges = np.array(short)
+        self._date_dtype = rows.date_dtype(j)
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
 
@@ -258,12 +261,17 @@ class _Numeric(_Marginal):
         """Keyword arguments of the `Condition` of a bin."""
         if code > len(self._edges):
             return {"levels": (np.nan,)}
-        low, high = [None, *self._edges.tolist(), None][code : code + 2]
-        only = only_number(self._some_values, low, high)
+        edges = self._edges.tolist()
+        if self._date_dtype is not None:
+            edges = list(shown(self._edges, self._date_dtype))
+        low, high = [None, *edges, None][code : code + 2]
+        only = None
+        if self._date_dtype is None:
+            only = only_number(self._some_values, low, high)
         return {"low": low, "high": high, "only": only}
 
     def text(self, code, name):
-        edges = self._edges
+        edges = shown(self._edges, self._date_dtype)
         if not self.discrete or not len(edges):
             return name
         only = self.condition(code).get("only")
@@ -271,7 +279,7 @@ class _Numeric(_Marginal):
             return f"{name} = {entry_text(only)}"
         if code > len(edges):
             return f"{name} is missing"
-        texts = [decimal_text(edge) or repr(float(edge)) for edge in edges]
+        texts = [decimal_text(edge) or entry_text(edge, None) for edge in edges]
         if code == 0:
             return f"{name} <= {texts[0]}"
         if code == len(edges):

@@ -5,6 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 import numpy as np
 
 from sklearn_interpret._model.rows.axes import label_text
+from sklearn_interpret._model.rows.dates import date_text, dates_within, is_date
 
 MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 SMALLEST_P = 1e-4  # smaller p-values are written as below it
@@ -165,7 +166,7 @@ def entry_text(entry, digits=4, *, signed=False):
     ('nurse', '-12346', '0.30000000000000004')
     """
     if not isinstance(entry, float | np.floating):
-        return str(entry)
+        return date_text(entry) if is_date(entry) else str(entry)
     if digits is None:
         return repr(float(entry)).removesuffix(".0")
     return number_text(float(entry), digits, signed=signed).replace(MINUS, "-")
@@ -189,13 +190,19 @@ def only_number(values, low, high):
     return inside[0] if len(inside) == 1 else None
 
 
-def interval_text(low, high, change=np.inf):
+def interval_text(low, high, change=np.inf, date_dtype=None):
     """An interval as text, with the digits that its width or `change` needs.
 
-    Ends are rounded inward: the interval in the text lies within the true one.
+    Ends are rounded inward: the interval in the text lies within the true one. Ends of
+    dates are days.
     """
     if np.isinf(low) and np.isinf(high):
         return "anything"
+    if date_dtype is not None:
+        least, most = map(date_text, dates_within(low, high, date_dtype))
+        if np.isinf(low):
+            return f"at most {most}"
+        return f"at least {least}" if np.isinf(high) else f"{least} to {most}"
     span = np.fmin(change, high - low)
     if np.isinf(low):
         return f"at most {_end_text(high, span)}"

@@ -17,7 +17,7 @@ from sklearn_interpret._model.column_lineage import (
 )
 from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.response import unfrozen
-from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.arrays import as_days, as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
@@ -30,6 +30,7 @@ class Column:
     levels: tuple | None = None  # categories whose positions it holds
     whole: bool = False  # whether it holds whole numbers
     order: tuple = ()  # categories of the feature's dtype
+    date_dtype: object = None  # of the dates that it holds as days
 
     def __str__(self):
         return self.name if self.category is None else f"{self.name} = {self.category}"
@@ -60,6 +61,7 @@ class InnerPredictor:
                 str(name),
                 whole=rows.is_integer(j),
                 order=tuple(map(str, rows.categories(j) or ())),
+                date_dtype=rows.date_dtype(j),
             )
             for j, name in enumerate(rows.names)
         ]
@@ -167,7 +169,8 @@ def _returns_its_input(transformer):
     if isinstance(transformer, StandardScaler):
         return not (transformer.with_mean or transformer.with_std)
     # FunctionTransformer's default function is the identity.
-    return is_passthrough(transformer) or getattr(transformer, "func", 0) is None
+    is_identity = getattr(transformer, "func", 0) in (None, as_days)
+    return is_passthrough(transformer) or is_identity
 
 
 def _indicators(encoder, given):

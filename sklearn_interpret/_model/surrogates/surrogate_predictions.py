@@ -10,7 +10,12 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.response import (
@@ -21,6 +26,7 @@ from sklearn_interpret._model.response import (
     unfrozen,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret._model.rows.base import is_missing
 
 # Largest number of indicators of a column: the rarest levels share the last one.
@@ -66,7 +72,8 @@ def _encoded(surrogate, rows):
             "categories. Pass a pipeline as surrogate that makes numbers of it."
         )
     categorical = np.flatnonzero(is_category).tolist()
-    if not categorical:
+    has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
+    if not categorical and not has_dates:
         return surrogate
     orders = {j: _order(rows, j) for j in categorical}
     ordered = [j for j in categorical if orders[j] is not None]
@@ -83,6 +90,8 @@ def _encoded(surrogate, rows):
     )
     # It leaves numbers as they are, for any data frame and in any version.
     identity = StandardScaler(with_mean=False, with_std=False)
+    if has_dates:
+        identity = FunctionTransformer(as_days, feature_names_out="one-to-one")
     encoders = make_column_transformer(
         (positions, ordered), (indicators, unordered), remainder=identity
     )

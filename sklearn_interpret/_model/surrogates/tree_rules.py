@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sklearn_interpret._model.rows.dates import date_between, date_text
 from sklearn_interpret._model.rows.number_format import (
     MINUS,
     only_number,
@@ -114,11 +115,18 @@ class _TreeInWords:
 
     def _only(self, j, low, high):
         """The number within an interval where the rows have two whole ones, as text."""
+        if self._columns[j].date_dtype is not None:
+            return None
         only = only_number(self._distinct[j], low, high)
         return None if only is None else f"{only:.0f}".replace("-", MINUS)
 
     def _number(self, j, threshold):
         """A threshold as short as the rows allow."""
+        if self._columns[j].date_dtype is not None:
+            values, dtype = self._distinct[j], self._columns[j].date_dtype
+            below, above = values[values <= threshold], values[values > threshold]
+            low, high = [*below[-1:], threshold][0], [*above[:1], threshold + 1][0]
+            return date_text(date_between(low, high, dtype))
         if self._columns[j].whole:
             threshold = np.floor(threshold)
             return f"{threshold:.0f}" if abs(threshold) < 1e15 else f"{threshold:g}"

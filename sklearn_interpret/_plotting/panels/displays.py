@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
-from sklearn_interpret._plotting.labels import literal, wrapped
+from sklearn_interpret._plotting.labels import date_label, date_ticks, literal, wrapped
 from sklearn_interpret._plotting.panels.lines import (
     EFFECT,
     JITTERED,
@@ -230,7 +230,7 @@ class EntryDisplay(PanelDisplay):
 
     def _levelled(self, entry, places):
         if self.categorical is None:
-            return tuple(place.dtype.kind not in "iuf" for place in places)
+            return tuple(place.dtype.kind not in "iufmM" for place in places)
         return tuple(np.atleast_1d(self.categorical[entry]).tolist())
 
 
@@ -269,6 +269,7 @@ def _draw_scales(panels, artists, canvas):
     for place, panel in enumerate(panels):
         if artists[place].scale is not None:
             pair = [ax for ax in (canvas.main[place], canvas.below[place]) if ax]
-            artists[place].colorbars = draw_colour_bar(
-                pair, artists[place].scale, literal(wrapped(panel.shades.name))
-            )
+            name = date_label(panel.shades.name, panel.shades.dates)
+            bar = draw_colour_bar(pair, artists[place].scale, literal(wrapped(name)))
+            date_ticks(bar.ax, panel.shades.dates, "y")
+            artists[place].colorbars = bar

@@ -7,6 +7,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.dates import days, is_date
 from sklearn_interpret._plotting.axes import Slot, letters_along, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -31,6 +32,8 @@ from sklearn_interpret._plotting.curves import (
 )
 from sklearn_interpret._plotting.labels import (
     NAME_WIDTH,
+    date_label,
+    date_ticks,
     label_levels,
     level_inches,
     level_side_inches,
@@ -123,6 +126,7 @@ class Series:
     folds: np.ndarray | None = None
     label: Any = None
     colour: Any = None
+    dates: Any = None  # dtype of the dates that x are the days of
     as_points: bool = False  # whether there is nothing between the points
 
     def changed(self, change):
@@ -204,13 +208,14 @@ class Effect:
         if self.levelled[0]:
             places = level_places(places, places if levels is None else levels)
         return Series(
-            np.asarray(places, dtype=np.float64),
+            np.asarray(days(places), dtype=np.float64),
             self.values[output],
             None if self.low is None else self.low[output],
             None if self.high is None else self.high[output],
             None if self.folds is None else self.folds[:, output],
             label,
             colour,
+            places.dtype if is_date(places) else None,
         )
 
 
@@ -231,15 +236,20 @@ class Shades:
 
     @property
     def limits(self):
-        """Range of the numbers."""
-        known = self.values[np.isfinite(self.values)]
+        """Range of the numbers, dates as days."""
+        known = days(self.values[np.isfinite(self.values)])
         return (known.min(), known.max()) if len(known) else (0.0, 1.0)
+
+    @property
+    def dates(self):
+        """Dtype of dates, or None."""
+        return self.values.dtype if is_date(self.values) else None
 
     def colours(self, ax):
         """A colour for each value; grey for missing ones and others."""
         if self.levels is None:
             low, high = self.limits
-            shares = (self.values - low) / ((high - low) or 1.0)
+            shares = (days(self.values) - low) / ((high - low) or 1.0)
             shades = feature_map(ax).with_extremes(bad=NEUTRAL_COLOUR)
             return list(shades(np.ma.masked_invalid(shares)))
         palette = dict(zip(map(label_key, self.levels), PALETTE, strict=False))
@@ -314,6 +324,11 @@ class LinePanel:
         return Slot(below, self.has_bar, side=side, height=height)
 
     @property
+    def dates(self):
+        """Dtype of the dates along the feature, or None."""
+        return self.series[0].dates
+
+    @property
     def _places(self):
         """Places along the feature of all lines."""
         return np.concatenate([series.x for series in self.series])
@@ -350,6 +365,7 @@ class LinePanel:
             self._draw_data(ax, looks.rug_kw, artists)
         if self.has_levels:
             self._name_levels(ax, again=n_earlier > 0)
+        date_ticks(ax, self.dates)
         return artists
 
     def _draw_curves(self, ax, colour, style, artists):
@@ -442,7 +458,7 @@ class LinePanel:
             artists.rug = draw_shares(ax, shares, style, across=self.across)
         else:
             ends = self._places
-            artists.rug = draw_rug(ax, self.data, ends.min(), ends.max(), style)
+            artists.rug = draw_rug(ax, days(self.data), ends.min(), ends.max(), style)
         artists.rug.set_label(text)
         artists.entries[text] = rug_handle(artists.rug, across=self.across)
 
@@ -466,7 +482,7 @@ class LinePanel:
 
     def tidy_numbers(self, ax):
         """Few ticks on a small panel of a grid."""
-        if not self.has_levels:
+        if not self.has_levels and self.dates is None:
             tidy_number_ticks(ax, self._places)
 
     def label(self, ax, *, with_y=True):
@@ -474,7 +490,7 @@ class LinePanel:
         most = letters_along(ax, int(not self.across))
         values = two_lines(self.what, self.of, most)
         width = min(letters_along(ax, int(self.across)), NAME_WIDTH)
-        name = literal(wrapped(self.name, width))
+        name = literal(wrapped(date_label(self.name, self.dates), width))
         name += BY_SIMILARITY if self.by_similarity else ""
         if self.has_levels:
             axis = ax.yaxis if self.across else ax.xaxis
@@ -497,11 +513,13 @@ class SpreadPanel(LinePanel):
         line = draw_line(ax, series.x, series.y, colour, looks.line_kw)
         ax.autoscale(axis="y")
         ax.set_ylim(bottom=0)
+        date_ticks(ax, self.dates)
         return Artists(lines=[line])
 
     def label(self, ax, *, with_y=True):
         """Name the axes."""
-        name_axes(ax, self.name, self.what if with_y else None)
+        name = date_label(self.name, self.dates)
+        name_axes(ax, name, self.what if with_y else None)
 
 
 @dataclass(frozen=True)
@@ -517,6 +535,16 @@ class SurfacePanel:
 
     values_along = None
     has_bar = True
+
+    @property
+    def _places(self):
+        """Numbers or levels along each side, dates as days."""
+        return tuple(map(days, self.effect.places))
+
+    def _date_dtype(self, side):
+        places = self.effect.places[side]
+        is_dates = is_date(places) and not self.effect.levelled[side]
+        return places.dtype if is_dates else None
 
     def _level_texts(self, side):
         levels = self.effect.places[side] if self.effect.levelled[side] else []
@@ -539,7 +567,7 @@ class SurfacePanel:
         numbers["diverging"] = self.diverging
         if smooth and self.effect.bounds is None:
             style = looks.contour_kw
-            shown = draw_contours(ax, *self.effect.places, **numbers, style=style)
+            shown = draw_contours(ax, *self._places, **numbers, style=style)
             artists.contours = shown
         else:
             bounds = [self._cell_bounds(side) for side in (0, 1)]
@@ -550,7 +578,7 @@ class SurfacePanel:
         if artists.heatmaps is not None:
             cells = draw_empty_cells(ax, *bounds, ~self.effect.held)
         elif self.effect.counts is not None:
-            cells = draw_empty_cells(ax, *self.effect.places, self.effect.counts == 0)
+            cells = draw_empty_cells(ax, *self._places, self.effect.counts == 0)
         if cells is not None:
             artists.entries[NO_ROWS] = cells
         if looks.rug and self.effect.data is not None:
@@ -559,6 +587,7 @@ class SurfacePanel:
             text = JITTERED if any(self.effect.levelled) else ROWS
             artists.entries[text] = artists.points
         for side, which in enumerate("xy"):
+            date_ticks(ax, self._date_dtype(side), which)
             levels = self._level_texts(side)
             if levels:
                 most = {"most": NAME_LENGTH} if which == "y" else {}
@@ -571,29 +600,33 @@ class SurfacePanel:
     def _cell_bounds(self, side):
         if self.effect.levelled[side]:
             return np.arange(len(self.effect.places[side]) + 1) - 0.5
-        bounds = None if self.effect.bounds is None else self.effect.bounds[side]
+        bounds = self.effect.bounds and days(self.effect.bounds[side])
         # A first cell without width gets one, to be visible.
         if bounds is None or bounds[0] >= bounds[1]:
-            return cell_bounds(self.effect.places[side])
+            return cell_bounds(self._places[side])
         return bounds
 
     def _positions(self, side):
         values = self.effect.data[side]
         if not self.effect.levelled[side]:
-            return values
+            return days(values)
         return jittered(level_places(values, self.effect.places[side]), seed=side)
 
     def tidy_numbers(self, ax):
         """Few ticks on a small panel of a grid."""
         for side, which in enumerate("xy"):
-            if not self.effect.levelled[side]:
-                tidy_number_ticks(ax, self.effect.places[side], which, most=4)
+            if not self.effect.levelled[side] and self._date_dtype(side) is None:
+                tidy_number_ticks(ax, self._places[side], which, most=4)
 
     def label(self, ax, *, with_y=True):
         """Name the axes."""
         most = letters_along(ax, 1)
-        second = wrapped(self.effect.names[1], min(most, NAME_WIDTH))
-        name_axes(ax, self.effect.names[0], literal(second))
+        names = [
+            date_label(name, self._date_dtype(side))
+            for side, name in enumerate(self.effect.names)
+        ]
+        second = wrapped(names[1], min(most, NAME_WIDTH))
+        name_axes(ax, names[0], literal(second))
         for side, axis in enumerate((ax.xaxis, ax.yaxis)):
             text = axis.get_label_text()
             text += BY_SIMILARITY if self.effect.by_similarity[side] else ""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.number_format import (
     number_text,
     rounded_text,
@@ -173,13 +174,13 @@ class AnchorsDisplay(FeaturesDisplay):
     def _values(self, row):
         """The row's own value of the feature of each condition."""
         data = as_rows(self.explanation.data)
-        return [data.values(each.feature)[row] for each in self.explanation.rules[row]]
+        return [data.shown(each.feature)[row] for each in self.explanation.rules[row]]
 
     def _mark(self, ax, column, condition, value, style):
         """Colour the values that satisfy the condition, and mark the row's own."""
         left, right = ax.get_xlim()
-        low = left if condition.low is None else condition.low
-        high = right if condition.high is None else condition.high
+        low = left if condition.low is None else days(condition.low)
+        high = right if condition.high is None else days(condition.high)
         if condition.only is not None:
             low, high = condition.only - 0.25, condition.only + 0.25
         spans = [(low, high)]

@@ -4,8 +4,14 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.dates import days, shown
 from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
-from sklearn_interpret._model.rows.number_format import MINUS, number_beside, value_text
+from sklearn_interpret._model.rows.number_format import (
+    MINUS,
+    interval_text,
+    number_beside,
+    value_text,
+)
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
@@ -18,6 +24,8 @@ from sklearn_interpret._plotting.curves import draw_histogram, name_axes
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import (
     LEVEL_WIDTH,
+    date_label,
+    date_ticks,
     label_levels,
     level_inches,
     plain_number_ticks,
@@ -52,8 +60,9 @@ class FeatureColumn:
 
     def __init__(self, rows, j, name, marked):
         self.name, self.levels = name, None
-        values = rows.values(j)
+        values, self._date_dtype = rows.values(j), rows.date_dtype(j)
         if values.dtype.kind in "iuf" and not rows.is_categorical(j):
+            marked = list(map(days, marked))
             self._marked = np.array(marked, dtype=np.float64)
             self._numbers = values[np.isfinite(values)].astype(np.float64)
             self._all = np.concatenate([values, np.asarray(marked)])
@@ -66,8 +75,8 @@ class FeatureColumn:
         # Of many levels the most frequent, and those that are marked.
         own = set(map(label_key, marked))
         order = sorted(counts, key=lambda key: (key not in own, -counts[key]))
-        shown = set(order[: max(MOST_LEVELS, len(own))])
-        keys = [key for key in counts if key in shown]
+        frequent = set(order[: max(MOST_LEVELS, len(own))])
+        keys = [key for key in counts if key in frequent]
         self._places = {key: place for place, key in enumerate(keys)}
         self._counts = np.array([counts[key] for key in keys])
         texts = {label_key(label): value_text(label) for label in [*labels, *marked]}
@@ -76,13 +85,15 @@ class FeatureColumn:
     def place(self, value):
         """Place of a value along the axis; NaN if it has none."""
         if self.levels is None:
-            return as_decimal(value)
+            return as_decimal(days(value))
         return float(self._places.get(label_key(value), np.nan))
 
     def text(self, value, change):
         """A level, or a number to two digits of a change, and all of a decimal."""
         if self.levels is not None:
             return shorten(value_text(value), LEVEL_WIDTH)
+        if self._date_dtype is not None:
+            return value_text(shown([days(value)], self._date_dtype)[0])
         text, decimal = number_beside(value, 10 * change), decimal_text(value)
         if np.array_equal(self._all, np.round(self._all), equal_nan=True):
             text = value_text(value)
@@ -90,6 +101,11 @@ class FeatureColumn:
         if decimal is None or float(written) == float(decimal):
             return text
         return decimal.replace("-", MINUS)
+
+    def interval_text(self, low, high, change):
+        """The values from `low` to `high` in short."""
+        text = interval_text(low, high, change, self._date_dtype)
+        return text if self._date_dtype is not None else text.replace("-", MINUS)
 
     def change(self, before, after):
         """Distance between two values in standard deviations; 1 for levels."""
@@ -115,7 +131,8 @@ class FeatureColumn:
             style = {"facecolor": colour}
             draw_histogram(ax, self._numbers[inside], style, height=height)
             plain_number_ticks(ax)
-        name_axes(ax, x=self.name)
+            date_ticks(ax, self._date_dtype)
+        name_axes(ax, x=date_label(self.name, self._date_dtype))
         ax.set(ylim=(0, 1), yticks=[])
         ax.tick_params(axis="y", length=0, grid_linewidth=0)
         ax.spines[["top", "right", "left"]].set_visible(False)

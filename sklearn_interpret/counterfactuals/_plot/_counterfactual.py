@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.number_format import MINUS, interval_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import colours, ink, seen
 from sklearn_interpret._plotting.counterfactual_labels import CounterfactualLabelsMixin
@@ -248,7 +247,7 @@ def _change_text(column, before, after, low, high):
     size = abs(column.place(after) - column.place(before))
     end = column.text(after, size)
     if low < high:
-        end = interval_text(low, high, size).replace("-", MINUS)
+        end = column.interval_text(low, high, size)
     return f"{column.text(before, size)} → {end}"
 
 

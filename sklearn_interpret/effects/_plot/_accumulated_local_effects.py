@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.grids import interpolate
 from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
 from sklearn_interpret.effects._plot._effect import EffectDisplay
@@ -168,9 +169,8 @@ def on_common_edges(inspectors):
         every = np.unique(np.concatenate([one.edges_[entry] for one in inspectors]))
         for one in inspectors:
             for part in (getattr(one, name) for name in curves):
-                found = interpolate(
-                    every, one.edges_[entry], np.atleast_2d(part[entry])
-                )
+                edges, values = one.edges_[entry], np.atleast_2d(part[entry])
+                found = interpolate(days(every), days(edges), values)
                 part[entry] = drop_single_output(found.T)
             one.edges_[entry] = every
     return inspectors

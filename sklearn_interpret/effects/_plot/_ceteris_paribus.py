@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._plotting.displays import ModelsMixin
 from sklearn_interpret._plotting.labels import row_text
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
@@ -203,7 +204,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             (value,) = level_places([value], panel.levels)
         elif is_missing(value):
             return replace(panel, missing=predictions)
-        return replace(panel, mark=(row_text(self.row), value, predictions))
+        return replace(panel, mark=(row_text(self.row), days(value), predictions))
 
     def _frame_blocks(self, entry):
         if self.models is None:

@@ -357,7 +357,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             points, parts = np.asarray(self.points[place]), {}
             levelled = self.categorical
             if levelled is None:
-                levelled = points.dtype.kind not in "iuf"
+                levelled = points.dtype.kind not in "iufmM"
             if self.fold_effects is not None:
                 parts = fold_band(self.fold_effects[place], 1, self._splits)
             values = with_outputs(values, 1)

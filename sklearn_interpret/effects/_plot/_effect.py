@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import values_along
-from sklearn_interpret._model.rows.features import feature_index
+from sklearn_interpret._model.rows.features import feature_index, shortened
 from sklearn_interpret._plotting.colours import PALETTE, colours
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.panels.displays import (
@@ -66,6 +66,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
     _what: ClassVar[str | None] = None
+    _left_out: ClassVar[list[str]] = []  # columns without an effect
     _zero = False
     _parts = (*EntryDisplay._parts, "contours", "heatmaps", "points", "colorbars")
 
@@ -125,12 +126,14 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             name: None if values is None else [values[entry] for entry in entries]
             for name, values in arrays.items()
         }
-        return cls(
+        display = cls(
             **picked,
             output_names=output_texts(first),
             response_name=response_name(first),
             **cls._settings_of(first, data.X, **choices),
         )
+        display._left_out = first._left_out
+        return display
 
     @classmethod
     def _settings_of(cls, inspector, X, **settings):
@@ -217,6 +220,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             for panel in self._panels(effect, entry, looks)
         ]
         notes = []
+        if self._left_out:
+            notes.append(f"Left out: {shortened(self._left_out, 3)}")
         if len(shown) < len(drawable):
             notes.append(f"The {len(shown)} most important of {len(drawable)}")
         n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)

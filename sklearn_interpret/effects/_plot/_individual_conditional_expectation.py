@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
+from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.panels.displays import (
     curve_columns,
@@ -289,7 +290,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def _slopes(self, effect):
         """The slope of an average along a number, with its band over folds."""
-        (x,), band = effect.places, {}
+        x, band = days(effect.places[0]), {}
         if effect.folds is not None:
             band = fold_band(derivative(effect.folds, x), 1, self._splits)
         return replace(effect, values=derivative(effect.values, x), **band)
@@ -299,7 +300,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         if self.color_values is None:
             return None
         values, levels = np.asarray(self.color_values), self.color_levels
-        if levels is None and values.dtype.kind not in "iuf":
+        if levels is None and values.dtype.kind not in "iufmM":
             levels = list(dict.fromkeys(values.tolist()))
         return Shades(self.color_by, values[self.curve_rows_], levels)
 

@@ -264,7 +264,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         """The `Effect` of each region, and that of all rows."""
         grid, levelled = np.asarray(self.grid_values), self.categorical
         if levelled is None:
-            levelled = grid.dtype.kind not in "iuf"
+            levelled = grid.dtype.kind not in "iufmM"
         axis = (self.feature_name,), (grid,), (levelled,)
         curves = np.moveaxis(with_outputs(self.curves, 2), 1, 0)
         overall = Effect(*axis, with_outputs(self.average, 1))

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, colours, shade
 from sklearn_interpret._plotting.feature_values import FeatureReader
@@ -282,7 +283,7 @@ default="auto"
     def _curve(self, feature, values):
         """The panel of a main effect."""
         known, (colour,) = feature.known, colours(1)
-        series = _series(feature.numbers, values, known, None, colour)
+        series = _series(feature, values, known, None, colour)
         missing = None if known.all() else [values[~known].mean()]
         return LinePanel(
             feature.name,
@@ -301,7 +302,7 @@ default="auto"
         levels = np.unique(category.numbers[known]).astype(np.intp)
         series = [
             _series(
-                feature.numbers,
+                feature,
                 values,
                 known & (category.numbers == level),
                 f"{category.name}: {level_text(category.levels[level])}",
@@ -354,11 +355,12 @@ def _drawable(explanation, reader, variances):
     ]
 
 
-def _series(numbers, values, mask, label, colour):
+def _series(feature, values, mask, label, colour):
     """Means of some rows' values at each distinct number, as a line."""
-    x, index = np.unique(numbers[mask], return_inverse=True)
+    x, index = np.unique(feature.numbers[mask], return_inverse=True)
     sums = np.bincount(index, values[mask], len(x))
-    return Series(x, sums / np.bincount(index), label=label, colour=colour)
+    looks = {"label": label, "colour": colour, "dates": feature.date_dtype}
+    return Series(x, sums / np.bincount(index), **looks)
 
 
 def _surface(first, second, values, known):
@@ -377,7 +379,7 @@ def _surface(first, second, values, known):
     means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
     return Effect(
         (first.name, second.name),
-        (x, y),
+        tuple(shown(p, f.date_dtype) for p, f in ((x, first), (y, second))),
         (first.levels is not None, second.levels is not None),
         means.reshape(1, *shape),
         bounds=(x_bounds, y_bounds),

@@ -25,6 +25,8 @@ from sklearn_interpret._plotting.curves import (
 )
 from sklearn_interpret._plotting.feature_values import FeatureReader
 from sklearn_interpret._plotting.labels import (
+    date_label,
+    date_ticks,
     label_levels,
     literal,
     plain_number_ticks,
@@ -209,7 +211,7 @@ default="auto"
         name = explanation.feature_names[feature]
         if not _is_pair(self.feature) and own.name != name:
             what += f" of {shorten(name, 24)}"
-        label = wrapped(own.name)
+        label = wrapped(date_label(own.name, own.date_dtype))
         if own.levels is not None:
             label += "\n(points are spread sideways within a level)"
         ax.set_xlabel(literal(label))
@@ -408,6 +410,7 @@ def _places(ax, own):
     span = (high - low) or max(abs(low), 1.0) * 0.1
     ax.set_xlim(low - 0.04 * span, high + 0.04 * span)
     plain_number_ticks(ax)
+    date_ticks(ax, own.date_dtype)
     if known.all():
         return own.numbers, None
     ticks = [tick for tick in ax.get_xticks() if low <= tick <= high + 0.04 * span]
@@ -447,7 +450,9 @@ def _add_bar(ax, points, companion):
     looks = {"extend": ("neither", "min", "max", "both")[beyond]}
     looks["ticks"] = MaxNLocator(nbins=6, integer=whole)
     note = "" if companion.known.all() else "\n(grey: missing)"
-    bar = add_colour_bar(ax, points, shorten(companion.name) + note, **looks)
+    name = date_label(shorten(companion.name), companion.date_dtype)
+    bar = add_colour_bar(ax, points, name + note, **looks)
+    date_ticks(bar.ax, companion.date_dtype, "y")
     bar.solids.set_alpha(1)
     return bar
 
