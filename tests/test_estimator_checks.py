@@ -58,6 +58,12 @@ class CentresOnBatch(PartialDependence):
         return out - out.mean(axis=0)
 
 
+class TakesDatesForOtherDays(PartialDependence):
+    def transform(self, X):
+        kinds = [dtype.kind for dtype in getattr(X, "dtypes", [])]
+        return super().transform(X) + ("M" in kinds)
+
+
 class DependsOnJobs(PartialDependence):
     def transform(self, X):
         return super().transform(X) + (self.n_jobs or 1)
@@ -288,6 +294,7 @@ BROKEN = [
     (WritesToInput, "model_sees_frames"),
     (ChangesDtypes, "model_sees_array"),
     (ChangesDtypes, "model_sees_frames"),
+    (TakesDatesForOtherDays, "dates_are_days"),
     (ForgetsWeights, "weights_equal_repeated_rows"),
     (KeepsZeroWeights, "zero_weights_are_left_out"),
     (CentresOnBatch, "rows_are_independent"),

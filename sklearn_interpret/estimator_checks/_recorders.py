@@ -16,9 +16,9 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret.estimator_checks._tables import (
     TEXTS,
+    days,
     numeric_table,
     prepared,
     target_for,
@@ -116,7 +116,7 @@ def _columns(X):
 def _numbers(column):
     """A list of numbers, dates or texts as an array of numbers."""
     if isinstance(column[0], date):
-        return days(np.array(column, dtype="M8[us]"))
+        return days(column)
     if isinstance(column[0], str):
         codes = {text: sum(map(ord, text)) % 7 for text in set(column)}
         column = [codes[text] for text in column]

@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 from numpy.testing import assert_allclose
 
-from sklearn_interpret._model.rows.dates import days
+from sklearn_interpret.estimator_checks._tables import days
 
 # Not results, but what the estimator is and was fitted on.
 _GIVEN = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
@@ -90,7 +90,7 @@ def _assert_same_arrays(left, right, where, rtol, atol):
 def _days(value):
     """A date as days, so that it equals the same day of another kind."""
     value = value.item() if isinstance(value, np.number | np.str_ | np.bool_) else value
-    return days(np.datetime64(value, "us")) if isinstance(value, date) else days(value)
+    return days(value) if isinstance(value, date | np.datetime64) else value
 
 
 def _as_dict(value):

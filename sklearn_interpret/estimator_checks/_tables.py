@@ -108,6 +108,12 @@ def polars_mixed():
     return polars.DataFrame(mixed_columns(), schema_overrides=dtypes)
 
 
+def days(dates):
+    """Dates as days since 1970-01-01."""
+    since = np.asarray(dates, dtype="M8[us]") - np.datetime64(0, "D")
+    return since / np.timedelta64(1, "D")
+
+
 def frames_of_dates_and_days():
     """Two frames: the numeric table with its fourth column as dates, and as days."""
     pandas = optional("pandas")
