@@ -46,7 +46,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all.
     permitted_range : dict, "any" or None, default=None
-        The values that features may take: (low, high) of a number, a list of levels of
+        The values that features may take: (low, high) of a number or date; levels of
         a category. A value that lies outside may enter, or stay as it is. None, or a
         feature left out, means the values of `fit`: numbers from the lowest to the
         highest, extended to the row's own where that lies beyond; known levels. "any"

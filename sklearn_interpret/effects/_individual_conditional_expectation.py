@@ -57,8 +57,8 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     percentiles : tuple of two floats, default=(0.05, 0.95)
         Quantiles between which the equally spaced points lie.
     custom_values : dict of feature to array-like, default=None
-        Points to use instead, in the feature's units and in any order; results keep the
-        order.
+        Points to use instead, in the feature's units (dates for dates), in any order;
+        results keep the order.
     center : None, "start", "end", float, label, or dict of feature to one, default=None
         Subtract from each curve its value at the first or last point, or at a value
         of the feature, at which the model is evaluated too.

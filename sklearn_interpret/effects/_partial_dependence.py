@@ -63,8 +63,8 @@ class PartialDependence(GridMixin, CurveEffect):
     percentiles : tuple of two floats, default=(0.05, 0.95)
         Quantiles between which the equally spaced points lie.
     custom_values : dict of feature to array-like, default=None
-        Points to use instead, in the feature's units and in any order; results keep the
-        order.
+        Points to use instead, in the feature's units (dates for dates), in any order;
+        results keep the order.
     centered : bool, default=False
         Subtract the weighted mean of the curve over the rows. `standard_errors_` are
         then `shape_standard_errors_`.
