@@ -193,8 +193,8 @@ def named_as_left_out(rows, columns):
     """Names of columns that cannot be treated, after a warning that has them."""
     names = [rows.names[j] for j in sorted(columns)]
     warn(
-        f"Pass numbers or levels for {shortened(names)}: left out, since the values are "
-        "neither numbers, dates nor levels.",
+        f"Pass numbers or levels for {shortened(names)}: left out, since the values "
+        "are neither numbers, dates nor levels.",
         InspectionWarning,
     )
     return names
