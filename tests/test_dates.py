@@ -361,8 +361,8 @@ def test_medoids_of_numbers_and_dates():
     medoids = prototypes.KMedoids(n_clusters=3, random_state=0)
     some = ["booked", "nights"]
     assert_array_equal(
-        medoids.fit(OF_DATES[some]).medoid_indices_.copy(),
-        medoids.fit(OF_DAYS[some]).medoid_indices_,
+        medoids.fit(OF_DATES[some]).prototype_indices_.copy(),
+        medoids.fit(OF_DAYS[some]).prototype_indices_,
     )
 
 
