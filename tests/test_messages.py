@@ -202,8 +202,8 @@ def test_explanations_name_their_displays():
     explanation = ShapleyValues(LinearRegression()).fit(X, X[:, 0]).explain(X[:2])
     with pytest.raises(AttributeError, match="from_explanation` of ShapleyWaterfall"):
         explanation.plot()
-    with pytest.raises(AttributeError, match=r"no attribute 'vlaues'$"):
-        _ = explanation.vlaues
+    with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
+        _ = explanation.nothing
     assert not hasattr(copy(explanation), "plot")
 
 

@@ -96,7 +96,7 @@ def rules(explanation: RuleExplanation, X: Floats) -> None:
     assert_type(explanation.holds(X), Flags)
     assert_type(explanation.to_frame(), DataFrame)
     condition = Condition(0, "age", low=30.0)
-    assert_type(condition.low, float | None)
+    assert_type(condition.low, float | np.datetime64 | np.timedelta64 | None)
     assert_type(condition.to_text(digits=3), str)
     assert_type(condition.holds(X), Flags)
 
