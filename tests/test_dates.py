@@ -26,6 +26,7 @@ from sklearn_interpret import (
     surrogates,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret.explanations import RowExplanation
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -373,3 +374,16 @@ def test_components():
     assert_allclose(found.values, days.explain(OF_DAYS[:40]).values)
     display = interactions.FunctionalDecompositionDisplay.from_explanation(found)
     assert len(display.axes_)
+
+
+def test_a_missing_level_beside_dates_stays_a_missing_level():
+    dates = pd.DataFrame(
+        {"booked": pd.to_datetime(["2024-03-01", "2024-03-02"]), "room": [None, None]}
+    )
+    changed = dates.assign(booked=dates["booked"][::-1].to_numpy(), room="single")
+    explanation = RowExplanation(
+        changed, [0, 1], [True] * 2, [1.0] * 2, data=dates, status=["found"] * 2
+    )
+    table = explanation.to_frame().set_index(["row", "feature"])["before"]
+    assert table[0, "x1"] is not pd.NaT
+    assert table[0, "x0"] == pd.Timestamp("2024-03-01")

@@ -258,7 +258,12 @@ default=None
             columns["low"], columns["high"] = self._ends(found, feature)
         if self.beyond_data is not None:
             columns["beyond_data"] = self.beyond_data[found, feature]
-        return pandas.DataFrame(columns).infer_objects()
+        table = pandas.DataFrame(columns).infer_objects()
+        for name in ("before", "after"):
+            # Missing levels beside dates are no missing dates.
+            if table[name].dtype.kind in "mM" and table[name].isna().any():
+                table[name] = pandas.Series(columns[name], dtype=object)
+        return table
 
     def _entries(self, found, features):
         """Values of some features before and after, for rows found: objects."""
