@@ -67,6 +67,7 @@ class BaseAttribution(ResultsMixin, AttributionTransformerMixin, BaseInspector):
         has the importance of the group. Computed on first access; the rows are not
         pickled, so read it before pickling.
         """
+        check_is_fitted(self)
         importances = np.zeros(self.n_features_in_)
         sizes = self._mean_sizes().mean(axis=1)
         for (columns, _), size in zip(self._attributed(), sizes, strict=True):
@@ -75,7 +76,6 @@ class BaseAttribution(ResultsMixin, AttributionTransformerMixin, BaseInspector):
 
     def _mean_sizes(self):
         """Mean absolute attributions over the rows of `fit`: (n_players, k)."""
-        check_is_fitted(self)
         if self._importances is None:
             sample = self._sample_for("feature_importances_")
             with progress_of(self, "feature_importances_"):

@@ -181,7 +181,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
     >>> bool(explanation.fidelity[0] > 0.2)
     True
     >>> explanation.texts(0)[2]
-    'bmi > 0.03152'
+    'bmi > 0.0316'
     """
 
     n_features_to_select: int | None = 10
