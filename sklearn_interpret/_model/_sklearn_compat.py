@@ -202,11 +202,15 @@ def scorer_of_classes(scorer, classes):
     function = getattr(scorer, "_score_func", None)
     if function is None or scorer._response_method == "predict":
         return scorer
-    parameters, options = signature(function).parameters, {"labels": classes}
-    if "labels" not in parameters:
-        return scorer
-    if "pos_label" in parameters and len(classes) == 2:
+    parameters, options = signature(function).parameters, {}
+    if "labels" in parameters:
+        options["labels"] = classes
+    # The Brier score of scikit-learn < 1.7 has this alone.
+    positive = parameters.get("pos_label")
+    if len(classes) == 2 and positive and (options or positive.default is None):
         options["pos_label"] = classes[1]
+    if not options:
+        return scorer
     informed = copy(scorer)
     informed._kwargs = {**options, **scorer._kwargs}
     return informed
