@@ -63,6 +63,8 @@ def _check_output(path):
 def _report(given):
     """The fitted report of the model and the data in the files."""
     model, pandas = _model(given.model, given.trust), import_module("pandas")
+    if isinstance(model, type):
+        raise ValueError(f"{given.model} holds the class {model.__name__}, no model.")
     parquet = given.data.suffix == ".parquet"
     table = (pandas.read_parquet if parquet else pandas.read_csv)(given.data)
     if given.target not in table:

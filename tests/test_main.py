@@ -168,7 +168,7 @@ def test_types_of_a_skops_file_have_to_be_trusted(files, quick, capsys):
     ("model", "message"),
     [
         ("table.pkl", "DataFrame has none of the methods predict_proba"),
-        ("class.pkl", "got estimator class instead"),
+        ("class.pkl", "class.pkl holds the class "),
         ("unfitted.pkl", "This Ridge instance is not fitted yet"),
     ],
 )
