@@ -25,18 +25,18 @@ class RefittingMixin:
     _refits = True
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
-        groups = params.get("groups")
-        if routing_enabled() and hasattr(self, "cv"):
+        groups = None
+        if hasattr(self, "cv") and routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
             groups = routed.splitter.split.get("groups")
         elif hasattr(self, "cv"):
-            params = {name: v for name, v in params.items() if name != "groups"}
+            params = dict(params)
+            groups = params.pop("groups", None)
         if groups is not None:
             groups = column_or_1d(groups)
             check_consistent_length(X, groups)
         super()._fit_estimator(X, y, sample_weight, params, context)
-        self._given = X, self._estimator_fit_params(sample_weight, params)
-        self._groups = groups
+        self._given = X, self._estimator_fit_params(sample_weight, params), groups
 
     def _unfitted(self):
         """A clone of the estimator to fit."""
@@ -44,7 +44,7 @@ class RefittingMixin:
 
     def _fit_parameters(self, index):
         """Parameters of the estimator's `fit` for rows at these positions."""
-        X, params = self._given
+        X, params, _ = self._given
         return parameters_of_rows(X, params, index)
 
     def _splits(self, sample, y, cv):
@@ -54,7 +54,7 @@ class RefittingMixin:
         if given:
             splits = list(cv)
         else:
-            groups = self._groups
+            groups = self._given[2]
             if groups is not None:
                 groups = groups[sample.index]
                 if not hasattr(cv, "split"):

@@ -221,7 +221,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
 
     def _trained_on(self, rows, y, weights):
         """The model and its training rows."""
-        (_, params), unfitted = self._given, self._unfitted()
+        (_, params, _), unfitted = self._given, self._unfitted()
         del self._given
         if params.keys() - {weight_parameter(unfitted)}:
             weights = None

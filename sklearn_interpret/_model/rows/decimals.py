@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._model.rows.number_format import rounded_text
+from sklearn_interpret._model.rows.number_format import FEWEST_DIGITS, rounded_text
 
 # Doubles hold all decimals of as many digits; computed numbers mostly have more.
 _DIGITS = np.finfo(np.float64).precision
@@ -32,7 +32,7 @@ def short_threshold(below: float, above: float) -> float:
     >>> short_threshold(2.71828, 2.7192)
     2.719
     """
-    for digits in range(3, 18):
+    for digits in range(FEWEST_DIGITS, 18):
         short = float(rounded_text(below, down=False, digits=digits))
         if below <= short < above:
             return short
