@@ -21,6 +21,14 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.sklearn_bases import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    MetaEstimatorMixin,
+    available_if,
+    fit_context,
+    with_callbacks,
+)
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -33,31 +41,25 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.progress import PERCENTS, progress_of
-from sklearn_interpret._model.response import (
-    CENTERED_LOG_PROBA,
+from sklearn_interpret._model.responses.predictors import (
     RESPONSE_METHODS,
+    check_fits_rows,
     check_is_predictor,
     is_classifier,
     is_fitted,
-    make_response,
     requires_y,
     tags_of,
     weight_parameter,
 )
+from sklearn_interpret._model.responses.response import (
+    CENTERED_LOG_PROBA,
+    make_response,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_name
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
-from sklearn_interpret._model.sklearn_bases import (
-    BaseEstimator,
-    CallbackSupportMixin,
-    MetaEstimatorMixin,
-    available_if,
-    fit_context,
-    with_callbacks,
-)
-from sklearn_interpret._model.validation import (
-    Sample,
-    check_fits_rows,
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import (
     check_known,
     check_rows,
     check_weights,

@@ -19,7 +19,7 @@ REQUIRED = {"sklearn", "numpy", "scipy", "joblib", "threadpoolctl", "matplotlib"
 # Where all private names of scikit-learn are.
 COMPAT = f"{PACKAGE}._model._sklearn_compat"
 # Where a table of pandas is named, for checkers of types only.
-TYPES = f"{PACKAGE}._model.sklearn_bases"
+TYPES = f"{PACKAGE}._inspectors.sklearn_bases"
 # Private to users, shared by all layers above the model's rooms.
 SELECTION = f"{PACKAGE}.explanations._selection"
 # Whose task it is to choose among the others of their family.

@@ -17,7 +17,7 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted
 
 import sklearn_interpret
-from sklearn_interpret._model.response import RESPONSE_METHODS
+from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
 from sklearn_interpret.estimator_checks import estimator_checks_generator
 from sklearn_interpret.estimator_checks._results import everything
 from sklearn_interpret.estimator_checks._tables import fitted, numeric_table

@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret import estimator_checks as checks
-from sklearn_interpret._model.validation import Sample, check_rows, check_weights
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import check_rows, check_weights
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import Explanation

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
 from sklearn_interpret._model.progress import counted, progress_of, shows_progress
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
 from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation

@@ -13,7 +13,7 @@ from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 
 
 @estimator_dataclass

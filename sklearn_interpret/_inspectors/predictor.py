@@ -11,15 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_classifier
 
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model import validation
-from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
-from sklearn_interpret._model.sklearn_bases import (
+from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
     ClassifierMixin,
     fit_context,
 )
+from sklearn_interpret._model.progress import shows_progress
+from sklearn_interpret._model.rows import validation
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.partitions import Partitions
 
 # Largest size of targets whose weighted squares can be summed.
@@ -73,7 +74,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         weights = validation.check_weights(
             sample_weight, rows, count_rows=self._errors_count_rows
         )
-        self._fit(validation.Sample.of(rows, y, weights))
+        self._fit(Sample.of(rows, y, weights))
         return self
 
     @abstractmethod

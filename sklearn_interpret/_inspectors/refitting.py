@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, routing_enabled
-from sklearn_interpret._model.response import is_classifier, unfrozen
+from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 
 
 class RefittingMixin:

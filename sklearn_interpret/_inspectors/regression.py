@@ -11,14 +11,14 @@ from sklearn_interpret._core.statistics.score_losses import (
     Logistic,
     Softmax,
 )
-from sklearn_interpret._model.column_lineage import input_columns
+from sklearn_interpret._model.formulas.column_lineage import input_columns
 from sklearn_interpret._model.gradients.objectives import (
     LinearLayer,
     fitted_scores,
     read_objective,
 )
 from sklearn_interpret._model.rows.base import default_names
-from sklearn_interpret._model.validation import check_scale, check_scales
+from sklearn_interpret._model.rows.validation import check_scale, check_scales
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import check_pandas_support
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.tables import (
@@ -19,7 +20,6 @@ from sklearn_interpret._model.rows.tables import (
     text_table,
     versions,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame
 
 
 class ResultsMixin(ABC):

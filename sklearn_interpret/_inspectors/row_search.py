@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
-from sklearn_interpret._model.sklearn_bases import TransformerMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation

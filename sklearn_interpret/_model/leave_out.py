@@ -23,7 +23,9 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, safe_indexing
-from sklearn_interpret._model.column_lineage import fitted_transformers
+from sklearn_interpret._model.formulas.column_lineage import fitted_transformers
+from sklearn_interpret._model.formulas.last_step import steps_and_model
+from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.formulas.neighbors import vote_weights
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.objectives import (
@@ -31,10 +33,9 @@ from sklearn_interpret._model.gradients.objectives import (
     read_objective,
     score_model,
 )
-from sklearn_interpret._model.last_step import steps_and_model
-from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.response import check_finite, is_classifier, tags_of
+from sklearn_interpret._model.responses.predictors import is_classifier, tags_of
+from sklearn_interpret._model.responses.response import check_finite
 from sklearn_interpret._model.rows.base import Rows, copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 

@@ -30,6 +30,7 @@ from sklearn_interpret._core.additive.inference import (
     term_tests,
 )
 from sklearn_interpret._inspectors.predictor import BasePredictor
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -39,8 +40,8 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import Sample, empty_for_no_rows, offsets_of
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import empty_for_no_rows, offsets_of
 from sklearn_interpret.additive._passes import (
     Passes,
     both_observed,

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
-from sklearn_interpret._model.validation import offsets_of
+from sklearn_interpret._model.rows.validation import offsets_of
 from sklearn_interpret.additive._terms import Column, Summary
 
 

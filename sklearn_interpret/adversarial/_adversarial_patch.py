@@ -17,14 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.local.masks import quasi_random_points
 from sklearn_interpret._core.local.patch_transforms import paste, random_paste
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.images import shape_of_rows
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
 # Scale of margins within which rows count, relative to their mean margin.

@@ -25,18 +25,19 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     check_sample_weight,
 )
-from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
-    make_response,
 )
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
 
 # Number of sizes of a curve where none are given.

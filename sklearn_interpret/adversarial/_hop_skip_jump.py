@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
 

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret.adversarial._base import BaseAttack
 from sklearn_interpret.adversarial._perturbations import (
     LinearPerturbation,

@@ -4,10 +4,10 @@ import numpy as np
 
 from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_beyond_all
 from sklearn_interpret._core.search.programs import Goal
+from sklearn_interpret._model.actions.linear_search import ColumnEffects, precision
+from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.gradients.margins import Margins
-from sklearn_interpret._model.linear_search import ColumnEffects, precision
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret.adversarial._base import Budget, Tries
 
 # The objective of each norm, for trees.

@@ -20,8 +20,8 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import (
     LARGEST_INTEGER,
     Actionability,
-    SearchProblem,
 )
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows.base import label_key
@@ -30,7 +30,7 @@ from sklearn_interpret._model.rows.features import (
     resolve_categorical,
     resolve_keys,
 )
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
 
 

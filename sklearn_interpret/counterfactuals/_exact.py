@@ -12,16 +12,14 @@ import numpy as np
 from sklearn_interpret._core.search.linear_program import shared_room
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.actions.actionability import (
-    LARGEST_INTEGER,
-    SearchProblem,
-)
-from sklearn_interpret._model.linear import read_linear
-from sklearn_interpret._model.linear_search import LinearSearch
+from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
+from sklearn_interpret._model.actions.linear_search import LinearSearch
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.formulas.linear import read_linear
+from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
-from sklearn_interpret._model.trees.nearest import TreeSearch
-from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 from sklearn_interpret.exceptions import UnreadableModelError
 

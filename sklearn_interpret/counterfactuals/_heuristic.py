@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.search.penalised_descents import penalised_descent
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
     nearest_of_each,

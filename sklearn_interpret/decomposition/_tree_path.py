@@ -11,10 +11,13 @@ import numpy as np
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._model.formulas.trees.decision_path import (
+    DecisionPath,
+    decision_path,
+)
+from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.surrogates.inner_predictors import inner_predictors
-from sklearn_interpret._model.trees.decision_path import DecisionPath, decision_path
-from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 

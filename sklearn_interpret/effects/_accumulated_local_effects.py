@@ -15,10 +15,10 @@ from sklearn_interpret._core.effects.accumulation import LocalEffects
 from sklearn_interpret._core.effects.intervals import least_error_edges
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_keys
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.effects._base import (
     CurveEffect,
     IntervalsMixin,

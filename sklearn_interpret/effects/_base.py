@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows import features
 from sklearn_interpret._model.rows.axes import (
     Axis,
@@ -27,8 +28,7 @@ from sklearn_interpret._model.rows.axes import (
 )
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
 # Default numbers of intervals. Forty follow a curve closely. A pair has the square as

@@ -16,11 +16,14 @@ from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.response import drop_single_output, make_response
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
+    make_response,
+)
 from sklearn_interpret._model.rows.axes import label_text, values_along
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.features import resolve_keys
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,

@@ -17,11 +17,10 @@ from sklearn_interpret._model._sklearn_compat import (
     recursion_partial_dependence,
 )
 from sklearn_interpret._model.replacement.replaced import replaced
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
+from sklearn_interpret._model.responses.response import (
     drop_single_output,
-    is_classifier,
     make_response,
-    unfrozen,
 )
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret._model.rows.tables import effect_blocks

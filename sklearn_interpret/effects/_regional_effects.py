@@ -18,16 +18,16 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import interval_axis
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.dates import as_objects
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations._base import (
     SHOWN_OUTPUTS,
     BaseExplanation,

@@ -9,11 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import as_objects, dates_within
-from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
-from sklearn_interpret._model.rows.number_format import entry_text, interval_text
-from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret._model.rows.number_format import (
+    as_decimal,
+    decimal_text,
+    entry_text,
+    interval_text,
+)
 from sklearn_interpret.explanations._base import (
     FILLED,
     SHOWN_ROWS,

@@ -17,14 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame, SelectorMixin
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.response import weight_parameter
+from sklearn_interpret._model.responses.predictors import weight_parameter
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame, SelectorMixin
-from sklearn_interpret._model.validation import Sample, empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 
 # Parameters of estimators that refer to columns, or have an entry for each, and values

@@ -14,7 +14,10 @@ from sklearn.utils import Bunch
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
+from sklearn_interpret._model.responses.scoring import (
+    check_weights_are_taken,
+    resolve_metrics,
+)
 from sklearn_interpret.importance._base import (
     RefittingImportance,
     drop_columns,

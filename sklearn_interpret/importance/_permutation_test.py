@@ -27,11 +27,11 @@ from sklearn_interpret._model._sklearn_compat import (
     parameters_of_rows,
     warn,
 )
-from sklearn_interpret._model.native_importances import native_importances
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.replacement.all_pairs import loss_increases
-from sklearn_interpret._model.response import is_classifier
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.responses.native_importances import native_importances
+from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance._base import RefittingImportance, copies, random_folds
 

@@ -27,17 +27,18 @@ from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worker_slices
-from sklearn_interpret._model.replacement.coalitions import CoalitionGame
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.replacement.response_games import CoalitionGame
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
-    make_response,
     unfrozen,
 )
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.partitioned import merged
-from sklearn_interpret._model.scoring import class_indicators
-from sklearn_interpret._model.validation import Sample, call_given
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import call_given
 from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 

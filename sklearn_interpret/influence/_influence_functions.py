@@ -16,17 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.influence.networks import descended
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import (
     is_classifier,
-    make_response,
     weight_parameter,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups

@@ -17,16 +17,16 @@ from sklearn_interpret._inspectors.regression import (
     has_known_dispersion,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.gradients.objectives import (
     check_converged,
     has_balanced_classes,
     warn_of_balanced_classes,
 )
-from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame
 
 __all__ = ["RegressionInfluence"]
 

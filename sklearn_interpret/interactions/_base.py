@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.features import (
@@ -15,7 +16,6 @@ from sklearn_interpret._model.rows.features import (
     resolve_groups,
     resolve_players,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
 
 # Numbers sent to the model above which a warning is raised. A row of fewer columns than

@@ -15,27 +15,23 @@ from sklearn_interpret._core.statistics.weighted import Moments, shares_of_varia
 from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BaseReadPlayers
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.formulas.formula_class import computes_as
-from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.formulas.linear import explained_linear
+from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.replacement.coalitions import CoalitionGame
-from sklearn_interpret._model.replacement.components import (
+from sklearn_interpret._model.replacement.response_components import (
     ComponentsOfCoalitions,
     ComponentsOfTrees,
     LinearTerms,
 )
-from sklearn_interpret._model.response import (
-    Response,
-    is_classifier,
-    make_response,
-    unfrozen,
-)
+from sklearn_interpret._model.replacement.response_games import CoalitionGame
+from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
+from sklearn_interpret._model.responses.response import Response, make_response
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.trees.tree_response import explained_response
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import InteractionExplanation
 

@@ -14,14 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.progress import counted, phases, shows_progress
 from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.sklearn_bases import TransformerMixin
-from sklearn_interpret._model.validation import Sample, empty_for_no_rows
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (
     BaseInteraction,

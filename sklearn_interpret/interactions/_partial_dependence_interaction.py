@@ -19,7 +19,7 @@ from sklearn_interpret._model.replacement.replaced import (
     plain_responses,
     replaced,
 )
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.interactions._base import BaseInteraction

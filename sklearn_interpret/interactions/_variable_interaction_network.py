@@ -20,8 +20,8 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.progress import counted, phases
 from sklearn_interpret._model.replacement import replaced
-from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.responses.response import drop_single_output
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
 
 # Values of sets of names; with several outputs arrays.

@@ -28,25 +28,26 @@ from sklearn_interpret._inspectors.regression import (
     scores_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     check_feature_names_in,
     warn,
 )
+from sklearn_interpret._model.formulas.linear import set_weights
 from sklearn_interpret._model.gradients.objectives import (
     check_is_optimum,
     read_objective,
 )
-from sklearn_interpret._model.linear import set_weights
 from sklearn_interpret._model.parallel import run_in_threads
-from sklearn_interpret._model.response import innermost, make_response
+from sklearn_interpret._model.responses.predictors import innermost
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import feature_index
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import (
-    Sample,
+from sklearn_interpret._model.rows.validation import (
     check_scales,
     empty_for_no_rows,
     offsets_of,

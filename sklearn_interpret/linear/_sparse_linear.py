@@ -21,16 +21,16 @@ from sklearn_interpret._core.statistics.lasso_path import (
     lasso_path,
 )
 from sklearn_interpret._inspectors import predictor
-from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.rows.arrays import with_days
-from sklearn_interpret._model.rows.base import default_names
-from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import (
+from sklearn_interpret._inspectors.sklearn_bases import (
     DataFrame,
     RegressorMixin,
     SelectorMixin,
 )
-from sklearn_interpret._model.validation import check_scale, check_scales
+from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.rows.arrays import with_days
+from sklearn_interpret._model.rows.base import default_names
+from sklearn_interpret._model.rows.tables import as_objects
+from sklearn_interpret._model.rows.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
 # Relative standard deviation below which targets are constant.

@@ -21,17 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.kernels.distances import gower_distances
 from sklearn_interpret._core.kernels.medoids import alternate, build, fasterpam
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model import validation
-from sklearn_interpret._model._sklearn_compat import (
-    PAIRWISE_METRICS,
-    Interval,
-    StrOptions,
-    warn,
-)
-from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.rows.arrays import with_days
-from sklearn_interpret._model.rows.features import shortened
-from sklearn_interpret._model.sklearn_bases import (
+from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
@@ -39,6 +29,16 @@ from sklearn_interpret._model.sklearn_bases import (
     TransformerMixin,
     fit_context,
 )
+from sklearn_interpret._model._sklearn_compat import (
+    PAIRWISE_METRICS,
+    Interval,
+    StrOptions,
+    warn,
+)
+from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.rows import validation
+from sklearn_interpret._model.rows.arrays import with_days
+from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret.prototypes._kernels import GowerColumns
 from sklearn_interpret.prototypes._tables import with_values
 

@@ -21,7 +21,7 @@ from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.actions.actionability import Actionability
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.validation import call_given
+from sklearn_interpret._model.rows.validation import call_given
 
 # Rows of a matrix, or of a block on its diagonal, in one strip.
 _STRIP = 64

@@ -19,13 +19,7 @@ from sklearn_interpret._core.kernels.mmd import (
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model import validation
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.features import resolve_categorical, shortened
-from sklearn_interpret._model.sklearn_bases import (
+from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -33,6 +27,13 @@ from sklearn_interpret._model.sklearn_bases import (
     TransformerMixin,
     fit_context,
 )
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.rows import validation
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import resolve_categorical, shortened
+from sklearn_interpret._model.rows.sample import Sample, draw_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
     CallableKernel,
@@ -242,9 +243,7 @@ class MMDCritic(
         """
         rows = validation.check_rows(self, X, reset=True)
         labels = self._check_labels(rows, y) if self.by_class else None
-        sample = validation.Sample.of(
-            rows, labels, validation.check_weights(sample_weight, rows)
-        )
+        sample = Sample.of(rows, labels, validation.check_weights(sample_weight, rows))
         kernel = self._make_kernel(sample, rows.n_rows)
         self.gamma_ = getattr(kernel, "gamma", None)
         self._groups = list(self._grouped(kernel, sample))
@@ -399,7 +398,7 @@ class MMDCritic(
             kernel = gaussian_kernel(rows, sample.weights, standardize=self.standardize)
         if self.gamma != "median":
             return replace(kernel, gamma=float(self.gamma))
-        drawn = validation.draw_rows(
+        drawn = draw_rows(
             rows.n_rows, _N_ROWS_OF_MEDIAN, random_state=self.random_state
         )
         return replace(

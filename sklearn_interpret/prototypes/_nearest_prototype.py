@@ -13,15 +13,19 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model._sklearn_compat import HasMethods
-from sklearn_interpret._model.sklearn_bases import (
+from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     ClassifierMixin,
     DataFrame,
     RegressorMixin,
     fit_context,
 )
-from sklearn_interpret._model.validation import check_labels, check_rows, check_targets
+from sklearn_interpret._model._sklearn_compat import HasMethods
+from sklearn_interpret._model.rows.validation import (
+    check_labels,
+    check_rows,
+    check_targets,
+)
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 from sklearn_interpret.prototypes._tables import with_values
 

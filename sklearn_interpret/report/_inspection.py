@@ -23,17 +23,17 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
+from sklearn_interpret._model.responses.predictors import (
     final_step,
     is_classifier,
-    make_response,
     weight_parameter,
 )
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_days
-from sklearn_interpret._model.rows.samples import TextRows
-from sklearn_interpret._model.scoring import class_indicators
-from sklearn_interpret._model.trees.tree_response import read_trees
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.texts import TextRows
 from sklearn_interpret.effects import AccumulatedLocalEffects, RegionalEffects
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.importance import PermutationImportance

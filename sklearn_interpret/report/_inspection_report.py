@@ -28,16 +28,19 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.response import check_has_classes, is_classifier
+from sklearn_interpret._model.responses.predictors import (
+    check_has_classes,
+    is_classifier,
+)
+from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.features import resolve_features, resolve_keys
 from sklearn_interpret._model.rows.number_format import MINUS, entry_text
-from sklearn_interpret._model.rows.samples import TextRows, as_texts
 from sklearn_interpret._model.rows.tables import as_objects, json_value, lines_of
-from sklearn_interpret._model.scoring import class_indicators
-from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret._model.rows.texts import TextRows, as_texts
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS

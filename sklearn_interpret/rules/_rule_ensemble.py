@@ -18,7 +18,7 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._ensemble_search import EnsembleSearch, linear_terms
 from sklearn_interpret.rules._rules import RuleModel, check_digits

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.statistics import score_losses
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
-from sklearn_interpret._model.sklearn_bases import RegressorMixin
+from sklearn_interpret._inspectors.sklearn_bases import RegressorMixin
 from sklearn_interpret.rules._ensemble_search import Target
 from sklearn_interpret.rules._rule_classifiers import (
     CLASS_WEIGHT,

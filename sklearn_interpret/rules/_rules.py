@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.predictor import BasePredictor
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import check_labels, empty_for_no_rows
+from sklearn_interpret._model.rows.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.explanations import Condition
 

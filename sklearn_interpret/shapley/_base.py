@@ -21,8 +21,8 @@ from sklearn_interpret._inspectors.players import BasePlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.replacement.response_games import LINKS, CoalitionGame
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import SaturatedResponseWarning
 
 # Tasks per worker: several, because rows differ in cost.

@@ -13,7 +13,7 @@ from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
 from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.linear import (
+from sklearn_interpret._model.formulas.linear import (
     LinearModel,
     explained_linear,
     map_to_players,

@@ -19,6 +19,7 @@ from sklearn_interpret._core.trees.shapley.values import (
 )
 from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.parallel import (
     batch_rows,
     rows_in_memory,
@@ -27,8 +28,7 @@ from sklearn_interpret._model.parallel import (
     working_bytes,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.trees.tree_response import explained_response
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.shapley._base import InteractionValuesMixin
 
 # Bytes of the background's tables that are kept even with no working memory.

@@ -11,13 +11,13 @@ from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BasePlayers
+from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.formulas.linear import explained_linear
+from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
-from sklearn_interpret._model.sklearn_bases import available_if
-from sklearn_interpret._model.trees.tree_response import explained_response
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.shapley._base import InteractionValuesMixin
 from sklearn_interpret.shapley._exact import MOST_PLAYERS, ExactShapley

@@ -15,16 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame, available_if
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import phases
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
-    make_response,
     tags_of,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame, available_if
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.rows.validation import check_weights
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
@@ -34,7 +35,6 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     squeeze_outputs,
     with_exact_sums,
 )
-from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._fidelity import Fidelity
 from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks

@@ -24,7 +24,7 @@ from sklearn_interpret._model.rows.images import (
     given_shape,
     shape_of_rows,
 )
-from sklearn_interpret._model.rows.segments import (
+from sklearn_interpret._model.surrogates.segments import (
     checked_segments,
     colour_segments,
     default_number,

@@ -14,6 +14,9 @@ from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.formulas.trees.independent_columns import (
+    IndependentColumns,
+)
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import progress_of
 from sklearn_interpret._model.replacement.replaced import plain_responses
@@ -21,7 +24,6 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret._model.surrogates.local_samples import LocalDraws
-from sklearn_interpret._model.trees.independent_columns import IndependentColumns
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import AttributionTransformerMixin
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler

@@ -23,7 +23,8 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.adversarial._perturbations import TreePerturbation

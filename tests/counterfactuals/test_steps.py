@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.search.decimal_grids import DecimalGrid
-from sklearn_interpret._model.rows.decimals import decimal_text
+from sklearn_interpret._model.rows.number_format import decimal_text
 from sklearn_interpret.counterfactuals import (
     CounterfactualDisplay,
     ExactCounterfactual,

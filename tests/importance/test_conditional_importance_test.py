@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret import additive
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.additive import GAMRegressor
 from sklearn_interpret.exceptions import (
     InspectionWarning,

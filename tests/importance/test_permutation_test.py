@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_interpret._core.statistics.permutations import DISTRIBUTIONS, upper_tail
 from sklearn_interpret._model.replacement.all_pairs import loss_increases
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
 from tests.importance.quick import Covariances, linear_table, mixed_frame

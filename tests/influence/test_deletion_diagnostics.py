@@ -33,7 +33,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret.exceptions import NonFiniteResponseError
 from sklearn_interpret.influence import (
     DeletionDiagnostics,

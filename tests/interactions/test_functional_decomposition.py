@@ -29,7 +29,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.interactions import FunctionalDecomposition
 from sklearn_interpret.shapley import TreeSHAP

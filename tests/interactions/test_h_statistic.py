@@ -25,7 +25,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
 from sklearn_interpret._model.replacement.hybrid import hybrid
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_interpret._core.trees.shapley import games
 from sklearn_interpret.exceptions import AdditivityWarning
 from sklearn_interpret.shapley import _tree
-from tests.model.trees.data import labels, several, table
+from tests.model.formulas.trees.data import labels, several, table
 from tests.references.models import watched
 from tests.references.shapley import enumerated, leaf_by_leaf
 from tests.references.trees import goes_left

@@ -7,13 +7,12 @@ from numbers import Real
 import numpy as np
 from scipy.special import logit
 
-from sklearn_interpret._model.response import (
-    Response,
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
-    make_response,
     unfrozen,
 )
+from sklearn_interpret._model.responses.response import Response, make_response
 from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret.exceptions import UnreadableModelError

@@ -4,9 +4,9 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.gradients.models import Scores, read_scores
-from sklearn_interpret._model.response import unfrozen
-from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Number of known rows at which slopes are tested for being zero.

@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from sklearn_interpret._model import column_lineage
+from sklearn_interpret._model.formulas import column_lineage
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.gradients.functions import (
     Affine,
@@ -29,7 +29,7 @@ from sklearn_interpret._model.gradients.functions import (
     numbers_of,
 )
 from sklearn_interpret._model.gradients.kernels import named_kernel
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 

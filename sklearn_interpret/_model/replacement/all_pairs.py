@@ -15,14 +15,19 @@ from scipy.sparse import issparse
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
-from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import counted, duration_in_words
 from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mixed
 from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.responses.scoring import (
+    ROW_LOSSES,
+    LossOfModel,
+    class_indicators,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel, class_indicators
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
 
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}

@@ -15,11 +15,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn import get_config
 
+from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees, PointMeans
 from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Largest number of players that come from the donor together.

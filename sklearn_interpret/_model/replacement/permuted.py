@@ -20,7 +20,8 @@ from sklearn_interpret._model.replacement.all_pairs import (
     r2_shares,
     sums_of_losses,
 )
-from sklearn_interpret._model.response import RESPONSE_METHODS, check_length
+from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
+from sklearn_interpret._model.responses.response import check_length
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, gather, same_content
 

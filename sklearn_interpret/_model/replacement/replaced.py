@@ -20,6 +20,7 @@ from sklearn_interpret._core.trees.effects.tree_effects import (
     MovedFeatures,
     TreeEffects,
 )
+from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import (
     batch_rows,
     block_rows,
@@ -29,7 +30,6 @@ from sklearn_interpret._model.parallel import (
     slices,
 )
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Tasks for all workers. The number is fixed: sums must not depend on the workers.

@@ -15,12 +15,8 @@ from sklearn_interpret._core.statistics.order_statistics import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.validation import (
-    Sample,
-    check_known,
-    check_weights,
-    observed_levels,
-)
+from sklearn_interpret._model.rows.sample import Sample, observed_levels
+from sklearn_interpret._model.rows.validation import check_known, check_weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from sklearn_interpret._model.column_lineage import (
+from sklearn_interpret._model.formulas.column_lineage import (
     fitted_transformers,
     input_columns,
     is_passthrough,
 )
-from sklearn_interpret._model.linear import coefficient_table
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.formulas.linear import coefficient_table
+from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.rows.arrays import as_days, as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 

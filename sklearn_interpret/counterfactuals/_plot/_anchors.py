@@ -15,7 +15,7 @@ from sklearn_interpret._model.rows.number_format import (
     rounded_text,
     value_text,
 )
-from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._model.rows.texts import as_texts
 from sklearn_interpret._plotting.colours import PALETTE, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
 from sklearn_interpret._plotting.labels import response_label

@@ -5,9 +5,10 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.dates import days, shown
-from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
 from sklearn_interpret._model.rows.number_format import (
     MINUS,
+    as_decimal,
+    decimal_text,
     interval_text,
     number_beside,
     value_text,

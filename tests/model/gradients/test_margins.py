@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.rows.arrays import as_rows

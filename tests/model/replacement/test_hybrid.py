@@ -20,7 +20,7 @@ from sklearn_interpret._model.replacement.hybrid import (
     hybrid,
 )
 from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.references.hybrid import averages

@@ -23,12 +23,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_interpret._core.trees.effects import feature_sets
+from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.replacement import hybrid_trees, replaced
 from sklearn_interpret._model.replacement.hybrid import HybridResponses, hybrid
 from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 from tests.references.hybrid import averages
 from tests.references.observed import mean_given, outcomes

@@ -18,7 +18,7 @@ from sklearn_interpret._model.replacement.replaced import (
     plain_responses,
     replaced,
 )
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import gather
 from tests.model.containers import CONTAINERS, cells, same_cells, schema
