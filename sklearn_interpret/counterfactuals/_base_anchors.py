@@ -16,9 +16,8 @@ from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import run, worker_slices
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.replacement.replaced import plain_responses
 from sklearn_interpret._model.responses.predictors import is_classifier
-from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.rows.number_format import rounded_text
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector

@@ -16,7 +16,8 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import Replacement, replaced
+from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows import features
 from sklearn_interpret._model.rows.axes import (

@@ -13,8 +13,10 @@ from sklearn_interpret._core.effects.cell_errors import cell_errors
 from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.responses.response import drop_single_output
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
+    plain_responses,
+)
 from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret._model.rows.partitioned import merged

@@ -21,8 +21,10 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.responses.response import drop_single_output
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
+    plain_responses,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import interval_axis
 from sklearn_interpret._model.rows.features import resolve_features

@@ -11,7 +11,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
-from sklearn_interpret._model.replacement.replaced import Replacement, replaced
+from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.validation import call_given
 from sklearn_interpret.exceptions import UnreadableModelError

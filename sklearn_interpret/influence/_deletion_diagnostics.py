@@ -18,7 +18,8 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.last_step import steps_and_model
-from sklearn_interpret._model.leave_out import Training, make_deletions
+from sklearn_interpret._model.leave_out.deletions import make_deletions
+from sklearn_interpret._model.leave_out.training import Training
 from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,

@@ -17,8 +17,9 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.progress import counted, phases, shows_progress
-from sklearn_interpret._model.replacement.hybrid import hybrid
-from sklearn_interpret._model.replacement.replaced import Replacement, replaced
+from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
+from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.sample import Sample
@@ -281,8 +282,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
         ]
 
     def _responses(self, sample, response):
-        """Responses to hybrid rows of one sample."""
-        return hybrid(
+        """Partial dependence at the own values of the rows of a sample."""
+        return dependence_at_rows(
             self.method,
             response,
             sample.rows,

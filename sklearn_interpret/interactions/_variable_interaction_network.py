@@ -19,8 +19,12 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.progress import counted, phases
-from sklearn_interpret._model.replacement import replaced
-from sklearn_interpret._model.responses.response import drop_single_output
+from sklearn_interpret._model.replacement.replaced import ReplacedResponses
+from sklearn_interpret._model.replacement.replacement import Replacement
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
+    plain_responses,
+)
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
 
@@ -276,7 +280,7 @@ class _Strengths:
     def __init__(self, players, sample, response, n_jobs):
         self._players, self._rows, self._weights = players, sample.rows, sample.weights
         self._response, self._n_jobs = response, n_jobs
-        self._predictions = replaced.plain_responses(response, sample.rows)
+        self._predictions = plain_responses(response, sample.rows)
         self.n_outputs = self._predictions.shape[1]
         self._floor = rounding_floor(self._predictions, sample.weights)
         variance = Moments.of_rows(self._predictions, sample.weights).variance
@@ -324,10 +328,8 @@ class _Strengths:
             }
             columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
-            replacements.append(
-                replaced.Replacement(columns, levels, codes, together=True)
-            )
-        model = replaced.ReplacedResponses(self._response, self._rows, replacements)
+            replacements.append(Replacement(columns, levels, codes, together=True))
+        model = ReplacedResponses(self._response, self._rows, replacements)
         blocks = model.responses(_unchanged, n_jobs=self._n_jobs)
         return map(np.concatenate, blocks)
 

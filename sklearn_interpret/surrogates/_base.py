@@ -25,7 +25,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import limit_threads, run, slices, worker_slices
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning

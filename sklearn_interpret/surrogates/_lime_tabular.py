@@ -19,7 +19,7 @@ from sklearn_interpret._model.formulas.trees.independent_columns import (
 )
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import progress_of
-from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals

@@ -24,7 +24,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
-from sklearn_interpret._model.replacement.hybrid import hybrid
+from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import (
@@ -579,7 +579,9 @@ def test_sums_grow_with_rows_pairs_triples_and_passes(wide_trees):
         rows, players = as_rows(WIDE[:n_rows]), [(j,) for j in range(n_features)]
         response = make_response(wide_trees)
         weights = np.ones(n_rows)
-        trees = hybrid("tree", response, rows, weights, players, averaged=True)
+        trees = dependence_at_rows(
+            "tree", response, rows, weights, players, averaged=True
+        )
         pairs = np.array([*combinations(range(n_features), 2)])
         with config_context(working_memory=memory):
             return trees.most_sums(pairs, triples)

@@ -18,10 +18,10 @@ from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import counted, duration_in_words
-from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mixed
-from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
+from sklearn_interpret._model.replacement.mixed_rows import responses_to_mixed
 from sklearn_interpret._model.responses.predictors import is_classifier
-from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.responses.scoring import (
     ROW_LOSSES,
     LossOfModel,
@@ -165,7 +165,7 @@ def _sums_over_partners(response, members, sample, players, strata, shares, n_jo
     closed = [(i, loss) for i, loss in members if loss.of_pairs is not None]
     additive = additive_linear(response, rows, players) if closed else None
     if additive is None or len(closed) < len(members):
-        responses = hybrid(
+        responses = dependence_at_rows(
             "auto", response, rows, weights, players, averaged=False, n_jobs=n_jobs
         )
         if additive is None and closed:
@@ -180,7 +180,7 @@ def _sums_over_partners(response, members, sample, players, strata, shares, n_jo
         row_losses = [loss for _, loss in asked]
         reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
         _warn_of_cost(responses, reduce)
-        sums = np.stack([sum(parts) for parts in responses.outcomes(reduce)])
+        sums = np.stack([sum(parts) for parts in responses.responses_at_points(reduce)])
         yield asked, responses.predictions, sums
 
 
@@ -225,7 +225,9 @@ def loss_increases(estimator, sample, players, shares, rng):
     response, loss = _loss_of_kind(estimator, sample.y, shares)
     rows, weights = sample.rows, sample.weights
     try:
-        responses = hybrid("tree", response, rows, weights, players, averaged=False)
+        responses = dependence_at_rows(
+            "tree", response, rows, weights, players, averaged=False
+        )
     except UnreadableModelError:
         own = response(rows.native)
         after = _with_donors(response, loss, sample, players, rng)
@@ -265,7 +267,9 @@ def _with_all(responses, loss, weights):
         return index, at_points @ (shares / weights.sum())
 
     after = np.empty((len(responses.positions), len(weights)))
-    for of_player, parts in zip(after, responses.outcomes(reduce), strict=True):
+    for of_player, parts in zip(
+        after, responses.responses_at_points(reduce), strict=True
+    ):
         for index, means in parts:
             of_player[index] = means
     return after
@@ -432,7 +436,7 @@ class AdditiveModel:
 
 
 def additive_trees(trees):
-    """`HybridTrees` as an `AdditiveModel`, or None: see `adds_players`."""
+    """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
     return AdditiveModel(trees.predictions, trees.predictions, trees.alone)

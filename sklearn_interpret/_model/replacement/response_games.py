@@ -12,7 +12,7 @@ from scipy.special import logit
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 
 # Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.

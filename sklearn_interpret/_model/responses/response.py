@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_interpret._model._sklearn_compat import has_independent_labels
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.responses.predictors import (
     RESPONSE_METHODS,
     innermost,
@@ -373,3 +375,19 @@ def check_finite(values):
         f"The model's response is {what}: row {bad[0]} of the rows sent to it has "
         f"{values[bad[0]].tolist()} ({len(bad)} such rows in this batch)."
     )
+
+
+def plain_responses(response, rows):
+    """Responses to the rows as they are, in batches: (n_rows, n_outputs)."""
+    height = batch_rows(rows.row_bytes)
+    if rows.n_rows <= height:
+        return response(rows.native)
+    index = np.arange(rows.n_rows)
+    parts = slices(rows.n_rows, height)
+    batches = counted([index[part] for part in parts])
+    return np.concatenate([response(rows.take(batch).native) for batch in batches])
+
+
+def count_outputs(response, rows):
+    """Number of the model's outputs, from a single row."""
+    return plain_responses(response, rows.take([0])).shape[1]

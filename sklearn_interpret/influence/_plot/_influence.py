@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
-from sklearn_interpret._model.leave_out import Training, scores_without
+from sklearn_interpret._model.leave_out.refits import scores_without
+from sklearn_interpret._model.leave_out.training import Training
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.responses.scoring import resolve_metrics
 from sklearn_interpret._model.rows.arrays import as_rows

@@ -11,14 +11,10 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.replacement.replaced import (
-    ReplacedResponses,
-    ReplacedTrees,
-    Replacement,
-    plain_responses,
-    replaced,
-)
-from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.replacement.replaced import ReplacedResponses, replaced
+from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
+from sklearn_interpret._model.replacement.replacement import Replacement
+from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import gather
 from tests.model.containers import CONTAINERS, cells, same_cells, schema

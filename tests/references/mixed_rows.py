@@ -1,4 +1,4 @@
-"""Averages of hybrid rows as whole arrays."""
+"""Averages of mixed rows as whole arrays."""
 
 import numpy as np
 

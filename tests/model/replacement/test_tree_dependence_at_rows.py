@@ -24,13 +24,18 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_interpret._core.trees.effects import feature_sets
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
-from sklearn_interpret._model.replacement import hybrid_trees, replaced
-from sklearn_interpret._model.replacement.hybrid import HybridResponses, hybrid
-from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees
+from sklearn_interpret._model.replacement import replaced_trees, tree_dependence_at_rows
+from sklearn_interpret._model.replacement.dependence_at_rows import (
+    DependenceAtRows,
+    dependence_at_rows,
+)
+from sklearn_interpret._model.replacement.tree_dependence_at_rows import (
+    TreeDependenceAtRows,
+)
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
-from tests.references.hybrid import averages
+from tests.references.mixed_rows import averages
 from tests.references.observed import mean_given, outcomes
 
 N_ROWS = 40
@@ -150,7 +155,7 @@ def weights_of(name):
 def observe(model, X, asked, players, weights, **how):
     response = make_response(model, **asked)
     given = response, as_rows(X), weights, players
-    return hybrid("tree", *given, averaged=False, **how), response
+    return dependence_at_rows("tree", *given, averaged=False, **how), response
 
 
 def columns_of(players, *which):
@@ -178,7 +183,9 @@ def check_joint(observed, ask, X, players, weights, sets):
 
 
 def check_outcomes(observed, ask, X, players):
-    found = observed.outcomes(lambda player, index, answers: (index, answers.copy()))
+    found = observed.responses_at_points(
+        lambda player, index, answers: (index, answers.copy())
+    )
     for which, (blocks, at) in enumerate(zip(found, observed.positions, strict=True)):
         index = np.concatenate([rows for rows, _ in blocks])
         assert_array_equal(index, np.arange(len(X)))
@@ -232,16 +239,18 @@ def test_work_on_functions_of_sums_grows_faster_than_the_rows():
 def test_means_of_labels_are_those_of_the_model(name):
     model, X, asked = LINKS[name]
     given = make_response(model, **asked), as_rows(X), weights_of(name), SINGLE
-    assert isinstance(hybrid("auto", *given, averaged=True), HybridResponses)
+    assert isinstance(
+        dependence_at_rows("auto", *given, averaged=True), DependenceAtRows
+    )
     with pytest.raises(UnreadableModelError, match="not the plain sum of its trees"):
-        hybrid("tree", *given, averaged=True)
+        dependence_at_rows("tree", *given, averaged=True)
 
 
 def test_functions_of_sums_in_small_pieces(monkeypatch):
     monkeypatch.setattr(feature_sets, "_MOST_OUTPUTS", 64 * 7)
     monkeypatch.setattr(feature_sets, "_MOST_NUMBERS", 200)
-    monkeypatch.setattr(hybrid_trees, "_SETS_OF_TASK", 2)
-    monkeypatch.setattr(hybrid_trees, "_SETS_OF_WAVE", 3)
+    monkeypatch.setattr(tree_dependence_at_rows, "_SETS_OF_TASK", 2)
+    monkeypatch.setattr(tree_dependence_at_rows, "_SETS_OF_WAVE", 3)
     model, X, asked = LINKS["softmax"]
     X, weights = np.tile(X, (20, 1)), np.tile(weights_of("any"), 20)
     X[N_ROWS:, :3] += np.random.default_rng(0).normal(size=(19 * N_ROWS, 3))
@@ -252,7 +261,7 @@ def test_functions_of_sums_in_small_pieces(monkeypatch):
         monkeypatch.setattr(observed._moved, "block_rows", 128)
         return np.stack([*observed.joint(sets)])
 
-    brute = HybridResponses(make_response(model, **asked), as_rows(X), weights, SINGLE)
+    brute = DependenceAtRows(make_response(model, **asked), as_rows(X), weights, SINGLE)
     expected = np.stack([*brute.joint(sets)])
     for found in (joint(), joint(n_jobs=2)):
         assert_allclose(found, expected, rtol=0, atol=1e-10)
@@ -272,7 +281,7 @@ def test_points_are_what_the_trees_tell_apart():
 
 
 def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
-    monkeypatch.setattr(replaced, "_MOST_TASKS", 3)
+    monkeypatch.setattr(replaced_trees, "_MOST_TASKS", 3)
     model, X, asked = SUMS["forest of two targets"]
     X, weights = np.tile(X, (5, 1)), np.tile(weights_of("any"), 5)
     X[N_ROWS:] += np.random.default_rng(0).normal(size=(4 * N_ROWS, 5))
@@ -280,7 +289,7 @@ def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
 
     def numbers(**how):
         observed, _ = observe(model, X, asked, SINGLE, weights, **how)
-        kept = observed.outcomes(lambda *block: block[2].sum(axis=1))
+        kept = observed.responses_at_points(lambda *block: block[2].sum(axis=1))
         kept = [np.concatenate(parts) for parts in kept]
         return [*averages(observed), *observed.joint(sets), *kept]
 
@@ -298,7 +307,7 @@ def test_blocks_of_outcomes_follow_the_memory():
     observed, _ = observe(model, np.tile(X, (5, 1)), asked, SINGLE, np.ones(5 * N_ROWS))
 
     def sizes():
-        blocks = observed.outcomes(lambda player, index, answers: len(index))
+        blocks = observed.responses_at_points(lambda player, index, answers: len(index))
         assert all(sizes == blocks[0] for sizes in blocks)
         return blocks[0]
 
@@ -330,17 +339,17 @@ def test_models_that_are_no_function_of_trees_are_refused():
         given = response, as_rows(X), np.ones(N_ROWS), SINGLE
         with pytest.raises(UnreadableModelError):
             tree_response(response)
-        found = hybrid("auto", *given, averaged=False)
-        assert isinstance(found, HybridResponses)
+        found = dependence_at_rows("auto", *given, averaged=False)
+        assert isinstance(found, DependenceAtRows)
         with pytest.raises(UnreadableModelError):
-            hybrid("tree", *given, averaged=False)
+            dependence_at_rows("tree", *given, averaged=False)
 
 
 def test_trees_are_not_looked_at_when_the_model_is_to_be_asked():
     model, X, asked = SUMS["boosting"]
     given = make_response(model, **asked), as_rows(X), np.ones(N_ROWS), SINGLE
-    for method, kind in (("brute", HybridResponses), ("tree", HybridTrees)):
-        assert isinstance(hybrid(method, *given, averaged=True), kind)
+    for method, kind in (("brute", DependenceAtRows), ("tree", TreeDependenceAtRows)):
+        assert isinstance(dependence_at_rows(method, *given, averaged=True), kind)
 
 
 @pytest.mark.parametrize(
@@ -370,7 +379,7 @@ def test_trees_of_one_player_each_add_up(depth, players, adds):
     y = X[:, 0] * X[:, 1] + X[:, 2]
     model = GradientBoostingRegressor(n_estimators=5, max_depth=depth, random_state=0)
     response = make_response(model.fit(X, y))
-    trees = hybrid(
+    trees = dependence_at_rows(
         "tree", response, as_rows(X), np.ones(N_ROWS), players, averaged=False
     )
     assert trees.adds_players is adds
@@ -382,7 +391,7 @@ def test_functions_of_trees_do_not_add_up():
     X, y = table()
     model = GradientBoostingClassifier(n_estimators=5, max_depth=1, random_state=0)
     response = make_response(model.fit(X, y > 0))
-    trees = hybrid(
+    trees = dependence_at_rows(
         "tree", response, as_rows(X), np.ones(N_ROWS), SINGLE, averaged=False
     )
     assert not trees.adds_players

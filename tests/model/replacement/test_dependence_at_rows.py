@@ -12,19 +12,23 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
-from sklearn_interpret._model.replacement.hybrid import (
-    HybridResponses,
+from sklearn_interpret._model.replacement.dependence_at_rows import (
+    DependenceAtRows,
+    dependence_at_rows,
+)
+from sklearn_interpret._model.replacement.mixed_rows import (
     ResponseCache,
     RowKeys,
     distinct,
-    hybrid,
 )
-from sklearn_interpret._model.replacement.hybrid_trees import HybridTrees
+from sklearn_interpret._model.replacement.tree_dependence_at_rows import (
+    TreeDependenceAtRows,
+)
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
-from tests.references.hybrid import averages
 from tests.references.memory import peak_memory
+from tests.references.mixed_rows import averages
 from tests.references.models import frozen
 
 RNG = np.random.default_rng(0)
@@ -107,7 +111,7 @@ def test_columns_of_no_player_take_little_memory():
     response = make_response(frozen(lambda a, *others: a))
 
     def made():
-        HybridResponses(response, as_rows(X), np.ones(len(X)), alone_in(3))
+        DependenceAtRows(response, as_rows(X), np.ones(len(X)), alone_in(3))
 
     assert peak_memory(made) < 1.5 * X.nbytes
 
@@ -121,7 +125,7 @@ def test_the_definition_with_no_row_sent_twice(name, players_of):
     players = players_of(n_columns)
     sets = sets_of(len(players))
     model = Recording()
-    answers = HybridResponses(make_response(model), as_rows(X), weights, players)
+    answers = DependenceAtRows(make_response(model), as_rows(X), weights, players)
     alone, all_but = averages(answers)
     joint = list(answers.joint(sets))
     sent = np.concatenate(model.seen)
@@ -156,10 +160,10 @@ def test_outcomes_are_the_responses_at_every_point(name, memory):
     players = alone_in(X.shape[1])[:6]
     model = Recording()
     with config_context(working_memory=memory):
-        answers = HybridResponses(
+        answers = DependenceAtRows(
             make_response(model), as_rows(X), np.ones(len(X)), players
         )
-        found = answers.outcomes(collect)
+        found = answers.responses_at_points(collect)
     if memory > 1:
         sent = np.concatenate(model.seen)
         assert len(np.unique(sent, axis=0)) == len(sent)
@@ -183,7 +187,7 @@ def test_blocks_change_nothing(name):
     sets = sets_of(X.shape[1])[::3]
 
     def everything(n_jobs):
-        answers = HybridResponses(
+        answers = DependenceAtRows(
             make_response(Recording()),
             as_rows(X),
             weights,
@@ -223,7 +227,7 @@ def test_frames_are_sent_as_they_came():
 
     before = X.copy()
     response = make_response(LinearRegression(), respond)
-    answers = HybridResponses(response, as_rows(X), np.ones(10), alone_in(3))
+    answers = DependenceAtRows(response, as_rows(X), np.ones(10), alone_in(3))
     alone = averages(answers)[0][:, :, 0]
     filled, codes = X["c"].fillna(7).to_numpy(), X["b"].cat.codes.to_numpy()
     size = X["a"].to_numpy(dtype=float)
@@ -287,25 +291,25 @@ LINEAR = LinearRegression().fit(TREES, TARGET)
 @pytest.mark.parametrize(
     "model, method, expected",
     [
-        (BOOSTED, "auto", HybridTrees),
-        (BOOSTED, "tree", HybridTrees),
-        (BOOSTED, "brute", HybridResponses),
-        (LINEAR, "auto", HybridResponses),
-        (LINKED, "auto", HybridTrees),
-        (LINKED, "tree", HybridTrees),
-        (LINKED, "brute", HybridResponses),
+        (BOOSTED, "auto", TreeDependenceAtRows),
+        (BOOSTED, "tree", TreeDependenceAtRows),
+        (BOOSTED, "brute", DependenceAtRows),
+        (LINEAR, "auto", DependenceAtRows),
+        (LINKED, "auto", TreeDependenceAtRows),
+        (LINKED, "tree", TreeDependenceAtRows),
+        (LINKED, "brute", DependenceAtRows),
     ],
 )
 def test_trees_are_read_where_that_works(model, method, expected):
     given = make_response(model), as_rows(TREES), np.ones(40), alone_in(3)
-    found = hybrid(method, *given, averaged=True)
+    found = dependence_at_rows(method, *given, averaged=True)
     assert type(found) is expected
 
 
 def test_trees_are_insisted_on():
     given = make_response(LINEAR), as_rows(TREES), np.ones(40), alone_in(3)
     with pytest.raises(UnreadableModelError):
-        hybrid("tree", *given, averaged=True)
+        dependence_at_rows("tree", *given, averaged=True)
 
 
 def test_the_rows_sent_are_counted_beforehand():
@@ -313,7 +317,7 @@ def test_the_rows_sent_are_counted_beforehand():
         X = TABLES[name]
         model = Recording()
         players, sets = alone_in(X.shape[1]), sets_of(X.shape[1])
-        answers = HybridResponses(
+        answers = DependenceAtRows(
             make_response(model), as_rows(X), np.ones(len(X)), players
         )
         of_sizes = [[one for one in sets if len(one) == size] for size in (2, 3)]
@@ -327,7 +331,7 @@ def test_the_rows_sent_are_counted_beforehand():
 
 def test_grids_are_not_held_all_at_once():
     X = RNG.normal(size=(30, 40))
-    answers = HybridResponses(
+    answers = DependenceAtRows(
         make_response(frozen(lambda a, *others: a)),
         as_rows(X),
         np.ones(len(X)),

@@ -1,4 +1,4 @@
-"""Responses to hybrid rows of models made of trees, without their `predict`."""
+"""Partial dependence at the rows' own values, from the trees of a model."""
 
 from functools import cached_property, partial
 from itertools import islice
@@ -14,7 +14,12 @@ from sklearn_interpret._core.trees.effects.tree_effects import (
     TreeEffects,
 )
 from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._model.replacement import replaced
+from sklearn_interpret._model.replacement.point_means import PointMeans
+from sklearn_interpret._model.replacement.replaced_trees import (
+    ReplacedTrees,
+    row_tasks,
+    sums_of_passes,
+)
 
 # Parts whose conditions have more steps on average are no intervals: their terms are
 # found from the rows that meet the conditions.
@@ -37,69 +42,10 @@ _SETS_COUNTED = 2**14
 _LEAVES_OF_SUM = 1000
 
 
-class PointMeans:
-    """Partial dependence at the rows' own values, from responses at all points.
+class TreeDependenceAtRows(PointMeans, ReplacedTrees):
+    """Partial dependence at the rows' own values, from trees and the link of sums.
 
-    A subclass has the method `outcomes` and the attributes `positions`, `n_points` and
-    `_shares`, the rows' shares of the weight.
-    """
-
-    def alone(self, player, rows=slice(None)):
-        """Partial dependence on a player at rows' own values.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, k)
-            The weighted mean over the sample of the response with the row's value of
-            the player.
-        """
-        return self._averages[player][self.positions[player][rows]]
-
-    def all_but(self):
-        """Partial dependence on all but one player at rows' own values, in parts.
-
-        Yields
-        ------
-        rows, players : slice
-            Some of them, each pair of both once.
-        means : ndarray of shape (rows, players, k)
-            The weighted mean, over the values of the player in the sample, of the
-            response to the row.
-        """
-        for player, (_, means) in enumerate(self._means):
-            yield slice(None), slice(player, player + 1), means[:, None]
-
-    @property
-    def _averages(self):
-        """Mean responses with each player at each of its points."""
-        return [at_points for at_points, _ in self._means]
-
-    @cached_property
-    def _means(self):
-        """For each player, means over the rows at its points, and the reverse."""
-        shares = [
-            np.bincount(at, self._shares, n_points)
-            for at, n_points in zip(self.positions, self.n_points, strict=True)
-        ]
-
-        def reduce(player, index, responses):
-            at_points = np.einsum("b,bdk->dk", self._shares[index], responses)
-            all_but = np.einsum("d,bdk->bk", shares[player], responses)
-            return index, at_points, all_but
-
-        found = []
-        for parts in self.outcomes(reduce):
-            index, at_points, all_but = zip(*parts, strict=True)
-            means = np.empty((len(self._shares), all_but[0].shape[1]))
-            means[np.concatenate(index)] = np.concatenate(all_but)
-            found.append((sum(at_points), means))
-        return found
-
-
-class HybridTrees(PointMeans, replaced.ReplacedTrees):
-    """Responses to hybrid rows from the trees of a model, and the link of their sums.
-
-    It has the methods of `HybridResponses`; there, a player's points are its distinct
+    It has the methods of `DependenceAtRows`; there, a player's points are its distinct
     values, and here those of them between which the trees can split.
 
     Parameters
@@ -164,7 +110,7 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
             sizes = pairwise_interactions.bytes_of_pairs(shape, n_rows, n_leaves, k)
             n_bytes += sizes[n_leaves > 0].sum()
         n_passes = 1 + n_bytes / self._bytes_of_curves + len(triples)
-        return replaced.sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
+        return sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
 
     def _sums_of_points(self, pairs, triples):
         """As `most_sums`, where the link is evaluated at every row and point."""
@@ -210,7 +156,7 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
         sets = map(tuple, sets)
         return self._joint_sums(sets) if self._trees.additive else self._linked(sets)
 
-    def outcomes(self, reduce):
+    def responses_at_points(self, reduce):
         """Reduced responses with one player at each of its points, in order of rows."""
         return self.responses(partial(_at_all_points, reduce), n_jobs=self._n_jobs)
 
@@ -314,7 +260,7 @@ class HybridTrees(PointMeans, replaced.ReplacedTrees):
         """Slices of the rows with ``function(codes, given)``, `size` rows at a time."""
         tasks = [
             (function, self._codes[rows], given, size)
-            for rows in replaced.row_tasks(len(self._codes), size)
+            for rows in row_tasks(len(self._codes), size)
         ]
         start = 0
         for part in run_in_threads(_in_turn, tasks, n_jobs=self._n_jobs):
@@ -332,7 +278,7 @@ def _distinct(codes):
 
 
 def _at_all_points(reduce, player, index, points, responses):
-    """A reduction of outcomes, which have all points."""
+    """A reduction of responses, which have all points."""
     return reduce(player, index, responses)
 
 
