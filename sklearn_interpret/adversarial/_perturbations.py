@@ -60,6 +60,8 @@ class LinearPerturbation:
         Number of rows in one call of the model, per attacked row.
     """
 
+    method = "linear"
+
     def __init__(self, known):
         self._effects = ColumnEffects(known)
         self._target = self._effects.target()
@@ -171,6 +173,8 @@ class TreePerturbation:
         Another norm.
     """
 
+    method = "trees"
+
     def __init__(self, known, time_limit):
         norm = known.actionability.norm
         self._search = TreeSearch(known, 0.0)
@@ -211,6 +215,8 @@ class SmoothPerturbation:
     rows_each : int
         Number of rows in one call of the model, per attacked row.
     """
+
+    method = "gradient"
 
     def __init__(self, known):
         self._margins = Margins(known)

@@ -15,13 +15,13 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
 from sklearn_interpret._model.actions.linear_search import LinearSearch
 from sklearn_interpret._model.actions.problem import SearchProblem
-from sklearn_interpret._model.formulas.linear import read_linear
+from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.linear import LinearModel, read_linear
 from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
-from sklearn_interpret.exceptions import UnreadableModelError
 
 # Parameters that may make a target impossible.
 _LIMITS = (
@@ -388,12 +388,5 @@ def _constraint(constraint, rows, categorical):
 
 def _kind_of_search(estimator):
     """The class that searches a model of this kind."""
-    try:
-        read_linear(estimator)
-    except UnreadableModelError as of_linear:
-        try:
-            read_trees(estimator)
-        except UnreadableModelError as of_trees:
-            raise UnreadableModelError(f"{of_linear} {of_trees}") from of_trees
-        return TreeSearch
-    return LinearSearch
+    model = formula([read_linear, read_trees], estimator, required=True)
+    return LinearSearch if isinstance(model, LinearModel) else TreeSearch

@@ -18,6 +18,7 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.formulas.bags_of_words import BagOfWords
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret.base import BaseInspector
@@ -172,17 +173,14 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         """The model as a linear bag of words; None where it is to be searched."""
         if self.method == "search":
             return None
-        try:
-            if self.mask_token:
-                raise UnreadableModelError(
-                    f"mask_token={self.mask_token!r} is put in place of words: what "
-                    "they add is not lost."
-                )
-            return BagOfWords.of(self._outcome)
-        except UnreadableModelError:
-            if self.method == "exact":
-                raise
+        if self.mask_token and self.method == "exact":
+            raise UnreadableModelError(
+                f"mask_token={self.mask_token!r} is put in place of words: what they "
+                "add is not lost."
+            )
+        if self.mask_token:
             return None
+        return formula([BagOfWords.of], self._outcome, required=self.method == "exact")
 
     @shows_progress
     def explain(self, X: Any) -> RemovalExplanation:

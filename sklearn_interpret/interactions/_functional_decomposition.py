@@ -17,6 +17,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.formula_class import computes_as
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
@@ -245,24 +246,18 @@ class FunctionalDecomposition(BaseReadPlayers):
         n_players = len(self.features_)
         order = min(self.max_order, n_players)
         given = self.estimator_, self.response_method, self.target
-        try:
-            trees = explained_response(*given)
-        except UnreadableModelError:
-            if path_dependent:
-                raise
-        else:
-            if trees.additive:
-                weights = None if path_dependent else weights
-                player = self._players(trees.model.columns)
-                return trees, ComponentsOfTrees(
-                    trees, background, weights, player, n_players, order
-                )
-            if path_dependent:
-                raise UnreadableModelError(
-                    f'response_method="{trees.method}" of this model is not the sum of '
-                    "its trees, and can be decomposed with "
-                    'perturbation="interventional" only.'
-                )
+        trees = formula([explained_response], *given, required=path_dependent)
+        if trees is not None and trees.additive:
+            weights = None if path_dependent else weights
+            player = self._players(trees.model.columns)
+            return trees, ComponentsOfTrees(
+                trees, background, weights, player, n_players, order
+            )
+        if path_dependent:
+            raise UnreadableModelError(
+                f'response_method="{trees.method}" of this model is not the sum of its '
+                'trees, and can be decomposed with perturbation="interventional" only.'
+            )
         explained, terms, players = self._terms(background, response)
         game = CoalitionGame(terms, background, weights, self.features_)
         return explained, ComponentsOfCoalitions(game, players, order)
@@ -270,12 +265,8 @@ class FunctionalDecomposition(BaseReadPlayers):
     def _terms(self, background, response):
         """The response that is decomposed, its terms, and the players of each."""
         given = self.estimator_, self.response_method, self.target
-        try:
-            linear = explained_linear(*given)
-            linear.check(background)
-        except UnreadableModelError:
-            pass
-        else:
+        linear = formula([explained_linear], *given, rows=background)
+        if linear is not None:
             player = self._players(linear.model.columns)
             terms = LinearTerms(linear, player, len(self.features_))
             return linear, terms, terms.players

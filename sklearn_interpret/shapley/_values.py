@@ -13,12 +13,12 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import BasePlayers
 from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.shapley._base import InteractionValuesMixin
 from sklearn_interpret.shapley._exact import MOST_PLAYERS, ExactShapley
 from sklearn_interpret.shapley._kernel import KernelSHAP
@@ -43,20 +43,13 @@ _BUDGET = 2**10
 
 def _is_sum(rows: Rows, *response: Any) -> bool:
     """Whether the response to rows is a sum of trees."""
-    try:
-        trees = explained_response(*response)
-        return trees.additive and trees.agrees(rows)
-    except UnreadableModelError:
-        return False
+    trees = formula([explained_response], *response)
+    return trees is not None and trees.additive and trees.agrees(rows)
 
 
 def _is_linear(rows: Rows, *response: Any) -> bool:
     """Whether the response to rows is a linear function."""
-    try:
-        explained_linear(*response).check(rows)
-    except UnreadableModelError:
-        return False
-    return True
+    return formula([explained_linear], *response, rows=rows) is not None
 
 
 def _has_interaction_values(inspector):

@@ -14,6 +14,7 @@ from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.independent_columns import (
     IndependentColumns,
 )
@@ -24,7 +25,6 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret._model.surrogates.local_samples import LocalDraws
-from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import AttributionTransformerMixin
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
@@ -255,12 +255,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         if refused:
             return None
         sizes = [len(column.labels) for column in self._marginals.columns]
-        try:
-            return IndependentColumns(self._response, self._marginals.levels(), sizes)
-        except UnreadableModelError:
-            if self.method == "tree":
-                raise
-            return None
+        columns = self._response, self._marginals.levels(), sizes
+        return formula([IndependentColumns], *columns, required=self.method == "tree")
 
     def _make_sampler(self, seed):
         rng = np.random.default_rng(seed)

@@ -27,6 +27,7 @@ from sklearn_interpret._model._sklearn_compat import (
     LinearClassifierMixin,
 )
 from sklearn_interpret._model.formulas.column_lineage import errors_in
+from sklearn_interpret._model.formulas.door import Formula
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.last_step import LastStep, after_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
@@ -101,7 +102,7 @@ class LinearModel(LastStep):
 
 
 @dataclass(frozen=True, eq=False)
-class ExplainedLinear:
+class ExplainedLinear(Formula):
     """Outputs of a linear model that are explained."""
 
     model: LinearModel  # with these outputs only
@@ -135,8 +136,8 @@ class ExplainedLinear:
         rough = raw.dtype in (np.float16, np.float32)
         return self.response.read(raw).astype(raw.dtype if rough else np.float64)
 
-    def check(self, rows):
-        """Raise if the model's responses to `Rows` do not follow its coefficients."""
+    def _comparisons(self, rows):
+        """Blocks of responses, of linear functions of the rows, and of tolerances."""
         entries = rows.n_columns + len(self.model.columns)
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
         for part in slices(rows.n_rows, step):
@@ -155,13 +156,15 @@ class ExplainedLinear:
                 smallest = np.finfo(float).tiny
                 responses = np.log(np.maximum(responses, smallest))
                 expected = np.maximum(expected, np.log(smallest))
-            same_shape = responses.shape == expected.shape
-            if not same_shape or np.any(np.abs(responses - expected) > tolerance):
-                name = type(unfrozen(self.response.estimator)).__name__
-                raise UnreadableModelError(
-                    f"{self.response.method} of {name} is not the linear function that "
-                    f"its coef_ and intercept_ make. What can be read: {READABLE}."
-                )
+            yield responses, expected, tolerance
+
+    @property
+    def _mismatch(self):
+        name = type(unfrozen(self.response.estimator)).__name__
+        return (
+            f"{self.response.method} of {name} is not the linear function that its "
+            f"coef_ and intercept_ make. What can be read: {READABLE}."
+        )
 
 
 def explained_linear(estimator, response_method="auto", target=None):

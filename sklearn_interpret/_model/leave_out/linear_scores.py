@@ -15,6 +15,7 @@ from sklearn.linear_model import (
 )
 from sklearn.svm import LinearSVC
 
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.gradients.objectives import (
@@ -26,7 +27,6 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import check_finite
 from sklearn_interpret._model.rows.base import copy_of
-from sklearn_interpret.exceptions import UnreadableModelError
 
 # These classes, without subclasses, which may fit in another way.
 _OF_SCORES = (
@@ -116,11 +116,9 @@ def score_model_without(training, steps, model, response, deleted):
     """`ScoresWithout`, where the model is one of them; else None."""
     if type(model) not in _OF_SCORES or not _is_smooth(model):
         return None
-    try:
-        optimum = score_model(
-            training.fitted, training.rows.native, training.y, training.weights
-        )
-    except UnreadableModelError:
+    sample = training.rows.native, training.y, training.weights
+    optimum = formula([score_model], training.fitted, *sample)
+    if optimum is None:
         return None
     n_inputs = coefficient_table(model).shape[1]
     penalised = (optimum.penalty + optimum.row_penalty > 0)[:n_inputs].all()

@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import counted, duration_in_words
@@ -28,7 +29,7 @@ from sklearn_interpret._model.responses.scoring import (
     class_indicators,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
 
@@ -224,11 +225,9 @@ def loss_increases(estimator, sample, players, shares, rng):
     """
     response, loss = _loss_of_kind(estimator, sample.y, shares)
     rows, weights = sample.rows, sample.weights
-    try:
-        responses = dependence_at_rows(
-            "tree", response, rows, weights, players, averaged=False
-        )
-    except UnreadableModelError:
+    by_trees = partial(dependence_at_rows, "tree", averaged=False)
+    responses = formula([by_trees], response, rows, weights, players)
+    if responses is None:
         own = response(rows.native)
         after = _with_donors(response, loss, sample, players, rng)
     else:

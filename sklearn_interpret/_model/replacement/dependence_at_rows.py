@@ -14,6 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn import get_config
 
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import counted
@@ -29,7 +30,6 @@ from sklearn_interpret._model.replacement.tree_dependence_at_rows import (
     TreeDependenceAtRows,
 )
 from sklearn_interpret._model.responses.response import plain_responses
-from sklearn_interpret.exceptions import UnreadableModelError
 
 # Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
@@ -69,14 +69,15 @@ def dependence_at_rows(
     UnreadableModelError
         With "tree".
     """
-    if method != "brute":
-        try:
-            trees = tree_response(response, labels=not averaged)
-            return TreeDependenceAtRows(trees, rows, weights, players, n_jobs=n_jobs)
-        except UnreadableModelError:
-            if method == "tree":
-                raise
-    return DependenceAtRows(response, rows, weights, players, n_jobs=n_jobs)
+    sample = rows, weights, players
+
+    def by_trees():
+        trees = tree_response(response, labels=not averaged)
+        return TreeDependenceAtRows(trees, *sample, n_jobs=n_jobs)
+
+    readers = [] if method == "brute" else [by_trees]
+    by_formula = formula(readers, required=method == "tree")
+    return by_formula or DependenceAtRows(response, *sample, n_jobs=n_jobs)
 
 
 class DependenceAtRows(PointMeans):

@@ -13,13 +13,13 @@ from itertools import chain, pairwise
 import numpy as np
 from joblib import effective_n_jobs
 
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
 from sklearn_interpret._model.responses.response import count_outputs
-from sklearn_interpret.exceptions import UnreadableModelError
 
 
 def replaced(method, response, rows, replacements, *, additive=False):
@@ -48,15 +48,16 @@ def replaced(method, response, rows, replacements, *, additive=False):
     UnreadableModelError
         With "tree".
     """
-    if method != "brute":
-        try:
-            trees = tree_response(response, additive=additive, labels=False)
-            if method == "tree" or not _are_few(rows, replacements, trees.ensemble):
-                return ReplacedTrees(trees, rows, replacements)
-        except UnreadableModelError:
-            if method == "tree":
-                raise
-    return ReplacedResponses(response, rows, replacements)
+
+    def by_trees():
+        trees = tree_response(response, additive=additive, labels=False)
+        if method == "auto" and _are_few(rows, replacements, trees.ensemble):
+            return None
+        return ReplacedTrees(trees, rows, replacements)
+
+    readers = [] if method == "brute" else [by_trees]
+    by_formula = formula(readers, required=method == "tree")
+    return by_formula or ReplacedResponses(response, rows, replacements)
 
 
 def _are_few(rows, replacements, ensemble):

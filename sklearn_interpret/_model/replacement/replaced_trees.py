@@ -219,7 +219,7 @@ def _moved_features(trees, rows, replacements):
         numbers = trees.model.encode(native)
         found.append(trees.ensemble.codes(numbers))
         if not np.isfinite(numbers).all():  # the model may refuse missing values
-            trees.check(native, found[-1])
+            trees.check_codes(native, found[-1])
     codes = np.concatenate(found)
     for part in replacements:
         features = np.flatnonzero(np.isin(trees.model.columns, part.columns))

@@ -93,7 +93,7 @@ def _check_mixed(trees, levels, sizes, codes, spots):
         codes[donors[column], feature]
         for feature, column in enumerate(trees.model.columns)
     ]
-    trees.check(levels.mixed(spots, donors), np.column_stack(mixed))
+    trees.check_codes(levels.mixed(spots, donors), np.column_stack(mixed))
 
 
 def _refuse_large(ensemble, part, name):

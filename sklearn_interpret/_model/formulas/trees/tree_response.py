@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._model.formulas.door import Formula, are_close
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.trees import (
     _catboost,
@@ -60,7 +61,7 @@ _SPOTS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class TreeResponse:
+class TreeResponse(Formula):
     """A response of a model as the sum of its trees, or as a function of that sum.
 
     Build it with :func:`tree_response` or :func:`explained_response`.
@@ -153,12 +154,20 @@ class TreeResponse:
         sums = self.ensemble.raw_of_codes(codes)
         return sums if self.additive else self._linked(sums)
 
-    def agrees(self, rows):
-        """Whether trees and model agree on some of the `Rows`."""
+    def _comparisons(self, rows):
+        """Responses to some of the rows, functions of the trees, and tolerances."""
         some = rows.take(_spots(rows.n_rows))
         expected = self.predictions(some.native)
         tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
-        return self._reproduces(expected, self.codes(some)[:], tolerance)
+        yield self._comparison(expected, self.codes(some)[:], tolerance)
+
+    @property
+    def _mismatch(self):
+        function = "sum" if self.additive else "function"
+        return (
+            f"The response of {_name(self.response)} is not the {function} of the "
+            "trees that were read from it."
+        )
 
     def takes(self, rows):
         """Whether the model surely accepts `Rows`: finite numbers, numeric splits."""
@@ -183,33 +192,26 @@ class TreeResponse:
         """
         codes, spots = self.codes(rows).held_with_spots()
         some = rows.take(spots)
-        self.check(some.native, self.codes(some)[:])
+        self.check_codes(some.native, self.codes(some)[:])
         return codes
 
-    def check(self, X, codes):
-        """Raise if trees and model disagree on rows, given with their codes."""
-        if self._reproduces(self.response(X), codes, _TOLERANCE):
-            return
-        what = "sum" if self.additive else "function"
-        raise UnreadableModelError(
-            f"The response of {_name(self.response)} is not the {what} of the trees "
-            "that were read from it."
-        )
+    def check_codes(self, X, codes):
+        """Raise if trees and model disagree on native rows, given with their codes."""
+        if not are_close(*self._comparison(self.response(X), codes, _TOLERANCE)):
+            raise UnreadableModelError(self._mismatch)
 
-    def _reproduces(self, expected, codes, tolerance):
-        """Whether the trees reproduce the expected responses to rows with `codes`."""
+    def _comparison(self, expected, codes, tolerance):
+        """Expected responses to rows with `codes`, those of the trees, tolerances."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
         with np.errstate(over="ignore", invalid="ignore"):
             # Sizes of the terms bound the rounding of the sum, even if terms cancel.
-            found = base + leaves.sum(axis=1)
+            computed = base + leaves.sum(axis=1)
             size = abs(base) + abs(leaves).sum(axis=1)
             if not self.additive:
-                found = self._linked(found)
+                computed = self._linked(computed)
                 size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
-            if found.shape != expected.shape:
-                return False
-            return not np.any(np.abs(found - expected) > tolerance * size)
+            return expected, computed, tolerance * size
 
     def _linked(self, sums):
         """The response as a function of the sums (n, n_sums)."""

@@ -65,7 +65,7 @@ def test_the_response_is_the_sum(name):
     codes = ensemble.codes(trees.model.encode(X))
     added = ensemble.base + ensemble.value[ensemble.apply_codes(codes)].sum(axis=1)
     assert_allclose(added, response(X), rtol=0, atol=1e-12)
-    trees.check(X, codes)
+    trees.check_codes(X, codes)
 
 
 BOOSTED = hist_classifier(TWO)
@@ -134,7 +134,7 @@ def test_trees_that_are_not_the_model_are_found_out(monkeypatch):
     trees = changed_by(monkeypatch, lambda values: 2 * values)
     codes = trees.ensemble.codes(trees.model.encode(X))
     with pytest.raises(UnreadableModelError, match="Regressor is not the sum of the"):
-        trees.check(X, codes)
+        trees.check_codes(X, codes)
 
 
 @pytest.mark.parametrize(("shift", "agrees"), [(0.0, True), (1e-7, False)])
