@@ -53,6 +53,8 @@ from sklearn_interpret._model.sklearn_bases import (
     MetaEstimatorMixin,
     available_if,
     fit_context,
+    plain_state,
+    set_plain_state,
     with_callbacks,
 )
 from sklearn_interpret._model.validation import (
@@ -184,8 +186,10 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     _errors_count_rows = False
 
     def __getstate__(self):
-        state = super().__getstate__()
+        state = plain_state(self)
         return {**state, **{name: None for name in self._caches if name in state}}
+
+    __setstate__ = set_plain_state
 
     @_unfitted_on_failure
     @with_callbacks

@@ -18,6 +18,7 @@ from sklearn_interpret._model._sklearn_compat import check_feature_names_in, war
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -25,6 +26,7 @@ from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
 
 
+@lazy_transformer
 class BaseRowSearch(TransformerMixin, BaseInspector):
     """Base of searches that return rows which satisfy a target.
 

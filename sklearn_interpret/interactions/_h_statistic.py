@@ -20,6 +20,7 @@ from sklearn_interpret._model.replacement.hybrid import hybrid
 from sklearn_interpret._model.replacement.replaced import Replacement, replaced
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
@@ -42,6 +43,7 @@ _ADVICE = (
 )
 
 
+@lazy_transformer
 @estimator_dataclass
 class HStatistic(TransformerMixin, BaseInteraction):
     """Friedman and Popescu's H statistics: how strongly features interact.

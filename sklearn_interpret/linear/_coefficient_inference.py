@@ -43,6 +43,7 @@ from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._model.response import innermost, make_response
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import feature_index
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import (
@@ -76,6 +77,7 @@ _COLUMNS = {
 }
 
 
+@lazy_transformer
 @estimator_dataclass
 class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.

@@ -20,6 +20,7 @@ from sklearn_interpret._inspectors.predictor import BasePredictor
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.exceptions import IdentifierWarning
@@ -91,6 +92,7 @@ class Rule:
         return all_hold([self.conditions], rows, rows.n_rows)[0]
 
 
+@lazy_transformer
 class RuleModel(TransformerMixin, BasePredictor):
     """Base of models made of rules: `categorical_features` in, `rules_` out.
 

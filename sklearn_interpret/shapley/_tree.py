@@ -17,7 +17,7 @@ from sklearn_interpret._core.trees.shapley.values import (
     rescaled_values,
     value_blocks,
 )
-from sklearn_interpret._inspectors.players import BaseReadPlayers
+from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import (
     batch_rows,
@@ -29,7 +29,7 @@ from sklearn_interpret._model.parallel import (
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.shapley._base import InteractionValuesMixin
+from sklearn_interpret.shapley import _base
 
 # Bytes of the background's tables that are kept even with no working memory.
 _LEAST_KEPT_BYTES = 2**20
@@ -37,7 +37,7 @@ _LEAST_KEPT_BYTES = 2**20
 _CHECKED = 10_000
 
 
-class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
+class TreeSHAP(BaseFormulaAttribution):
     """Exact Shapley values and interaction values of sums of trees.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -182,9 +182,11 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
     _for_any_model = "KernelSHAP takes any model."
 
     _parameter_constraints = {
-        **BaseReadPlayers._parameter_constraints,
+        **BaseFormulaAttribution._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
     }
+
+    interaction_values = _base.interaction_values
 
     def _make_response(self):
         trees = explained_response(self.estimator_, self.response_method, self.target)
@@ -202,7 +204,7 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
                 )
         return trees
 
-    def _prepare(self, background, response):
+    def _fit_base_values(self, background, response):
         self._trees = response
         self._shares, rows = None, background.rows
         if self.perturbation == "interventional":
@@ -246,7 +248,7 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
         return plan, game
 
     _takes_partitions = True
-    _caches = (*BaseReadPlayers._caches, "_cached_plan")
+    _caches = (*BaseFormulaAttribution._caches, "_cached_plan")
 
     def _plan_and_game(self):
         if self._cached_plan is None:
@@ -267,7 +269,7 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
             else:
                 yield here, self._trees.of_codes(codes[batch])
 
-    def _values(self, rows):
+    def _attribute(self, rows):
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
         predictions, asks = None, self._asks_model(rows)
@@ -292,7 +294,7 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
         approximation = None if self._trees.additive else "rescaled margins"
         return values, predictions, {"approximation": approximation}
 
-    def _pairs(self, rows):
+    def _pair_values(self, rows):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
         asks = self._asks_model(rows)
