@@ -240,7 +240,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_predictor(self._get_estimator())
         self._reset()
-        partitions = Partitions.of(X, y, sample_weight)
+        partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             X, y, sample_weight = first_rows(self, partitions), None, None
             if not isinstance(self._get_estimator(), FrozenEstimator):

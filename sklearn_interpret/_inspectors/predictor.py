@@ -65,7 +65,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        partitions = Partitions.of(X, y, sample_weight)
+        partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             rows = self._check_rows(first_rows(self, partitions), reset=True)
             check = partial(_checked, clone(self))

@@ -152,7 +152,7 @@ class MinimalPerturbation(BaseAttack):
 
     _budget = None
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         known = SearchProblem(outcome, actionability, sample.rows)
         try:
             self._search, self.method_ = LinearPerturbation(known), "linear"

@@ -74,7 +74,7 @@ class Attributor(ABC):
         return self.n_coalitions(n_players)
 
     @abstractmethod
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions (m, n_players, k) of `PlayedRows` of a `CoalitionGame`.
 
         Also returns a dict of further fields of the explanation.
@@ -106,7 +106,7 @@ class AllCoalitions(Attributor):
         """Interaction values (n_players, n_players, k), zero on the diagonal."""
         return interactions_of_all(known)
 
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions, and standard errors if coalitions are sampled."""
         shape = *played.active.shape, len(game.base_values)
         values, errors = np.zeros((2, *shape))
@@ -115,7 +115,7 @@ class AllCoalitions(Attributor):
             values[row, players], errors[row, players] = found
         return values, {"standard_errors": errors} if self.sampled else {}
 
-    def pairs(self, game, played):
+    def pair_values(self, game, played):
         """Interaction values, with the rest of each player's value on the diagonal."""
         n_rows, n_players = played.active.shape
         pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
@@ -216,13 +216,13 @@ class BaseCoalitional(BaseAttribution):
 
 def _attributions_of(attributor, game, rows):
     played = game.play(rows)
-    values, fields = attributor.values(game, played)
+    values, fields = attributor.attribute(game, played)
     return (values, played.predictions, fields), played.saturated
 
 
 def _interactions_of(attributor, game, rows):
     played = game.play(rows)
-    return attributor.pairs(game, played), played.saturated
+    return attributor.pair_values(game, played), played.saturated
 
 
 def _warn_saturated(where):
