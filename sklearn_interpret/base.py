@@ -27,6 +27,8 @@ from sklearn_interpret._inspectors.sklearn_bases import (
     MetaEstimatorMixin,
     available_if,
     fit_context,
+    plain_state,
+    set_plain_state,
     with_callbacks,
 )
 from sklearn_interpret._model._sklearn_compat import (
@@ -186,8 +188,10 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     _errors_count_rows = False
 
     def __getstate__(self):
-        state = super().__getstate__()
+        state = plain_state(self)
         return {**state, **{name: None for name in self._caches if name in state}}
+
+    __setstate__ = set_plain_state
 
     @_unfitted_on_failure
     @with_callbacks
@@ -238,7 +242,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_predictor(self._get_estimator())
         self._reset()
-        partitions = Partitions.of(X, y, sample_weight)
+        partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             X, y, sample_weight = first_rows(self, partitions), None, None
             if not isinstance(self._get_estimator(), FrozenEstimator):

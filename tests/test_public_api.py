@@ -63,6 +63,19 @@ def test_fit_takes_the_same_everywhere(public_class):
     assert parameters["y"].default is None
 
 
+@every_class
+def test_few_classes_stand_above_it(public_class):
+    """A reader follows a method through at most four classes of the package."""
+    above = [
+        base.__name__
+        for base in public_class.__mro__[1:]
+        if base.__module__.startswith("sklearn_interpret.")
+        # Stand-ins for classes that older versions of scikit-learn lack.
+        and not base.__module__.endswith("._sklearn_compat")
+    ]
+    assert len(above) <= 4, above
+
+
 def test_public_modules():
     assert sorted(PUBLIC) == [
         "sklearn_interpret.additive",

@@ -14,8 +14,9 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
-    ClassifierMixin,
     fit_context,
+    plain_state,
+    set_plain_state,
 )
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows import validation
@@ -42,6 +43,8 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
     # Whether standard errors take the sum of the weights for the number of rows.
     _errors_count_rows = False
 
+    __getstate__, __setstate__ = plain_state, set_plain_state
+
     @fit_context(prefer_skip_nested_validation=True)
     @shows_progress
     def fit(
@@ -63,7 +66,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        partitions = Partitions.of(X, y, sample_weight)
+        partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             rows = self._check_rows(first_rows(self, partitions), reset=True)
             check = partial(_checked, clone(self))
@@ -104,27 +107,18 @@ def _checked(estimator, rows, y):
     return estimator._check_targets(rows, y)
 
 
-class MostProbableClassMixin(ClassifierMixin):
-    """Adds `predict` to a classifier that has `predict_proba`."""
+def most_probable_class(self: Any, X: Any) -> NDArray[Any]:
+    """Most probable class of each row; of equally probable ones the first.
 
-    classes_: NDArray[Any]
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        Rows.
 
-    @abstractmethod
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, in the order of `classes_`."""
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row; of equally probable ones the first.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[most_probable]
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Class labels.
+    """
+    most_probable = self.predict_proba(X).argmax(axis=1)
+    return self.classes_[most_probable]

@@ -16,13 +16,18 @@ from sklearn.utils.metadata_routing import (
 )
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, routing_enabled
-from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
+from sklearn_interpret._model.responses.predictors import (
+    is_classifier,
+    unfrozen,
+    weight_parameter,
+)
 
 
 class RefittingMixin:
     """Adds clones of the model, and parameters of their `fit` on parts of the rows."""
 
     _refits = True
+    _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         groups = None
@@ -46,6 +51,15 @@ class RefittingMixin:
         """Parameters of the estimator's `fit` for rows at these positions."""
         X, params, _ = self._given
         return parameters_of_rows(X, params, index)
+
+    def _parameters_of_copies(self, sample):
+        """Parameters of the estimator's `fit`, with the weights of these rows."""
+        # Where metadata is routed, a pipeline takes the plain name.
+        names = weight_parameter(self._get_estimator()), "sample_weight"
+        return {
+            name: sample.weights if name in names else values
+            for name, values in self._fit_parameters(sample.index).items()
+        }
 
     def _splits(self, sample, y, cv):
         """Positions of training and test rows within the sample."""

@@ -19,17 +19,19 @@ from sklearn_interpret._model._sklearn_compat import check_feature_names_in, war
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
 
 
+@lazy_transformer
 class BaseRowSearch(TransformerMixin, BaseInspector):
     """Base of searches that return rows which satisfy a target.
 
     A subclass makes the target (`_make_response`) and the constraints on changes
-    (`_make_actionability`), gets ready in `fit` (`_prepare`) and returns rows
+    (`_make_actionability`), gets ready in `fit` (`_fit_search`) and returns rows
     (`explain`).
     """
 
@@ -65,13 +67,13 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         self._actionability = self._make_actionability(sample.rows, sample.weights)
         # Errors belong to `fit`.
         _ = response.asked(sample.rows.take([0]).native).scores
-        self._prepare(sample, response, self._actionability)
+        self._fit_search(sample, response, self._actionability)
 
     @abstractmethod
     def _make_actionability(self, rows, weights):
         """The constraints on changes, from the parameters."""
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         """Get ready to search; all randomness is drawn here."""
 
     def _varying(self, rows):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_interpret._model.rows.plain import from_plain, to_plain
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
         class _BaseEstimator:
             def __sklearn_tags__(self) -> Any: ...
+            def __getstate__(self) -> Any: ...
+            def __setstate__(self, state: Any) -> None: ...
 
         class _TransformerMixin: ...
 
@@ -93,16 +97,16 @@ if TYPE_CHECKING:
 
 else:
     DataFrame = Any
-    from sklearn.base import BaseEstimator as _BaseEstimator
     from sklearn.base import (
+        BaseEstimator,
         ClassifierMixin,
         ClassNamePrefixFeaturesOutMixin,
         ClusterMixin,
         MetaEstimatorMixin,
         RegressorMixin,
+        TransformerMixin,
     )
-    from sklearn.base import TransformerMixin as _TransformerMixin
-    from sklearn.feature_selection import SelectorMixin as _SelectorMixin
+    from sklearn.feature_selection import SelectorMixin
     from sklearn.utils.metaestimators import available_if
 
     from sklearn_interpret._model._sklearn_compat import (
@@ -110,28 +114,13 @@ else:
         fit_context,
         with_callbacks,
     )
-    from sklearn_interpret._model.rows.lazy import lazy_for_dask
-    from sklearn_interpret._model.rows.plain import from_plain, to_plain
 
-    class BaseEstimator(_BaseEstimator):
-        __doc__ = _BaseEstimator.__doc__
 
-        def __getstate__(self):
-            return to_plain(super().__getstate__())
+def plain_state(self: Any) -> Any:
+    """State of an estimator with frames and dicts as plain arrays: a `__getstate__`."""
+    return to_plain(BaseEstimator.__getstate__(self))
 
-        def __setstate__(self, state):
-            super().__setstate__(from_plain(state))
 
-    class _LazyMixin:
-        """Makes `transform` of subclasses lazy for Dask, outside of `set_output`."""
-
-        def __init_subclass__(cls, **kwargs):
-            super().__init_subclass__(**kwargs)
-            if "transform" in vars(cls):
-                cls.transform = lazy_for_dask(vars(cls)["transform"])
-
-    class TransformerMixin(_LazyMixin, _TransformerMixin):
-        __doc__ = _TransformerMixin.__doc__
-
-    class SelectorMixin(_LazyMixin, _SelectorMixin):
-        __doc__ = _SelectorMixin.__doc__
+def set_plain_state(self: Any, state: Any) -> None:
+    """Set the state of an estimator from a plain one: a `__setstate__`."""
+    BaseEstimator.__setstate__(self, from_plain(state))

@@ -40,6 +40,7 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows, offsets_of
 from sklearn_interpret.additive._passes import (
@@ -69,6 +70,7 @@ _FEW_ROWS = 1000
 _MOST_NAMED = 5
 
 
+@lazy_transformer
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaseGAM(TransformerMixin, BasePredictor):
     """Base of both: terms, their fit, effects and tests.

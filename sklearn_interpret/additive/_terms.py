@@ -194,7 +194,7 @@ class Summary:
         return np.inf if self.few is None else np.count_nonzero(~np.isnan(self.few))
 
     @classmethod
-    def of(cls, rows, weights, j, kind):
+    def of_column(cls, rows, weights, j, kind):
         """The summary of rows, for a term of some kind."""
         if kind == "category":
             codes, labels = rows.encode_column(j)

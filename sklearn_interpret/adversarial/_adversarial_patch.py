@@ -210,7 +210,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         actionability.norm = 0
         return actionability
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         n_columns = sample.rows.n_columns
         shape = self.image_shape_ = shape_of_rows(self.image_shape, n_columns)
         self._shapes = shape[:2], _checked_patch_shape(self.patch_shape, shape)

@@ -63,7 +63,7 @@ class Tries:
 class BaseAttack(BaseRowSearch):
     """Base of the attacks.
 
-    A subclass gets ready in `fit` (`_prepare`) and attacks rows (`_attack`).
+    A subclass gets ready in `fit` (`_fit_search`) and attacks rows (`_attack`).
     """
 
     _for_any_model = "HopSkipJump takes any model, MinimalPerturbation also trees."
@@ -409,7 +409,7 @@ class Budget:
         low, high = self.low - steps, self.high - steps
         return steps + farthest(slopes, low, high, radius, self.norm)
 
-    def values(self, steps):
+    def rows_after(self, steps):
         """Encoded rows after some steps, as their columns take them, in the ball."""
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
@@ -455,7 +455,7 @@ class BaseGradientAttack(BaseAttack):
         "epsilon": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
         whole = (actionability.integer & actionability.vary).any()
@@ -482,8 +482,8 @@ class BaseGradientAttack(BaseAttack):
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             place = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:
-            place = self._best_of(every, every.values(steps), m)
-        values = budget.values(steps.reshape(n, m, -1)[rows, place])
+            place = self._best_of(every, every.rows_after(steps), m)
+        values = budget.rows_after(steps.reshape(n, m, -1)[rows, place])
         return values, rivals[rows, place]
 
     def _best_of(self, budget, values, number):

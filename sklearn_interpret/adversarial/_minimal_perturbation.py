@@ -153,7 +153,7 @@ class MinimalPerturbation(BaseAttack):
 
     _budget = None
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         known = SearchProblem(outcome, actionability, sample.rows)
         trees = partial(TreePerturbation, time_limit=self.time_limit)
         exact = formula([LinearPerturbation, trees], known)

@@ -202,7 +202,7 @@ class SubstituteAttack(BaseAttack):
     def _make_actionability(self, rows, weights):
         return self.attack_._make_actionability(rows, weights)
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         seeds, others = self._seeds(sample, actionability)
         learned = sample.rows.take(seeds)
         labels = _labels(outcome, learned.native)

@@ -144,7 +144,7 @@ class Anchors(BaseAnchors):
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
     }
 
-    def _prepare(self, sample):
+    def _fit_perturbations(self, sample):
         rows = sample.rows
         categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None

@@ -138,7 +138,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         "replacement": [StrOptions({"mask", "corpus"})],
     }
 
-    def _prepare(self, sample):
+    def _fit_perturbations(self, sample):
         self._split = self._make_splitter()
         self._texts_with, words, counts = {}, {}, []
         for place, text in enumerate(sample.rows):

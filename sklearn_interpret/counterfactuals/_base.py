@@ -57,7 +57,7 @@ class Found:
 class BaseCounterfactual(BaseRowSearch):
     """Base of the counterfactual methods.
 
-    A subclass gets ready in `fit` (`_prepare`) and searches (`_search`).
+    A subclass gets ready in `fit` (`_fit_search`) and searches (`_search`).
     """
 
     estimator: Any

@@ -31,8 +31,8 @@ _LARGEST_SEED = np.iinfo(np.int32).max
 class BaseAnchors(BaseInspector):
     """Base of the anchors.
 
-    A subclass gets ready in `fit` (`_prepare`), and says how samples are perturbed
-    (`_around`).
+    A subclass gets ready in `fit` (`_fit_perturbations`), and says how samples are
+    perturbed (`_around`).
     """
 
     estimator: Any
@@ -76,7 +76,7 @@ class BaseAnchors(BaseInspector):
         self._known = plain_responses(response, sample.rows)
         self._shares = sample.weights / sample.weights.sum()
         self._margins = self._make_margins()
-        self._prepare(sample)
+        self._fit_perturbations(sample)
 
     def _make_margins(self):
         """Largest distance of an equal answer from a row's own response, by output."""
@@ -88,7 +88,7 @@ class BaseAnchors(BaseInspector):
         return np.sqrt(moments.variance) / 2
 
     @abstractmethod
-    def _prepare(self, sample):
+    def _fit_perturbations(self, sample):
         """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod

@@ -203,7 +203,7 @@ class ExactCounterfactual(BaseCounterfactual):
             coefficients[i, list(by_column)] = list(by_column.values())
         return actionability.constrained(coefficients, bounds)
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         search = _kind_of_search(outcome.estimator)
         known = SearchProblem(outcome, actionability, sample.rows)
         self._searcher = search(known, self.margin)

@@ -45,7 +45,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     # Where the search was, in words.
     _tried: ClassVar[str]
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         low, high = outcome.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS

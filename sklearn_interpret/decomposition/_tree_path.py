@@ -136,7 +136,7 @@ class TreePathContributions(BaseAttribution):
             )
         return trees
 
-    def _start(self, sample, response):
+    def _fit_base_values(self, sample, response):
         self._trees = response
         self.response_method_ = response.method
         self._follows_trees = response.agrees(sample.rows)
@@ -172,7 +172,7 @@ class TreePathContributions(BaseAttribution):
         encoded = inner.described(rows)
         return decision_path(self._trees, rows, tree, self._names, encoded)
 
-    def _values(self, rows):
+    def _attribute(self, rows):
         trees = self._trees
         asks = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)

@@ -28,11 +28,18 @@ from sklearn_interpret._model.responses.response import (
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import interval_axis
 from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret.effects._axes import (
+    GRID_CONSTRAINTS,
+    grid_quantiles,
+    make_grid_axis,
+    number_of_points,
+)
 from sklearn_interpret.effects._base import (
     BaseEffect,
-    GridMixin,
+    Points,
     grid_replacement,
     row_curves,
 )
@@ -100,8 +107,9 @@ class Region:
         return all_hold([self.conditions], rows, rows.n_rows)[0]
 
 
+@lazy_transformer
 @estimator_dataclass
-class RegionalEffects(GridMixin, BaseEffect):
+class RegionalEffects(BaseEffect):
     """Effects of features within regions in which the curves of rows are alike.
 
     An average curve hides that a feature acts differently on different rows. A tree of
@@ -256,6 +264,8 @@ class RegionalEffects(GridMixin, BaseEffect):
     custom_values: dict[Any, Any] | None = None
     method: str = "auto"
 
+    grid_values_: Points = field(init=False)
+    average_: list[NDArray[np.float64]] = field(init=False)
     regions_: list[Any] = field(init=False)
     heterogeneity_: NDArray[np.float64] = field(init=False)
     curves_: list[NDArray[np.float64]] = field(init=False)
@@ -267,7 +277,7 @@ class RegionalEffects(GridMixin, BaseEffect):
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
-        **GridMixin._parameter_constraints,
+        **GRID_CONSTRAINTS,
         "effect": [StrOptions({"ice", "ale"})],
         "split_features": "no_validation",
         "joint": ["boolean"],
@@ -282,16 +292,15 @@ class RegionalEffects(GridMixin, BaseEffect):
 
     def _make_axis(self, sample, columns, name, size, custom):
         if self.effect == "ice":
-            return super()._make_axis(sample, columns, name, size, custom)
+            return make_grid_axis(self, sample, columns, name, size, custom)
         if not self._is_level_axis(columns):
             return interval_axis(sample, columns[0], n_intervals=size, custom=custom)
-        axis = super()._make_axis(sample, columns, name, size, custom)
+        axis = make_grid_axis(self, sample, columns, name, size, custom)
         if custom is not None or sample.rows.is_ordered(columns[0]):
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
-    def _size_of_axes(self, sample, parts):
-        return self.grid_resolution
+    _size_of_axes, _quantiles_of = number_of_points, grid_quantiles
 
     def _measure(self, sample, response):
         self.grid_values_ = [axis.shown for (axis,) in self.axes_]

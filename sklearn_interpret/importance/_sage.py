@@ -435,7 +435,7 @@ class _Components:
 
     def of_rows(self, rows):
         """Components, (m, n_sets, k)."""
-        return self.parts._values(rows)[0]
+        return self.parts._attribute(rows)[0]
 
     def responses(self, rows, coalitions):
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""

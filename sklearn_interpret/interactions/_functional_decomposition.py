@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of_variance
 from sklearn_interpret._inspectors.attribution import check_no_overflow
+from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.formulas.door import formula
@@ -77,7 +77,7 @@ class _GamTerms:
 
 
 @estimator_dataclass
-class FunctionalDecomposition(BaseReadPlayers):
+class FunctionalDecomposition(BaseFormulaAttribution):
     """Parts of the response that belong to sets of features.
 
     The component of a set U is what the mean response with U's values of a row adds to
@@ -210,7 +210,7 @@ class FunctionalDecomposition(BaseReadPlayers):
     interactions_: list[tuple[int, ...]] = field(init=False)
 
     _parameter_constraints = {
-        **BaseReadPlayers._parameter_constraints,
+        **BaseFormulaAttribution._parameter_constraints,
         "max_order": [Interval(Integral, 1, None, closed="left")],
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
         "response_method": [str, list, tuple, callable],
@@ -231,7 +231,7 @@ class FunctionalDecomposition(BaseReadPlayers):
         self.output_names_ = explained.output_names(len(self._source.base_values))
         self.response_method_ = explained.method
 
-    def _prepare(self, background, response):
+    def _fit_base_values(self, background, response):
         self._statistics = None
         given = background.rows, background.weights, response
         self._explained, self._source = self._read(*given)
@@ -306,7 +306,7 @@ class FunctionalDecomposition(BaseReadPlayers):
             If more than 1e8 rows are about to be sent to the model.
         """
         rows = self._check_rows(X, reset=False)
-        values, predictions = self._values(rows)
+        values, predictions, _ = self._attribute(rows)
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
         if predictions.shape[1] == 1:
             values, base_values = values[:, :, 0], base_values[:, 0]
@@ -326,14 +326,14 @@ class FunctionalDecomposition(BaseReadPlayers):
             largest_order=self._source.largest_order,
         )
 
-    def _values(self, rows):
-        """Components (m, n_components, k) and predictions (m, k)."""
+    def _attribute(self, rows):
+        """Components (m, n_components, k), predictions (m, k); no further fields."""
         self._source.warn_of_cost(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions = self._source.of_rows(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "components")
-        return values, predictions
+        return values, predictions, {}
 
     @property
     def variances_(self) -> NDArray[np.float64]:
@@ -427,7 +427,7 @@ class FunctionalDecomposition(BaseReadPlayers):
 
         Of the response, of components and remainder, and of their sums with it.
         """
-        values, predictions = self._values(sample.rows.part(part))
+        values, predictions, _ = self._attribute(sample.rows.part(part))
         rest = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
         parts = np.concatenate([values, rest[:, None]], axis=1)
         whole = predictions[:, None]

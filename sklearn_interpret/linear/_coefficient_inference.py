@@ -45,6 +45,7 @@ from sklearn_interpret._model.responses.predictors import innermost
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import feature_index
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.rows.validation import (
@@ -77,6 +78,7 @@ _COLUMNS = {
 }
 
 
+@lazy_transformer
 @estimator_dataclass
 class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.

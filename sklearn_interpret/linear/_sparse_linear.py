@@ -22,6 +22,7 @@ from sklearn_interpret._core.statistics.lasso_path import (
 )
 from sklearn_interpret._inspectors import predictor
 from sklearn_interpret._inspectors.sklearn_bases import (
+    ClassifierMixin,
     DataFrame,
     RegressorMixin,
     SelectorMixin,
@@ -248,7 +249,7 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
         return self._scores(X)
 
 
-class SparseLinearClassifier(predictor.MostProbableClassMixin, SparseLinearModel):
+class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
     """Logistic regression of exactly as many features as asked for.
 
     The penalty of the lasso is lowered until this number of features has coefficients
@@ -346,6 +347,10 @@ class SparseLinearClassifier(predictor.MostProbableClassMixin, SparseLinearModel
             )
         flags = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
         return flags[:, 1:] if len(self.classes_) == 2 else flags, LogLoss(), 0.0, 1.0
+
+    classes_: NDArray[Any]
+
+    predict = predictor.most_probable_class
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of rows.

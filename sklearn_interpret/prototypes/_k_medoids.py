@@ -28,6 +28,8 @@ from sklearn_interpret._inspectors.sklearn_bases import (
     DataFrame,
     TransformerMixin,
     fit_context,
+    plain_state,
+    set_plain_state,
 )
 from sklearn_interpret._model._sklearn_compat import (
     PAIRWISE_METRICS,
@@ -39,6 +41,7 @@ from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.rows.features import shortened
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret.prototypes._kernels import GowerColumns
 from sklearn_interpret.prototypes._tables import with_values
 
@@ -52,6 +55,7 @@ _ROUNDING = 1e-12
 _FEW_ROWS, _STRIP, _COARSE = 1000, 64, 1e-3
 
 
+@lazy_transformer
 @dataclass(kw_only=True, eq=False, repr=False)
 class KMedoids(
     ResultsMixin,
@@ -172,6 +176,8 @@ class KMedoids(
     n_iter_: int = field(init=False)
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[np.object_] = field(init=False)
+
+    __getstate__, __setstate__ = plain_state, set_plain_state
 
     _parameter_constraints = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

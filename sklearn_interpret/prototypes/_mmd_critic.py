@@ -26,6 +26,8 @@ from sklearn_interpret._inspectors.sklearn_bases import (
     DataFrame,
     TransformerMixin,
     fit_context,
+    plain_state,
+    set_plain_state,
 )
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run_in_threads, slices
@@ -33,6 +35,7 @@ from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample, draw_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
@@ -51,6 +54,7 @@ _BLOCK_ROWS = 256
 _ROUNDING = 1e-15
 
 
+@lazy_transformer
 @dataclass(kw_only=True, eq=False, repr=False)
 class MMDCritic(
     ResultsMixin,
@@ -198,6 +202,8 @@ class MMDCritic(
     gamma_: float | None = field(init=False)
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[np.object_] = field(init=False)
+
+    __getstate__, __setstate__ = plain_state, set_plain_state
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseInspector._parameter_constraints,

@@ -19,6 +19,8 @@ from sklearn_interpret._inspectors.sklearn_bases import (
     DataFrame,
     RegressorMixin,
     fit_context,
+    plain_state,
+    set_plain_state,
 )
 from sklearn_interpret._model._sklearn_compat import HasMethods
 from sklearn_interpret._model.rows.validation import (
@@ -42,6 +44,8 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
     prototype_targets_: NDArray[Any] = field(init=False)
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[np.object_] = field(init=False)
+
+    __getstate__, __setstate__ = plain_state, set_plain_state
 
     _parameter_constraints = {"selector": [HasMethods(["fit", "transform"]), None]}
 

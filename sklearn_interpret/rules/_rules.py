@@ -21,6 +21,7 @@ from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMi
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.explanations import Condition
@@ -91,6 +92,7 @@ class Rule:
         return all_hold([self.conditions], rows, rows.n_rows)[0]
 
 
+@lazy_transformer
 class RuleModel(TransformerMixin, BasePredictor):
     """Base of models made of rules: `categorical_features` in, `rules_` out.
 

@@ -324,7 +324,7 @@ class _Steps(Attributor):
         n_pairs = n_players * (n_players - 1) // 2
         return n_players + n_pairs * self.with_pairs
 
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions, and the step at which each player was added.
 
         Players of one step share its contribution equally.

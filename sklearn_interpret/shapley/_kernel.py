@@ -19,11 +19,8 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning
-from sklearn_interpret.shapley._base import (
-    AllCoalitions,
-    BaseCoalitional,
-    InteractionValuesMixin,
-)
+from sklearn_interpret.shapley import _base
+from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 
 # Largest numbers of sampled coalitions (time grows with their cube, memory with their
 # square), and of all coalitions (20 players).
@@ -33,7 +30,7 @@ _LITTLE_MEMORY = 2**20
 
 
 @estimator_dataclass
-class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
+class KernelSHAP(BaseCoalitional):
     """Shapley values of any model, estimated from some of the coalitions of features.
 
     A smooth function of coalitions is fitted to the values of some, and its Shapley
@@ -204,6 +201,8 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
             StrOptions({"auto"}),
         ],
     }
+
+    interaction_values = _base.interaction_values
 
     def _make_attributor(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

@@ -117,8 +117,8 @@ class MaskSampler(Sampler):
 class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     """Base of the local surrogates.
 
-    A subclass prepares itself in `fit` (`_prepare`), draws samples (`_make_sampler`)
-    and builds explanations from the surrogates (`_explanation`).
+    A subclass reads the rows of `fit` (`_fit_samplers`), draws samples
+    (`_make_sampler`) and builds explanations from the surrogates (`_explanation`).
     """
 
     min_fidelity: float | None = 0.2
@@ -156,11 +156,11 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         n_outputs = plain_responses(response, sample.rows.take([0])).shape[1]
         self.output_names_ = response.output_names(n_outputs)
         self._seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
-        self._prepare(sample)
+        self._fit_samplers(sample)
         self._sampler = self._make_sampler([self._seed])
 
     @abstractmethod
-    def _prepare(self, sample):
+    def _fit_samplers(self, sample):
         """Set the attributes that all samplers use."""
 
     @abstractmethod

@@ -335,7 +335,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         _check_colour(self.hide_color, images)
         return images
 
-    def _prepare(self, sample):
+    def _fit_samplers(self, sample):
         self._segments, self._images = None, sample.rows
         _ = sample.rows.pixels  # raises an error if pixels are not numbers
 

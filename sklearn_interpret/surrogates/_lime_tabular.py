@@ -216,7 +216,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         "discretize=False, a smaller kernel_width, or more features"
     )
 
-    def _prepare(self, sample):
+    def _fit_samplers(self, sample):
         rows = sample.rows
         self._weights, self._importances = sample.weights, None
         categorical = resolve_categorical(self.categorical_features, rows)

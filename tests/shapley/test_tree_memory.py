@@ -120,9 +120,14 @@ def test_codes_of_a_large_background_are_made_as_they_are_needed():
     expected = interventional(X).transform(X[:40])
     with config_context(working_memory=0.01):
         inspector = interventional(X)
-        _, game = inspector._plan_and_game()
+        game = inspector._tree_values().game
         assert not isinstance(game._codes, np.ndarray)
         assert_array_equal(inspector.transform(X[:40]), expected)
+
+
+def plan_and_game(inspector):
+    tree_values = inspector._tree_values()
+    return tree_values.plan, tree_values.game
 
 
 @pytest.fixture
@@ -143,7 +148,7 @@ def made(monkeypatch):
 def test_tables_are_kept_for_the_next_rows(make, made):
     X = table(400)
     inspector = make(X)
-    plan, game = inspector._plan_and_game()
+    plan, game = plan_and_game(inspector)
     assert not game.kept
     first = inspector.transform(X)
     assert {order for order, _ in game.kept} == {1}
@@ -154,14 +159,14 @@ def test_tables_are_kept_for_the_next_rows(make, made):
     assert len(game.kept) == 2 * n_made
     assert made.count(2) == n_made
     again = pickle.loads(pickle.dumps(inspector))
-    assert not again._plan_and_game()[1].kept
+    assert not again._tree_values().game.kept
     assert_array_equal(again.transform(X), first)
 
 
 def test_tables_are_kept_within_an_eighth_of_the_working_memory(made):
     X = table(400)
     inspector = path_dependent(X)
-    plan, game = inspector._plan_and_game()
+    plan, game = plan_and_game(inspector)
     assert len(plan.shares(game)) == 2
     for memory, n_kept in (0.001, 0), (0.01, 1), (100, 2):
         game.kept.clear()
@@ -176,7 +181,7 @@ def test_tables_are_kept_within_an_eighth_of_the_working_memory(made):
 
 def test_only_the_trees_of_a_share_travel():
     X = table(150)
-    plan, game = interventional(X)._plan_and_game()
+    plan, game = plan_and_game(interventional(X))
     shares = plan.shares(game)
     assert len(shares) == 2
     travelling = [pickle.loads(pickle.dumps(share)).plan.ensemble for share in shares]

@@ -16,7 +16,13 @@ from sklearn_interpret._core.trees.shapley.games import (
     InterventionalGame,
     PathDependentGame,
 )
-from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
+from sklearn_interpret._core.trees.shapley.values import (
+    TreePlan,
+    add_blocks,
+    shapley_values,
+    task_blocks,
+    value_tasks,
+)
 from tests.references.shapley import (
     enumerated,
     interventional_game,
@@ -69,7 +75,7 @@ def regime(request, monkeypatch):
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
     if request.param == "deeper":
-        monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", 0)
+        monkeypatch.setattr(games, "_MOST_WITH_INTEGRALS", 0)
     if request.param in ("deep", "deeper", "wide"):
         monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", 1)
         monkeypatch.setattr(subtrees, "MAX_UNIT_BITS", 1)
@@ -142,13 +148,13 @@ def test_values_of_any_trees(check):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize(
-    ("most", "potentials", "longest"), [(8, 12, 62), (3, 12, 62), (2, 3, 62), (2, 3, 3)]
+    ("most", "integrals", "longest"), [(8, 12, 62), (3, 12, 62), (2, 3, 62), (2, 3, 3)]
 )
 def test_a_row_gets_the_same_alone_and_among_many(
-    order, most, potentials, longest, monkeypatch
+    order, most, integrals, longest, monkeypatch
 ):
     monkeypatch.setattr(games, "is_cheaper", lambda *sizes: sizes[3] < 20)
-    monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", potentials)
+    monkeypatch.setattr(games, "_MOST_WITH_INTEGRALS", integrals)
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
     monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
@@ -198,11 +204,9 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     if background:
         game = InterventionalGame(trees, plan.paths, codes[:9], np.arange(9) / 7)
 
-    def travelled(function, tasks):
-        for task in tasks:
-            yield from function(*pickle.loads(pickle.dumps(task)))
-
     assert len(plan.shares(game)) > 1
-    found = shapley_values(plan, game, codes, order, run=travelled)
     expected = shapley_values(plan, game, codes, order)
+    found = np.zeros_like(expected)
+    for task in value_tasks(plan, game, codes, order):
+        add_blocks(found, task_blocks(*pickle.loads(pickle.dumps(task))))
     assert_array_equal(found, expected)
