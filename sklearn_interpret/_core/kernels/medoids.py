@@ -5,6 +5,7 @@ distances of those rows from all: (len(rows), n). They are symmetric.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Distances in a block of candidates, and in a part of it that stays in the cache.
 # Independent of memory: the block size changes the order of swaps.
@@ -17,13 +18,15 @@ _STALE = 32
 _ROUNDING = 1e-12
 
 
-def candidate_blocks(n_rows):
+def candidate_blocks(n_rows: int) -> list[slice]:
     """Slices of candidates; the best of each may be swapped in before the next."""
     step = int(np.clip(_BLOCK // n_rows, _LEAST, _MOST))
     return [slice(a, min(a + step, n_rows)) for a in range(0, n_rows, step)]
 
 
-def build(distances, weights, n_medoids):
+def build(
+    distances: NDArray[np.float64], weights: NDArray[np.float64], n_medoids: int
+) -> NDArray[np.intp]:
     """Kaufman & Rousseeuw's BUILD: each medoid lowers the sum of distances the most.
 
     Parameters
@@ -46,7 +49,7 @@ def build(distances, weights, n_medoids):
     medoids = [int(np.argmin(np.concatenate(sums)))]
     (nearest,) = distances[medoids]
 
-    def gains(rows):
+    def gains(rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
         return (nearest - np.minimum(distances[rows], nearest)) @ weights
 
     if n_medoids > 1:
@@ -70,7 +73,12 @@ def build(distances, weights, n_medoids):
 class _Assignment:
     """The nearest medoid of each row, and the distances of the nearest two."""
 
-    def __init__(self, distances, weights, medoids):
+    def __init__(
+        self,
+        distances: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        medoids: NDArray[np.intp] | list[int],
+    ) -> None:
         self.weights, self.medoids = weights, np.array(medoids)
         self._to_medoids = np.array(distances[self.medoids])
         dtype, n_rows = self._to_medoids.dtype, len(weights)
@@ -81,7 +89,7 @@ class _Assignment:
         self._members = np.zeros((n_rows, len(medoids)), dtype=dtype)
         self._settle(np.arange(n_rows))
 
-    def _settle(self, rows):
+    def _settle(self, rows: NDArray[np.intp]) -> None:
         """Find the nearest medoids of some rows anew."""
         near, each = self._to_medoids[:, rows], np.arange(len(rows))
         nearest = self.nearest[rows] = near.argmin(axis=0)
@@ -94,7 +102,7 @@ class _Assignment:
         sums = np.bincount(self.nearest, self.weights * self.first, len(near))
         self.sums, self.total = sums, float(sums.sum())
 
-    def swap(self, position, candidate, row):
+    def swap(self, position: int, candidate: int, row: NDArray[np.float64]) -> bool:
         """Let a candidate take a medoid's place if the sum falls; whether it does."""
         others = np.where(self.nearest == position, self._second, self.first)
         change = self.weights @ np.minimum(others, row) - self.total
@@ -106,7 +114,7 @@ class _Assignment:
         self._settle(np.flatnonzero(moved | (row < self._second)))
         return True
 
-    def changes(self, block):
+    def changes(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
         """By how much the sum changes where rows take a medoid's place, (b, k).
 
         Equations 10 to 12 of Schubert & Rousseeuw (2021): a row goes to the candidate
@@ -123,7 +131,12 @@ class _Assignment:
         return np.concatenate(parts) - self.sums
 
 
-def fasterpam(distances, weights, medoids, max_iter):
+def fasterpam(
+    distances: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    medoids: NDArray[np.intp],
+    max_iter: int,
+) -> tuple[NDArray[np.intp], int, bool]:
     """Swap medoids for other rows until no single swap lowers the sum of distances.
 
     The best swap of each block of candidates is made before the next block.
@@ -163,7 +176,12 @@ def fasterpam(distances, weights, medoids, max_iter):
     return found.medoids, max_iter, False
 
 
-def alternate(distances, weights, medoids, max_iter):
+def alternate(
+    distances: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    medoids: NDArray[np.intp],
+    max_iter: int,
+) -> tuple[NDArray[np.intp], int, bool]:
     """Assign rows to medoids, and take each cluster's best row, until none changes.
 
     Parameters and returns as of `fasterpam`; faster, with larger sums.
@@ -184,7 +202,12 @@ def alternate(distances, weights, medoids, max_iter):
     return medoids, max_iter, False
 
 
-def _central_row(distances, weights, members, medoid):
+def _central_row(
+    distances: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    members: NDArray[np.intp],
+    medoid: int,
+) -> int:
     """The member with the least sum of distances from the others; of ties `medoid`."""
     if not len(members):  # all are as near to another medoid
         return medoid

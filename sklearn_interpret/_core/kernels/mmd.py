@@ -4,14 +4,20 @@ A kernel comes as a function of two slices of rows, which gives that block of it
 matrix K; all of the matrix is never held. Rows have shares w that sum to one.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 # Scores that differ by less, relative to the diagonal of K, are ties; rows whose
 # squared distance in feature space is less are copies.
 _ROUNDING = 1e-12
 
 
-def strip_of_means(block, shares, rows, step):
+def strip_of_means(
+    block: Callable[..., Any], shares: NDArray[np.float64], rows: slice, step: int
+) -> NDArray[np.float64]:
     """Part of the means K @ shares from a strip of K, from its diagonal to the right.
 
     Parameters
@@ -43,7 +49,12 @@ def strip_of_means(block, shares, rows, step):
     return means
 
 
-def select_prototypes(column, means, diagonal, n_prototypes):
+def select_prototypes(
+    column: Callable[..., Any],
+    means: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    n_prototypes: int,
+) -> Any:
     """Rows whose mean in feature space is nearest to that of all, greedily.
 
     Each next row maximises, over sets S with one row more than before,
@@ -94,7 +105,15 @@ def select_prototypes(column, means, diagonal, n_prototypes):
     return np.array(chosen, np.intp), np.array(objectives), similarity, free
 
 
-def select_criticisms(column, witness, diagonal, free, n_criticisms, *, spread):
+def select_criticisms(
+    column: Callable[..., Any],
+    witness: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    free: NDArray[np.bool_],
+    n_criticisms: int,
+    *,
+    spread: bool,
+) -> NDArray[np.intp]:
     """Rows that the prototypes represent worst, greedily.
 
     Each next row maximises, over sets C with one row more than before,
@@ -144,14 +163,18 @@ def select_criticisms(column, witness, diagonal, free, n_criticisms, *, spread):
     return np.array(chosen, np.intp)
 
 
-def _first_best(scores, free, diagonal):
+def _first_best(
+    scores: NDArray[np.float64], free: NDArray[np.bool_], diagonal: NDArray[np.float64]
+) -> int:
     """The first of the free rows with the largest score, to rounding."""
     rows = np.flatnonzero(free)
     best = scores[rows].max() - _ROUNDING * np.abs(diagonal).max()
     return int(rows[np.argmax(scores[rows] >= best)])
 
 
-def _are_apart(own, diagonal, row):
+def _are_apart(
+    own: NDArray[np.float64], diagonal: NDArray[np.float64], row: int
+) -> NDArray[np.bool_]:
     """The mask of rows that are not copies of a row, given its column of K."""
     sizes = diagonal + diagonal[row]
     apart = sizes - 2 * own > _ROUNDING * np.abs(sizes)

@@ -1,10 +1,13 @@
 """Bins of a number that are about classes (Holte 1993), or of equal width."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 
-def majority_bins(class_sums, min_size):
+def majority_bins(class_sums: NDArray[np.float64], min_size: Any) -> Any:
     """Bins, each of whose majority class is large enough, as first and last value.
 
     A bin is closed before a value at which another class is the largest, once its own
@@ -40,7 +43,7 @@ def majority_bins(class_sums, min_size):
     return bins
 
 
-def uniform_bins(values, n_bins):
+def uniform_bins(values: NDArray[np.float64], n_bins: int) -> Any:
     """Bins of equal width that hold values, as first and last value."""
     edges = np.linspace(values[0], values[-1], n_bins + 1)[1:-1]
     starts = np.searchsorted(values, edges, side="right")
@@ -48,7 +51,7 @@ def uniform_bins(values, n_bins):
     return list(zip(bounds[:-1].tolist(), (bounds[1:] - 1).tolist(), strict=True))
 
 
-def quantile_bins(weights, n_bins):
+def quantile_bins(weights: NDArray[np.float64], n_bins: int) -> list[tuple[int, int]]:
     """Bins of about the same weight, as first and last value; fewer of few values."""
     upto = weights.cumsum()
     inner = upto[-1] * np.arange(1, n_bins)[:, None] / n_bins
@@ -57,7 +60,7 @@ def quantile_bins(weights, n_bins):
     return list(zip(starts[:-1], (start - 1 for start in starts[1:]), strict=True))
 
 
-def entropy_bins(class_sums):
+def entropy_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Bins that separate classes, as first and last value (Fayyad & Irani 1993).
 
     A bin is cut where the entropy of the classes drops most, as long as that saves more
@@ -94,7 +97,7 @@ def entropy_bins(class_sums):
     return below + [(a + cut + 1, b + cut + 1) for a, b in above]
 
 
-def _bits(class_sums):
+def _bits(class_sums: NDArray[np.float64]) -> NDArray[np.float64] | float:
     """Entropy of classes, times their weight, along the last axis."""
     total = class_sums.sum(axis=-1)
     saved = xlogy(class_sums, class_sums).sum(axis=-1)

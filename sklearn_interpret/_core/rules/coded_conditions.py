@@ -6,9 +6,12 @@ up to or above a number, equal to a level, or missing. A rule is a sequence of
 conditions that hold together.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class Candidates(NamedTuple):
@@ -42,27 +45,34 @@ class CodedTable:
         Columns whose codes have no order.
     """
 
-    def __init__(self, codes, n_known, nominal):
+    def __init__(
+        self,
+        codes: NDArray[np.intp],
+        n_known: NDArray[np.intp],
+        nominal: NDArray[np.bool_],
+    ) -> None:
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
         self.n_known, self.nominal = n_known, nominal
         self.order = np.argsort(codes, axis=1, kind="stable")
 
-    def take(self, index):
+    def take(self, index: NDArray[np.intp]) -> Any:
         """The table of some rows."""
         return CodedTable(self.codes[:, index], self.n_known, self.nominal)
 
     @property
-    def n_conditions(self):
+    def n_conditions(self) -> int:
         """Number of conditions on the table: two for a number, one for a level."""
         has_missing = (self.codes == self.n_known[:, None]).any(axis=1)
         known = np.where(self.nominal, self.n_known, 2 * (self.n_known - 1))
         return int((known + has_missing).sum())
 
-    def holds(self, rule):
+    def holds(self, rule: Any) -> NDArray[np.bool_]:
         """Whether all conditions of a rule hold for each row: (n_rows,), bool."""
         return rows_in_memory(self.codes, rule)
 
-    def sorted_rows(self, kept, order=None):
+    def sorted_rows(
+        self, kept: NDArray[np.bool_], order: None = None
+    ) -> NDArray[np.intp]:
         """Rows that are kept, sorted along each column: (n_columns, n_kept).
 
         `order` are such rows, all of the table's by default, among which these are.
@@ -71,7 +81,7 @@ class CodedTable:
         rows = order.ravel().compress(kept.take(order).ravel())
         return rows.reshape(len(order), -1)
 
-    def candidates(self, order, weights):
+    def candidates(self, order: NDArray[np.intp], weights: NDArray[Any]) -> Candidates:
         """All conditions that hold for some of the rows only, with their sums.
 
         A bound lies in the middle between the codes of the rows on its two sides.
@@ -114,7 +124,7 @@ class CodedTable:
         )
 
 
-def rows_in_memory(columns, rule):
+def rows_in_memory(columns: NDArray[np.intp], rule: Any) -> NDArray[np.bool_]:
     """Whether all intervals of a rule hold for each row of columns: (n_rows,), bool."""
     held = np.ones(columns.shape[1], dtype=bool)
     for column, first, last in rule:
@@ -123,7 +133,7 @@ def rows_in_memory(columns, rule):
     return held
 
 
-def all_hold(rules, X, n_rows):
+def all_hold(rules: list[int], X: NDArray[np.float64], n_rows: int) -> Any:
     """Whether all conditions of each rule hold for each row: (n_rules, n_rows), bool.
 
     Each condition has three methods: `_read(X)` returns the data that it needs,
@@ -142,7 +152,7 @@ def all_hold(rules, X, n_rows):
     return holds
 
 
-def merged(rule):
+def merged(rule: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """A rule with one condition for each column: the codes that all of them allow."""
     intervals = {}
     for column, first, last in rule:
@@ -151,7 +161,9 @@ def merged(rule):
     return [(column, *interval) for column, interval in intervals.items()]
 
 
-def distinct_rows(codes, labels, weights):
+def distinct_rows(
+    codes: NDArray[np.intp], labels: NDArray[np.intp], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Rows that differ in codes or label, in an order that depends on these alone.
 
     Parameters
@@ -177,7 +189,13 @@ def distinct_rows(codes, labels, weights):
     return order[starts], np.add.reduceat(weights[order], starts)
 
 
-def node_rules(left, right, column, cut, n_known):
+def node_rules(
+    left: NDArray[np.intp],
+    right: NDArray[np.intp],
+    column: NDArray[np.intp],
+    cut: NDArray[np.float64],
+    n_known: NDArray[np.intp],
+) -> list[tuple[tuple[int, int, int], ...]]:
     """The path to each node of a tree, as a rule.
 
     Parameters

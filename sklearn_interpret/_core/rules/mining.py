@@ -1,13 +1,19 @@
 """Rules of a few conditions that hold for enough rows of a class, counted as bits."""
 
+from __future__ import annotations
+
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
 _WORD = 64
 # Words in a block, which fits the cache.
@@ -39,7 +45,9 @@ class PackedRows:
         The set of all rows.
     """
 
-    def __init__(self, labels, weights, n_classes):
+    def __init__(
+        self, labels: NDArray[np.intp], weights: NDArray[np.float64], n_classes: int
+    ) -> None:
         sizes = np.bincount(labels, minlength=n_classes)
         ends = np.cumsum(-(-sizes // _WORD))
         starts = np.append(0, ends[:-1])
@@ -55,19 +63,21 @@ class PackedRows:
         self._of_power = self.pack((units >> powers[:, None]) & 1 == 1).T
         self.everything = np.bitwise_or.reduce(self._of_power)
 
-    def pack(self, flags):
+    def pack(self, flags: NDArray[np.bool_]) -> NDArray[Any]:
         """Flags of rows (n_sets, n_rows) as words of sets (n_words, n_sets)."""
         bits = np.zeros((len(flags), self._n_words * _WORD), dtype=bool)
         bits[:, self._bits] = flags
         return np.ascontiguousarray(np.packbits(bits, axis=1).view(np.uint64).T)
 
-    def bits_of_class(self):
+    def bits_of_class(self) -> NDArray[Any]:
         """Rows whose weight has each power of two: (n_classes, n_powers, n_words)."""
         labels = np.searchsorted(self._ends, np.arange(self._n_words), side="right")
         own = labels == np.arange(self._n_classes)[:, None, None]
         return np.where(own, self._of_power, np.uint64(0))
 
-    def sums(self, sets, within=None):
+    def sums(
+        self, sets: NDArray[Any], within: NDArray[Any] | None = None
+    ) -> NDArray[np.intp]:
         """Weights, in units, of each class in sets of rows.
 
         Parameters
@@ -102,7 +112,7 @@ class PackedRows:
         return total
 
 
-def _unit(weights):
+def _unit(weights: NDArray[np.float64]) -> float:
     """A unit of which all weights are multiples, at least nearly."""
     total = weights.sum()
     most = max(_MOST_UNITS, _MOST_UNITS_OF_ROW * len(weights))
@@ -137,8 +147,15 @@ class MinedRules(NamedTuple):
 
 
 def mine_rules(
-    table, labels, weights, n_classes, *, min_support, max_conditions, max_rules
-):
+    table: CodedTable,
+    labels: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    n_classes: int,
+    *,
+    min_support: float,
+    max_conditions: int,
+    max_rules: int,
+) -> MinedRules:
     """Frequent rules on a table.
 
     Parameters
@@ -189,7 +206,12 @@ def mine_rules(
     )
 
 
-def _conditions(table, labels, weights, n_classes):
+def _conditions(
+    table: CodedTable,
+    labels: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    n_classes: int,
+) -> tuple[list[tuple[int, int, int]], NDArray[np.intp]]:
     """Levels, intervals of bins and missing values; codes that bins share."""
     conditions, codes = [], table.codes.copy()
     for column, own in enumerate(codes):
@@ -209,20 +231,22 @@ def _conditions(table, labels, weights, n_classes):
     return conditions, codes
 
 
-def _class_sums(codes, labels, weights):
+def _class_sums(
+    codes: NDArray[np.intp], labels: NDArray[np.intp], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weight of each class with each code: (n_classes, n_codes)."""
     sums = np.zeros((labels.max() + 1, codes.max() + 1))
     np.add.at(sums, (labels, codes), weights)
     return sums
 
 
-def _entropy(sums):
+def _entropy(sums: NDArray[Any]) -> NDArray[np.float64]:
     """Weight times entropy of the classes (axis 0) of each column."""
     total = sums.sum(axis=0)
     return xlogy(total, total) - xlogy(sums, sums).sum(axis=0)
 
 
-def _intervals(class_sums):
+def _intervals(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Unions of adjacent bins: of those that separate classes, and of quarters."""
     found = {}
     for bins in (entropy_bins(class_sums), quantile_bins(class_sums.sum(axis=1), 4)):
@@ -234,19 +258,27 @@ def _intervals(class_sums):
 class _Search:
     """Search for the rules that hold for enough rows of some class."""
 
-    def __init__(self, rows, conditions, min_support, max_rules):
+    def __init__(
+        self,
+        rows: PackedRows,
+        conditions: NDArray[Any],
+        min_support: float,
+        max_rules: int,
+    ) -> None:
         self.rows, self.conditions, self.max_rules = rows, conditions, max_rules
         self.of_class = rows.sums(rows.everything[:, None])
         # Less the rounding of the product; at least one row.
         self.least = np.maximum(min_support * self.of_class * (1 - 1e-12), 1)
 
-    def frequent_conditions(self):
+    def frequent_conditions(self) -> tuple[NDArray[np.intp], NDArray[Any]]:
         """Rules of one condition, as positions of conditions, and their sets."""
         sums = self.rows.sums(self.conditions)
         kept = np.flatnonzero(self._are_frequent(sums, self.of_class.sum()))
         return self._most_informative(kept[:, None], sums[:, kept])
 
-    def longer(self, chosen, sets, columns):
+    def longer(
+        self, chosen: NDArray[np.intp], sets: NDArray[Any], columns: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[Any]]:
         """Rules with one more condition, on a later column."""
         ends = np.searchsorted(columns[chosen[:, -1]], columns)
         shorter, one = self.rows.sums(sets), self.rows.sums(self.conditions)
@@ -262,11 +294,15 @@ class _Search:
             np.concatenate(longer), np.concatenate(all_sums, axis=1)
         )
 
-    def _are_frequent(self, sums, more):
+    def _are_frequent(
+        self, sums: NDArray[np.intp], more: NDArray[np.intp] | int
+    ) -> NDArray[np.bool_]:
         """Whether rules hold for enough rows of a class, and for less than `more`."""
         return (sums >= self.least).any(axis=0) & (sums.sum(axis=0) < more)
 
-    def _most_informative(self, chosen, sums):
+    def _most_informative(
+        self, chosen: NDArray[np.intp], sums: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[Any]]:
         """Not too many rules, by the entropy of the classes that is left, in order."""
         left = sum(_entropy(part) for part in (sums, self.of_class - sums))
         best = np.sort(np.argsort(left, kind="stable")[: self.max_rules])

@@ -1,8 +1,10 @@
 """Rules judged on rows not drawn to find them, and rules that do not overlap."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class Judged(NamedTuple):
@@ -27,7 +29,9 @@ class Judged(NamedTuple):
     weight: np.ndarray
 
 
-def draw_share(weights, share, random):
+def draw_share(
+    weights: NDArray[np.float64], share: float, random: np.random.RandomState
+) -> Any:
     """Weights of rows drawn without replacement, each with a chance of `share`.
 
     A row of weight two is two rows, of which both, one or none are drawn.
@@ -37,7 +41,9 @@ def draw_share(weights, share, random):
     return random.binomial(whole.astype(np.int64), share) + part
 
 
-def judge(holds, weights, classes):
+def judge(
+    holds: Callable[..., Any] | None, weights: NDArray[np.float64], classes: Any
+) -> Any:
     """Judge rules by rows, each with weights of its own.
 
     Parameters
@@ -63,12 +69,14 @@ def judge(holds, weights, classes):
     return Judged(label, shares, shares[own], recall, weight)
 
 
-def f1(precision, recall):
+def f1(precision: float, recall: Any) -> Any:
     """Harmonic mean of precision and recall, not both of them zero."""
     return 2 * precision * recall / (precision + recall)
 
 
-def unlike(holds, weights, most):
+def unlike(
+    holds: Callable[..., Any] | None, weights: NDArray[np.float64], most: float
+) -> Any:
     """Positions of rules, none of which overlaps too much with an earlier one.
 
     Parameters
@@ -97,6 +105,6 @@ def unlike(holds, weights, most):
     return kept
 
 
-def _ratio(part, whole):
+def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> Any:
     """A quotient, zero where nothing is divided by nothing."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

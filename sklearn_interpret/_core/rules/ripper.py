@@ -3,11 +3,18 @@
 After Cohen (1995), with the choices of Weka's JRip where the paper leaves them open.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
 # Cohen's d: the search ends at a description this many bits longer than the shortest.
 _MAX_SURPLUS = 64
@@ -38,7 +45,14 @@ class ClassRules:
         Source of the rows that rules are grown on; the rest prunes them.
     """
 
-    def __init__(self, table, positive, weights, min_weight, random):
+    def __init__(
+        self,
+        table: CodedTable,
+        positive: NDArray[np.bool_],
+        weights: NDArray[Any],
+        min_weight: float,
+        random: np.random.RandomState,
+    ) -> None:
         self.table, self.positive = table, positive
         # Weights of the class, and of all rows.
         self.weights = np.stack([weights * positive, weights])
@@ -46,11 +60,11 @@ class ClassRules:
         self.min_weight, self.random = min_weight, random
         self.n_conditions = table.n_conditions
 
-    def covering(self):
+    def covering(self) -> Any:
         """Rules of sequential covering: grown until they make no errors, not pruned."""
         return [found.rule for found in self._add_rules([], self.grow, np.inf)]
 
-    def pruned(self, n_optimizations):
+    def pruned(self, n_optimizations: Any) -> Any:
         """Rules of RIPPER: IREP*, then passes that optimize them."""
         found = self._add_rules([], self._grow_and_prune, _MAX_SURPLUS)
         for _ in range(n_optimizations):
@@ -59,7 +73,7 @@ class ClassRules:
             found, _ = self._reduced(found)
         return [rule for rule, _, _ in found]
 
-    def _add_rules(self, found, find, max_surplus):
+    def _add_rules(self, found: list[_Found], find: Any, max_surplus: Any) -> Any:
         """Add rules for the rows that those found leave uncovered."""
         found, left = list(found), self._uncovered_by(found)
         shortest = self._description_length(found)
@@ -75,13 +89,15 @@ class ClassRules:
             shortest = min(shortest, bits)
         return found
 
-    def _uncovered_by(self, found):
+    def _uncovered_by(self, found: list[_Found]) -> NDArray[np.bool_]:
         left = np.ones(len(self.positive), dtype=bool)
         for rule in found:
             left &= ~rule.held
         return left
 
-    def grow(self, rows, rule=()):
+    def grow(
+        self, rows: NDArray[np.bool_], rule: tuple[Any, ...] = ()
+    ) -> list[tuple[int, int, int]]:
         """Add the condition of the largest gain to a rule, until it makes no errors."""
         rule, order = list(rule), None
         inside = rows & self.table.holds(rule)
@@ -97,11 +113,13 @@ class ClassRules:
             rule.append(tuple(int(part[best]) for part in candidates[:3]))
             inside &= self.table.holds(rule[-1:])
 
-    def _grow_and_prune(self, rows):
+    def _grow_and_prune(self, rows: Any) -> Any:
         grown_on, pruned_on = self._split(rows)
         return self._prune(self.grow(grown_on), pruned_on)
 
-    def _split(self, rows):
+    def _split(
+        self, rows: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Two thirds of the rows, by weight, of the class and of others; the rest."""
         order = self.random.permutation(len(rows))
         order = order[rows[order]]
@@ -112,7 +130,12 @@ class ClassRules:
             grown_on[own[middle <= weights.sum() * 2 / 3]] = True
         return grown_on, rows & ~grown_on
 
-    def _prune(self, rule, rows, whole=False):
+    def _prune(
+        self,
+        rule: list[tuple[int, int, int]],
+        rows: NDArray[np.bool_],
+        whole: bool = False,
+    ) -> list[tuple[int, int, int]]:
         """Drop the last conditions where that makes a rule better on other rows.
 
         The value of a rule is (p + 1) / (t + 2), for the weights p of the class and t
@@ -133,7 +156,7 @@ class ClassRules:
                 best, kept = value, length
         return rule[:kept]
 
-    def _optimized(self, found):
+    def _optimized(self, found: list[_Found]) -> Any:
         """Each rule, or its revision or replacement, whichever takes fewest bits."""
         found, left = list(found), self._uncovered_by([])
         for k, rule in enumerate(found):
@@ -147,7 +170,7 @@ class ClassRules:
             left &= ~found[k].held
         return found
 
-    def _variants(self, found, left, later):
+    def _variants(self, found: list[_Found], left: Any, later: Any) -> Iterator[Any]:
         """Cohen's revision of a rule, grown on from it, and replacement, afresh."""
         grown_on, pruned_on = self._split(left)
         pruned_on &= self._uncovered_by(later)
@@ -156,12 +179,12 @@ class ClassRules:
             if rule:
                 yield self._measured(rule)
 
-    def _measured(self, rule):
+    def _measured(self, rule: list[tuple[int, int, int]]) -> _Found:
         """A rule with its rows and bits."""
         bits = theory_bits(len(rule), self.n_conditions)
         return _Found(rule, self.table.holds(rule), bits)
 
-    def _reduced(self, found):
+    def _reduced(self, found: list[_Found]) -> tuple[list[_Found], float]:
         """Rules without those, from the last on, that save no bits; bits of these."""
         counts = np.zeros(len(self.positive), dtype=np.intp)
         for rule in found:
@@ -178,17 +201,19 @@ class ClassRules:
                 kept.insert(0, rule)
         return kept, errors + theory
 
-    def _description_length(self, found):
+    def _description_length(self, found: list[_Found]) -> float:
         """Description length of rules and their errors."""
         covered = self.weights @ ~self._uncovered_by(found)
         return self._error_bits(covered) + sum(rule.bits for rule in found)
 
-    def _error_bits(self, covered):
+    def _error_bits(self, covered: NDArray[np.float64]) -> float:
         (p, t), (of_class, total) = covered, self.total
         return error_bits(t, total - t, t - p, of_class - p, of_class / total)
 
 
-def _largest_gain(sums, share, min_weight):
+def _largest_gain(
+    sums: NDArray[np.float64], share: float, min_weight: float
+) -> int | None:
     """Position of the condition of the largest FOIL gain; None where none gains.
 
     The gain is p (log2(p / t) - log2(P / T)), for the weights p of the class and t in
@@ -205,8 +230,16 @@ def _largest_gain(sums, share, min_weight):
 
 
 def ripper(
-    table, labels, weights, class_weights, *, prune, n_optimizations, min_weight, random
-):
+    table: Any,
+    labels: Any,
+    weights: NDArray[np.float64],
+    class_weights: Any,
+    *,
+    prune: Any,
+    n_optimizations: Any,
+    min_weight: float,
+    random: np.random.RandomState,
+) -> Any:
     """Rules for each class but the largest, from the rarest on.
 
     Parameters
@@ -257,13 +290,13 @@ def ripper(
 # Description lengths of rules and their errors (Quinlan 1995; Cohen 1995).
 
 
-def subset_bits(n, k, share):
+def subset_bits(n: float, k: float, share: float) -> float:
     """Bits that encode which k of n things are chosen, of an expected share."""
     share = min(max(share, 1e-12), 1 - 1e-12)
     return -k * np.log2(share) - (n - k) * np.log2(1 - share)
 
 
-def theory_bits(n_chosen, n_conditions):
+def theory_bits(n_chosen: int, n_conditions: int) -> float:
     """Bits of a rule of `n_chosen` of the table's conditions.
 
     Half of them: conditions can be listed in any order, and are redundant.
@@ -276,7 +309,13 @@ def theory_bits(n_chosen, n_conditions):
     return 0.5 * (length + subset_bits(n_conditions, n_chosen, n_chosen / n_conditions))
 
 
-def error_bits(covered, uncovered, false_positive, false_negative, share):
+def error_bits(
+    covered: float,
+    uncovered: float,
+    false_positive: float,
+    false_negative: float,
+    share: float,
+) -> float:
     """Bits that encode which rows the rules get wrong.
 
     Parameters

@@ -1,10 +1,15 @@
 """Sums over boxes of cells, and near points at which they reach their needs."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import monotonic
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 # Number of points that are evaluated in one block.
@@ -54,20 +59,20 @@ class CellValues:
     costs: np.ndarray
     whole: np.ndarray
 
-    def _at(self, cells):
+    def _at(self, cells: Any) -> Any:
         """Nearest values and ends at some cells of each column."""
         return (
             [values[at] for values, at in zip(part, cells, strict=True)]
             for part in (self.nearest, self.low, self.high)
         )
 
-    def kept(self, values):
+    def kept(self, values: NDArray[np.float64]) -> Any:
         """Whether values (p,) of all columns satisfy the constraints, to rounding."""
         terms = self.coefficients * values[self.columns]
         rounding = _ROUNDING * (np.abs(terms).sum(axis=1) + np.abs(self.bounds))
         return (terms.sum(axis=1) <= self.bounds + rounding).all()
 
-    def shifts(self, point):
+    def shifts(self, point: NDArray[np.intp]) -> Any:
         """The cheapest shifts (k,) from the nearest values of a point, and their cost.
 
         None, at infinite cost, where no shifts satisfy the constraints.
@@ -102,7 +107,7 @@ class CellValues:
         )
         return shifts, np.abs(shifts) @ self.costs
 
-    def rows(self, cells, binaries, first, most):
+    def rows(self, cells: Any, binaries: Any, first: Any, most: float) -> Iterator[Any]:
         """Rows of a program: variables, coefficients, upper limits of the sums.
 
         Parameters
@@ -176,17 +181,17 @@ class BoxSums:
     within: CellValues | None = None
 
     @cached_property
-    def sizes(self):
+    def sizes(self) -> NDArray[np.intp]:
         """Numbers of cells."""
         return np.array([len(cost) for cost in self.costs], dtype=np.intp)
 
     @cached_property
-    def _starts(self):
+    def _starts(self) -> NDArray[np.intp]:
         """Positions of each column's cells among all, with a gap between columns."""
         return np.cumsum(self.sizes + 1) - self.sizes - 1
 
     @cached_property
-    def _costs(self):
+    def _costs(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Costs of all cells, infinite between columns, and the column of each."""
         flat = np.full((self.sizes + 1).sum(), np.inf)
         for start, cost in zip(self._starts, self.costs, strict=True):
@@ -194,7 +199,7 @@ class BoxSums:
         return flat, np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
 
     @cached_property
-    def _conditions(self):
+    def _conditions(self) -> tuple[NDArray[np.intp], ...]:
         """Box, column, first and last cell where a box does not span a whole column.
 
         First one of each box, then a second of those that have more, and so on, the
@@ -213,7 +218,7 @@ class BoxSums:
         low, high = (a[box, column].astype(small) for a in (self.low, self.high))
         return box, column, low, high, np.flatnonzero(np.diff(turn[order], prepend=-1))
 
-    def taken(self, kept):
+    def taken(self, kept: NDArray[Any]) -> BoxSums:
         """The sums over some of the boxes."""
         return replace(
             self,
@@ -223,7 +228,7 @@ class BoxSums:
             gains=self.gains[kept],
         )
 
-    def without(self, point):
+    def without(self, point: NDArray[np.intp]) -> BoxSums:
         """The sums, where points in the same boxes never reach the needs.
 
         One more tree subtracts from the sums in the box around these, and only there.
@@ -251,7 +256,7 @@ class BoxSums:
             gains=np.concatenate([self.gains, taken]),
         )
 
-    def least_costs(self):
+    def least_costs(self) -> NDArray[np.float64]:
         """Least costs of the cells of each box in each column, (n_boxes, p)."""
         least = np.empty(self.low.shape)
         for j, (cost, own) in enumerate(zip(self.costs, self.own, strict=True)):
@@ -265,24 +270,24 @@ class BoxSums:
             least[:, j] = np.where(within, cost, np.inf).min(axis=1)
         return least
 
-    def within_cost(self, most):
+    def within_cost(self, most: float) -> BoxSums:
         """The sums over the boxes that points up to a cost may lie in."""
         return self.taken(self.least_costs().sum(axis=1) <= most * (1 + _SAME_COST))
 
-    def cost(self, points):
+    def cost(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
         """Costs of points (n, p)."""
         return self._costs[0][self._starts + points].sum(axis=1)
 
-    def total_cost(self, point):
+    def total_cost(self, point: NDArray[np.intp]) -> float:
         """The cost of a point within its constraints; infinite if they exclude it."""
         extra = 0.0 if self.within is None else self.within.shifts(point)[1]
         return self.cost(point[None])[0] + extra
 
-    def n_changes(self, points):
+    def n_changes(self, points: NDArray[np.intp]) -> Any:
         """Numbers of changed cells of points (n, p)."""
         return (points != self.own).sum(axis=1)
 
-    def sums(self, points):
+    def sums(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
         """Sums at points (n, p): (n, m)."""
         sums = np.empty((len(points), len(self.needs)))
         for start in range(0, len(points), _BLOCK):
@@ -290,26 +295,28 @@ class BoxSums:
             sums[part] = self._reached(self._missed(points[part])[1]).T
         return sums
 
-    def missing(self, points):
+    def missing(self, points: NDArray[np.intp]) -> Any:
         """Shortfall of the sums at points (n, p), over all needs: (n,)."""
         return np.maximum(self.needs - self.sums(points), 0).sum(axis=1)
 
-    def _reached(self, counts):
+    def _reached(self, counts: NDArray[Any]) -> NDArray[np.float64]:
         """Sums (m, n) over the boxes of which all conditions are met."""
         point, place = np.divmod(np.flatnonzero(counts == 0), counts.shape[1])
         gains = self.gains[self._conditions[0][place]].T
         return np.array([np.bincount(point, gain, len(counts)) for gain in gains])
 
-    def holds(self, points):
+    def holds(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the sums at points reach their needs, with few changed columns."""
         return self.holds_but_for_changes(points) & self._few(points)
 
-    def _few(self, points):
+    def _few(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the changed columns of points are within their limits."""
         weights = (points != self.own) @ self.change_weights.T
         return (weights <= self.most_changed).all(axis=1)
 
-    def _missed(self, points):
+    def _missed(
+        self, points: NDArray[np.intp]
+    ) -> tuple[NDArray[np.bool_], NDArray[Any]]:
         """Mask of conditions that points miss, and their numbers by box."""
         _, column, low, high, starts = self._conditions
         cells = points.astype(low.dtype).take(column, axis=1)
@@ -320,7 +327,7 @@ class BoxSums:
             counts[:, : turn.shape[1]] += turn
         return missed, counts
 
-    def profiles(self, points):
+    def profiles(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
         """Sums at points with any one cell replaced by any other: (m, n, n_cells)."""
         box, column, low, high, starts = self._conditions
         missed, counts = self._missed(points)
@@ -346,7 +353,9 @@ class BoxSums:
             profiles[k] = changes.cumsum(axis=1)
         return profiles + self._reached(counts)[:, :, None]
 
-    def _moves(self, points):
+    def _moves(
+        self, points: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         """The best change of one cell of each point: column, cell, cost reached.
 
         The cost is infinite where no change of one cell reaches the needs.
@@ -371,7 +380,9 @@ class BoxSums:
         cost = costs[np.arange(len(points)), best]
         return column[best], best - self._starts[column[best]], cost
 
-    def descended(self, points, end=np.inf):
+    def descended(
+        self, points: NDArray[np.intp], end: float = np.inf
+    ) -> NDArray[np.intp]:
         """Points at which the sums reach the needs, moved to lower costs by cells.
 
         Until they have settled, or until `end`.
@@ -388,7 +399,7 @@ class BoxSums:
             costs[active] = reached[better]
         return points
 
-    def attained(self, points):
+    def attained(self, points: NDArray[np.intp]) -> NDArray[np.intp] | None:
         """A point that reaches the needs, by changes of single cells, or None.
 
         A beam search at any cost, from points (n, p): it keeps those of the smallest
@@ -413,7 +424,7 @@ class BoxSums:
             best = min(least[0], best)
         return None
 
-    def refined(self, point, end=np.inf):
+    def refined(self, point: NDArray[np.intp], end: float = np.inf) -> NDArray[np.intp]:
         """A point after changes of two cells together, one of which saves cost.
 
         Until none is left, or until `end`.
@@ -441,7 +452,7 @@ class BoxSums:
             point = boxes.descended(found[None], end)[0]
         return point
 
-    def _savings(self, point):
+    def _savings(self, point: NDArray[np.intp]) -> NDArray[np.intp]:
         """Points with one cell replaced by a cheaper one, the largest saving first.
 
         Of cells in the same boxes, the cheapest.
@@ -461,7 +472,7 @@ class BoxSums:
         tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
         return tried
 
-    def near_point(self, starts, end=0.0, stop=np.inf):
+    def near_point(self, starts: Any, end: float = 0.0, stop: int = np.inf) -> Any:
         """A cheap point that reaches the needs: from starts (n, p) and the own point.
 
         None where none is found. The cheapest are refined until `stop`, others until
@@ -509,11 +520,13 @@ class BoxSums:
                 best, least = points[k], total
         return best
 
-    def holds_but_for_changes(self, points):
+    def holds_but_for_changes(self, points: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the sums at points reach the needs."""
         return (self.sums(points) >= self.needs).all(axis=1)
 
-    def widened(self, low, high, columns):
+    def widened(
+        self, low: NDArray[np.float64], high: NDArray[np.float64], columns: Any
+    ) -> Any:
         """A wider box of cells (p,) to (p,) in which the sums reach their needs.
 
         Each side of some columns is moved by one cell in turn, until none can be.

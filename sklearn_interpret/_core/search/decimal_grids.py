@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Significant digits of a measured column, by its largest value.
 _DIGITS = 6
@@ -14,7 +16,7 @@ _SPREAD_DIGITS = 3
 _LARGEST_EXPONENT = 22
 
 
-def decimal_step(values, dtype, spread):
+def decimal_step(values: NDArray[np.float64], dtype: type, spread: bool) -> Any:
     """The step of the decimals of a column; zero where it is too small for one.
 
     Parameters
@@ -58,7 +60,7 @@ def decimal_step(values, dtype, spread):
     return _power_of_ten(last) if abs(last) <= _LARGEST_EXPONENT else 0.0
 
 
-def _power_of_ten(exponent):
+def _power_of_ten(exponent: Any) -> Any:
     return float(f"1e{exponent}")
 
 
@@ -81,7 +83,7 @@ class DecimalGrid:
     dtypes: list
 
     @classmethod
-    def of(cls, steps, dtypes):
+    def of(cls, steps: Any, dtypes: Any) -> Any:
         """The grid of some steps (n_columns,)."""
         fractions = [Fraction(repr(float(step))) for step in steps]
         numerators = np.array([float(part.numerator) for part in fractions])
@@ -89,11 +91,11 @@ class DecimalGrid:
         return cls(numerators, denominators, list(dtypes))
 
     @cached_property
-    def steps(self):
+    def steps(self) -> Any:
         """Steps of the columns."""
         return self.numerators / self.denominators
 
-    def nearest(self, values, columns=slice(None)):
+    def nearest(self, values: NDArray[np.float64], columns: Any = slice(None)) -> Any:
         """The nearest multiples, of values whose last axis has some columns."""
         columns = np.arange(len(self.dtypes))[columns]
         numerators, denominators = self.numerators[columns], self.denominators[columns]
@@ -112,7 +114,7 @@ class DecimalGrid:
         return np.where(free, values, rounded) if free.any() else rounded
 
     @cached_property
-    def _lower_precision(self):
+    def _lower_precision(self) -> Any:
         """Columns whose dtype has less than double precision."""
         return [
             j
@@ -120,12 +122,12 @@ class DecimalGrid:
             if dtype.kind == "f" and dtype.itemsize < 8 and self.numerators[j]
         ]
 
-    def down(self, values, columns=slice(None)):
+    def down(self, values: NDArray[np.float64], columns: Any = slice(None)) -> Any:
         """The largest multiples that are not above values."""
         nearest = self.nearest(values, columns)
         less = self.nearest(nearest - self.steps[columns], columns)
         return np.where(nearest > values, less, nearest)
 
-    def up(self, values, columns=slice(None)):
+    def up(self, values: NDArray[np.float64], columns: Any = slice(None)) -> Any:
         """The smallest multiples that are not below values."""
         return 0.0 - self.down(0.0 - np.asarray(values), columns)

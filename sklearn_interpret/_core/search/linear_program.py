@@ -1,8 +1,10 @@
 """The cheapest moves by which linear functions rise by their needs."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 # Limit of endless moves, in multiples of the largest need.
@@ -21,7 +23,7 @@ _LEAST_COST = 1e-200
 class UnsolvedError(Exception):
     """An integer program reached its limit; `units` are the best so far, or None."""
 
-    def __init__(self, units):
+    def __init__(self, units: Any) -> None:
         super().__init__()
         self.units = units
 
@@ -56,12 +58,17 @@ class Moves:
     exclusive: np.ndarray
     after: np.ndarray
 
-    def least_cost(self):
+    def least_cost(self) -> Any:
         """The least cost of any moves at all; zero if some can be small."""
         first = (self.most > 0) & (self.after < 0)
         return self.costs[first].min(initial=np.inf) * self.whole[first].all()
 
-    def cheapest(self, needs, weights, most_moved):
+    def cheapest(
+        self,
+        needs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        most_moved: NDArray[np.intp],
+    ) -> NDArray[np.float64] | None:
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
         `weights` (k, n_columns) of moved columns add up to `most_moved` (k,) at most.
@@ -72,7 +79,12 @@ class Moves:
         units = self._solved(self.costs, needs, weights, most_moved)
         return None if units is None else self.completed(units, needs)
 
-    def fewest(self, needs, weights, most_moved):
+    def fewest(
+        self,
+        needs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        most_moved: NDArray[np.float64],
+    ) -> int:
         """The least number of moved columns that is enough, or None."""
         units = self._filled(needs)
         few = units is not None and self._few_moved(units, weights, most_moved)
@@ -80,15 +92,20 @@ class Moves:
             units = self._solved(None, needs, weights, most_moved)
         return None if units is None else self.n_moved(units)
 
-    def n_moved(self, units):
+    def n_moved(self, units: NDArray[np.float64]) -> int:
         """The number of columns that units of moves change."""
         return len(np.unique(self.column[units > 0]))
 
-    def _few_moved(self, units, weights, most_moved):
+    def _few_moved(
+        self,
+        units: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        most_moved: NDArray[Any],
+    ) -> bool:
         moved = np.unique(self.column[units > 0])
         return (weights[:, moved].sum(axis=1) <= most_moved).all()
 
-    def _filled(self, needs):
+    def _filled(self, needs: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Moves made to their end, the best gain per cost first.
 
         These are the cheapest where one function has to rise and the other conditions
@@ -112,12 +129,14 @@ class Moves:
         broken = parts.any() or several.any() or too_early.any()
         return None if need > 0 or (others < 0).any() or broken else units
 
-    def _rates(self, gains):
+    def _rates(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Gains (n_moves, m) per cost; some moves cost nothing."""
         with np.errstate(over="ignore"):
             return gains / np.maximum(self.costs, _LEAST_COST)[:, None]
 
-    def completed(self, units, needs):
+    def completed(
+        self, units: NDArray[np.float64], needs: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Units extended where functions lack a little of their needs."""
         units = units.copy()
         begun = (units > 0) | ((self.after >= 0) & (units[self.after] > 0))
@@ -131,7 +150,13 @@ class Moves:
                 units[move] = min(units[move] + farther, self.most[move])
         return units
 
-    def _solved(self, costs, needs, weights, most_moved):
+    def _solved(
+        self,
+        costs: NDArray[np.float64] | None,
+        needs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        most_moved: NDArray[Any],
+    ) -> NDArray[np.float64] | None:
         """Units from a mixed-integer program; of the fewest columns without costs."""
         n_moves = len(self.costs)
         columns, place = np.unique(self.column, return_inverse=True)
@@ -205,10 +230,15 @@ class Moves:
                 LinearConstraint(others[None], 1 - entered.sum(), np.inf)
             )
 
-    def _rounded(self, units):
+    def _rounded(self, units: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where(self.whole, np.rint(units), units)
 
-    def _solved_after(self, entered, usable, needs):
+    def _solved_after(
+        self,
+        entered: NDArray[np.float64],
+        usable: NDArray[np.bool_],
+        needs: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Units of usable moves where those that others need are made, or are not."""
         later, entrance = self.after >= 0, np.zeros(len(usable), dtype=bool)
         entrance[self.after[later]] = True
@@ -223,7 +253,9 @@ class Moves:
         units = left._solved(self.costs, needs, np.empty((0, 0)), np.empty(0))
         return None if units is None else units + entered
 
-    def _far(self, needs, sizes):
+    def _far(
+        self, needs: NDArray[np.float64], sizes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Limits of moves beyond any need, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -232,7 +264,9 @@ class Moves:
         return np.maximum(1.0, np.ceil(_FAR * alone))
 
 
-def shared_room(rooms, losses, slack, whole):
+def shared_room(
+    rooms: Any, losses: NDArray[np.float64], slack: Any, whole: NDArray[np.float64]
+) -> Any:
     """Rooms (n,) in which no function loses more than its slack; the slack left.
 
     Parameters

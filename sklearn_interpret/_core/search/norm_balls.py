@@ -4,6 +4,7 @@ All functions take many rows in one block. Boxes hold the origin: ``low <= 0 <= 
 """
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog, lsq_linear, nnls
 
@@ -14,7 +15,13 @@ _ROUNDING = 1e-12
 _NOTHING = 1e-9
 
 
-def farthest(slopes, low, high, radius, norm):
+def farthest(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    radius: NDArray[np.float64] | float,
+    norm: float,
+) -> NDArray[np.float64]:
     """The steps of largest gain, of a norm of at most `radius`, within boxes.
 
     Parameters
@@ -48,7 +55,13 @@ def farthest(slopes, low, high, radius, norm):
     return np.copysign(sizes, slopes)
 
 
-def nearest_beyond(slopes, low, high, needs, norm):
+def nearest_beyond(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    norm: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The shortest steps that gain their needs, within boxes.
 
     Parameters
@@ -78,7 +91,13 @@ def nearest_beyond(slopes, low, high, needs, norm):
     return np.copysign(sizes, slopes), enough
 
 
-def nearest_beyond_all(slopes, low, high, needs, norm):
+def nearest_beyond_all(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    norm: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The shortest steps by which each of m functions gains what it needs.
 
     Where the longest of the steps for single functions serves all, it is the shortest;
@@ -137,7 +156,9 @@ def nearest_beyond_all(slopes, low, high, needs, norm):
     return steps, enough
 
 
-def shrunk(steps, radius, norm):
+def shrunk(
+    steps: NDArray[np.float64], radius: float, norm: float
+) -> NDArray[np.float64]:
     """The nearest steps of a norm of at most `radius`; none of the entries grows."""
     if norm == np.inf:
         return np.clip(steps, -radius, radius)
@@ -159,13 +180,20 @@ def shrunk(steps, radius, norm):
     return steps
 
 
-def _rates(slopes, low, high, norm):
+def _rates(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    norm: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rates at which coordinates move, and their room."""
     rates = np.abs(slopes) if norm == 2 else (slopes != 0).astype(float)
     return rates, np.where(slopes > 0, high, -low)
 
 
-def _until(times, rates, room):
+def _until(
+    times: NDArray[np.float64], rates: NDArray[np.float64], room: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Sizes of the moves of coordinates at some times (n,)."""
     sizes = np.zeros(room.shape)
     moving = rates > 0
@@ -174,12 +202,18 @@ def _until(times, rates, room):
     return sizes
 
 
-def _over(room, rates):
+def _over(room: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
     """Times at which coordinates reach the ends of their room."""
     return np.divide(room, rates, out=np.full(room.shape, np.inf), where=rates > 0)
 
 
-def _time_when(rates, until, wanted, *, squared=False):
+def _time_when(
+    rates: NDArray[np.float64],
+    until: NDArray[np.float64],
+    wanted: NDArray[np.float64],
+    *,
+    squared: bool = False,
+) -> NDArray[np.float64]:
     """Times at which the summed gains of coordinates reach what is wanted.
 
     A coordinate gains `rates` times the time, or its square, until it stops. The time
@@ -202,13 +236,18 @@ def _time_when(rates, until, wanted, *, squared=False):
     return np.where(at < until.shape[1], times, np.inf)
 
 
-def _sums_before(parts):
+def _sums_before(parts: NDArray[np.float64]) -> NDArray[np.float64]:
     sums = np.zeros(parts.shape)
     np.cumsum(parts[:, :-1], axis=1, out=sums[:, 1:])
     return sums
 
 
-def _in_order(gains, room, spent, total):
+def _in_order(
+    gains: NDArray[np.float64],
+    room: NDArray[np.float64],
+    spent: NDArray[np.float64],
+    total: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Sizes of coordinates that spend a total one by one, the largest gain first.
 
     A unit of each coordinate spends `spent`.
@@ -224,7 +263,13 @@ def _in_order(gains, room, spent, total):
     return np.where(gains > 0, out, 0)
 
 
-def _shortest(slopes, low, high, needs, norm):
+def _shortest(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    norm: int,
+) -> NDArray[np.float64] | None:
     """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23)."""
     unit = np.eye(slopes.shape[1])
     above, below = np.isfinite(low), np.isfinite(high)
@@ -242,7 +287,13 @@ def _shortest(slopes, low, high, needs, norm):
     return -residual[:-1] / residual[-1]
 
 
-def _by_linear_program(slopes, low, high, needs, norm):
+def _by_linear_program(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    norm: float,
+) -> NDArray[np.float64] | None:
     """The step of least norm 1 or inf, or None."""
     p = slopes.shape[1]
     unit = sparse.eye_array(p)

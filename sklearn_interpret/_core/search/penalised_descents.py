@@ -1,6 +1,10 @@
 """Descents to a margin at a penalty: Wachter's objective, by coordinates or slopes."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 # All moves are tried in each eighth step, and the 64 best of these in between.
 _ALL_EVERY, _KEPT = 8, 64
@@ -9,8 +13,16 @@ _STILL = 1e-5
 
 
 def coordinate_search(
-    origins, cells, moved, margins, price, *, aim, most_changes, max_iter
-):
+    origins: NDArray[np.float64],
+    cells: tuple[NDArray[np.intp], NDArray[np.float64]],
+    moved: Callable[..., Any],
+    margins: Callable[..., Any],
+    price: Callable[..., Any],
+    *,
+    aim: float,
+    most_changes: float,
+    max_iter: int,
+) -> tuple[NDArray[np.float64], int]:
     r"""Change one coordinate after the other, by the move that saves most.
 
     The objective is that of Wachter et al., :math:`\lambda \max(0, a - m(x))^2 + d(x)`
@@ -82,7 +94,9 @@ def coordinate_search(
     return np.where(np.isfinite(least)[:, None], nearest, values), n_steps
 
 
-def _with_moves_back(origins, columns, cells):
+def _with_moves_back(
+    origins: NDArray[np.float64], columns: NDArray[np.intp], cells: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Columns and values of all moves of each point; moves back come last."""
     back, size = np.unique(columns), (len(origins), 1)
     return (
@@ -91,7 +105,11 @@ def _with_moves_back(origins, columns, cells):
     )
 
 
-def _best_moves(every, rates, active):
+def _best_moves(
+    every: tuple[NDArray[np.intp], NDArray[np.float64]],
+    rates: NDArray[np.float64],
+    active: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Moves that closed gaps at the lowest rates, and moves back; of active points."""
     n_points, n_moves = every[0].shape
     n_back = len(np.unique(every[0]))
@@ -101,7 +119,13 @@ def _best_moves(every, rates, active):
     return tuple(np.take_along_axis(part, kept, axis=1) for part in every)
 
 
-def _choice(closed, paid, possible, rates, weights):
+def _choice(
+    closed: NDArray[np.float64],
+    paid: NDArray[np.float64],
+    possible: NDArray[np.bool_],
+    rates: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The moves that save most, and the weights at which they do.
 
     The weight is infinite where no move saves anything at any.
@@ -113,7 +137,14 @@ def _choice(closed, paid, possible, rates, weights):
     return best, np.where(pays, weights, raised)
 
 
-def penalised_steps(values, gradients, gaps, weights, low, high):
+def penalised_steps(
+    values: NDArray[np.float64],
+    gradients: NDArray[np.float64],
+    gaps: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+) -> NDArray[np.float64]:
     r"""Minimise costs and a weighted squared gap, by the gap's linear model.
 
     .. math:: \min_{z} \sum_j |z_j| + w \max(0, \text{gap} - g (z - v))^2, \qquad
@@ -161,7 +192,15 @@ def penalised_steps(values, gradients, gaps, weights, low, high):
     return cheapest + np.sign(gradients) * amounts
 
 
-def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
+def penalised_descent(
+    start: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    evaluate: Callable[..., Any],
+    *,
+    aim: float,
+    max_iter: int,
+) -> tuple[NDArray[np.float64], int]:
     r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
 
     Each step is that of the margin's linear model within a trust region. Lambda is
@@ -233,21 +272,30 @@ def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
 class _Nearest:
     """The nearest points with a margin of at least zero so far."""
 
-    def __init__(self, points, margins):
+    def __init__(
+        self, points: NDArray[np.float64], margins: NDArray[np.float64]
+    ) -> None:
         self.points = points.copy()
         self._costs = np.full(len(points), np.inf)
         self.update(points, margins, np.arange(len(points)))
 
     @property
-    def found(self):
+    def found(self) -> NDArray[np.bool_]:
         return np.isfinite(self._costs)
 
-    def update(self, points, margins, rows):
+    def update(
+        self,
+        points: NDArray[np.float64],
+        margins: NDArray[np.float64],
+        rows: NDArray[np.intp],
+    ) -> None:
         costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
         taken = costs < self._costs[rows]
         self.points[rows[taken]] = points[taken]
         self._costs[rows[taken]] = costs[taken]
 
 
-def _objective(points, gaps, weights):
+def _objective(
+    points: NDArray[np.float64], gaps: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     return np.abs(points).sum(axis=1) + weights * np.maximum(gaps, 0) ** 2

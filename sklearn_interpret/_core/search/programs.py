@@ -7,14 +7,23 @@ Vidal 2021). Cells and boxes that no cheaper point needs are left out first. A c
 cut in two where its cost is fractional and both halves have fewer boxes.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.anchors import Anchor
+    from sklearn_interpret._core.search.boxes import BoxSums
 
 # Relative difference of costs that count as equal, and the scale of objectives.
 GAP, _UNIT = 2e-7, 1e3
@@ -53,7 +62,7 @@ class Goal:
     max_changes: int | None = None
     apart: tuple = ()
 
-    def limits(self, n_columns):
+    def limits(self, n_columns: int) -> Any:
         """Weights of changed columns (k, n_columns), and limits of their sums (k,)."""
         counts = [] if self.max_changes is None else [np.ones(n_columns)]
         weights = np.array([*counts, *self.apart]).reshape(-1, n_columns)
@@ -77,7 +86,7 @@ class Solved:
     lower_bound: float
 
 
-def solve(ways, goal, end):
+def solve(ways: list[tuple[BoxSums, NDArray[np.intp]]], goal: Any, end: float) -> Any:
     """The best point at which the sums of any way reach their needs, until a time.
 
     Parameters
@@ -111,7 +120,9 @@ def solve(ways, goal, end):
     return Solved(best, min(bounds, default=np.inf))
 
 
-def _cheapest_of_way(boxes, starts, best, goal, end):
+def _cheapest_of_way(
+    boxes: BoxSums, starts: Any, best: Anchor, goal: Any, end: float
+) -> Any:
     """A point from heuristics and, in the time left, the cheapest; or `best`."""
     now, any_point = monotonic(), goal.objective == "any"
     until, known = 0.0, np.inf
@@ -127,7 +138,7 @@ def _cheapest_of_way(boxes, starts, best, goal, end):
     return cheapest_point(boxes, point, end - monotonic())
 
 
-def _fewest_changes(boxes, starts, goal, end):
+def _fewest_changes(boxes: BoxSums, starts: Any, goal: Any, end: float) -> Any:
     """A point with the fewest changes, the cheapest among these."""
     unit = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
     for cost, own in zip(unit, boxes.own, strict=True):
@@ -155,7 +166,9 @@ def _fewest_changes(boxes, starts, goal, end):
     return solved if proved else Solved(solved.point, 0.0)
 
 
-def cheapest_point(boxes, point, time_limit, step=0.0):
+def cheapest_point(
+    boxes: BoxSums, point: NDArray[np.intp] | None, time_limit: float, step: float = 0.0
+) -> Solved:
     """Find a cheaper point than a known one, or prove that one the cheapest.
 
     Parameters
@@ -205,14 +218,14 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
         halves = program.halves()
 
 
-def _just_below(cost, step=0.0):
+def _just_below(cost: float, step: float = 0.0) -> float:
     """The highest cost that is below another one by more than rounding."""
     if np.isinf(cost):
         return cost
     return min(cost - max(GAP * cost, step / 2), np.nextafter(cost, -np.inf))
 
 
-def _first_bound(boxes, known, end):
+def _first_bound(boxes: BoxSums, known: float, end: float) -> float:
     """A lower bound of the cost, from programs of the cells within parts of it."""
     lower = 0.0
     for share in _SHARES:
@@ -228,7 +241,7 @@ def _first_bound(boxes, known, end):
     return lower
 
 
-def within_reach(boxes, most):
+def within_reach(boxes: BoxSums, most: float) -> BoxSums | None:
     """The sums with the cells and boxes of points up to a cost; None if there are none.
 
     Cells out of reach get infinite costs.
@@ -255,7 +268,7 @@ def within_reach(boxes, most):
             return boxes
 
 
-def _keep_own(boxes):
+def _keep_own(boxes: BoxSums) -> bool:
     """Close the other cells of columns that may not change; False if too many must."""
     changed = np.array(
         [np.isinf(cost[own]) for cost, own in zip(boxes.costs, boxes.own, strict=True)]
@@ -268,7 +281,7 @@ def _keep_own(boxes):
     return (total <= boxes.most_changed).all()
 
 
-def _reachable_boxes(boxes, most):
+def _reachable_boxes(boxes: BoxSums, most: float) -> Any:
     """Mask of boxes in reach, and their least costs by column and in all."""
     part = boxes.least_costs()
     total = part.sum(axis=1)
@@ -286,7 +299,9 @@ def _reachable_boxes(boxes, most):
     return kept, part, total
 
 
-def _reachable_cells(boxes, part, total, most):
+def _reachable_cells(
+    boxes: BoxSums, part: NDArray[np.float64], total: NDArray[np.float64], most: float
+) -> list[NDArray[np.float64]] | None:
     """Costs of the cells, infinite where the sums cannot reach their needs, or None."""
     starts = _tree_starts(boxes.tree)
     costs = []
@@ -307,7 +322,7 @@ def _reachable_cells(boxes, part, total, most):
     return costs
 
 
-def _tree_starts(tree):
+def _tree_starts(tree: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(np.diff(tree, prepend=-1))
 
 
@@ -318,7 +333,7 @@ class Program:
     of changed columns.
     """
 
-    def __init__(self, boxes):
+    def __init__(self, boxes: BoxSums) -> None:
         self.boxes = boxes
         self.groups = [self._grouped(j) for j in range(len(boxes.own))]
         sizes = [len(cells) - 1 for _, cells in self.groups]
@@ -336,7 +351,7 @@ class Program:
             self.costs[self.first[j] : self.first[j + 1]] = np.diff(costs)
         self.steps = np.full(self.n_steps, 0.5)
 
-    def _grouped(self, j):
+    def _grouped(self, j: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Groups of cells in the same boxes: their starts, and their cheapest cells."""
         boxes, cost = self.boxes, self.boxes.costs[j]
         ends = np.concatenate([[0], boxes.low[:, j], boxes.high[:, j] + 1])
@@ -349,10 +364,10 @@ class Program:
         finite = np.isfinite(cost[cheapest])
         return starts[finite], cheapest[finite]
 
-    def _steps_of(self, j):
+    def _steps_of(self, j: int) -> slice:
         return slice(self.first[j], self.first[j + 1])
 
-    def _constraints(self, most):
+    def _constraints(self, most: float) -> tuple[Any, NDArray[np.float64]]:
         """Matrix and upper limits of the inequalities."""
         rows = _Rows()
         for j, (starts, cells) in enumerate(self.groups):
@@ -388,7 +403,9 @@ class Program:
                 rows.end([limit])
         return rows.matrix(len(self.costs)), np.concatenate(rows.limits)
 
-    def _share_out(self, rows, ends, steps, side):
+    def _share_out(
+        self, rows: _Rows, ends: NDArray[np.intp], steps: NDArray[np.intp], side: float
+    ) -> None:
         """Boxes of a tree beyond a step have at most the share of points beyond it."""
         at = np.flatnonzero((ends > 0) & (ends <= len(steps)))
         tree = self.boxes.tree[at]
@@ -400,7 +417,7 @@ class Program:
         rows.add(np.arange(len(key)), steps[step - 1], side)
         rows.end(np.full(len(key), max(side, 0.0)))
 
-    def _count_change(self, rows, j, cells):
+    def _count_change(self, rows: _Rows, j: int, cells: NDArray[np.intp]) -> None:
         """A column is changed by the share that is not in its own cell."""
         change = self.n_steps + self.n_boxes + j
         own = np.flatnonzero(cells == self.boxes.own[j])
@@ -415,7 +432,7 @@ class Program:
             rows.add([0], [step + 1], 1.0)
         rows.end([-1.0 if own[0] > 0 else 0.0])
 
-    def relaxed(self, most, time_limit):
+    def relaxed(self, most: float, time_limit: float) -> float:
         """A lower bound of the costs; drops what no point up to `most` needs."""
         matrix, limits = self._constraints(most)
         tree = np.unique(self.boxes.tree, return_inverse=True)[1]
@@ -446,7 +463,7 @@ class Program:
         self._leave_out(reduced > spare, -reduced > spare)
         return lower
 
-    def _leave_out(self, none, all_):
+    def _leave_out(self, none: NDArray[np.bool_], all_: NDArray[np.bool_]) -> None:
         """Drop steps and boxes whose share is zero, or one, in all points sought."""
         costs = [cost.copy() for cost in self.boxes.costs]
         for j, (starts, _) in enumerate(self.groups):
@@ -459,7 +476,7 @@ class Program:
         shares = slice(self.n_steps, self.n_steps + self.n_boxes)
         self.boxes = replace(self.boxes.taken(~none[shares]), costs=costs)
 
-    def point(self):
+    def point(self) -> NDArray[np.intp]:
         """The point whose cells are nearest to the solution."""
         return np.array(
             [
@@ -468,7 +485,7 @@ class Program:
             ]
         )
 
-    def halves(self):
+    def halves(self) -> Iterator[BoxSums]:
         """The sums on either side of a cut of a column."""
         unsure = self.steps * (1 - self.steps)
         unsure[unsure < _WHOLE] = 0
@@ -496,7 +513,7 @@ class Program:
                 yield from _cut(self.boxes, j, cells < start)
                 return
 
-    def _fewer_boxes(self):
+    def _fewer_boxes(self) -> NDArray[np.float64]:
         """Numbers of boxes that a cut at each step drops from both halves at least."""
         fewer = np.zeros(self.n_steps)
         for j, (starts, _) in enumerate(self.groups):
@@ -506,7 +523,7 @@ class Program:
             fewer[self._steps_of(j)] = np.minimum(beyond, before)
         return fewer
 
-    def _changed(self):
+    def _changed(self) -> NDArray[np.float64]:
         """The share of each column that is not in its own cell."""
         changed = np.ones(len(self.groups))
         for j, (_, cells) in enumerate(self.groups):
@@ -515,7 +532,7 @@ class Program:
         return changed
 
 
-def _cut(boxes, j, first):
+def _cut(boxes: BoxSums, j: int, first: NDArray[np.bool_]) -> Iterator[BoxSums]:
     """The sums with some cells of a column, and with its others."""
     for cells in (first, ~first):
         costs = boxes.costs.copy()
@@ -526,20 +543,25 @@ def _cut(boxes, j, first):
 class _Rows:
     """Rows of a sparse matrix and their upper limits, built block by block."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.limits, self._parts, self._n_rows = [], [], 0
 
-    def add(self, rows, columns, values):
+    def add(
+        self,
+        rows: NDArray[Any] | list[int],
+        columns: NDArray[np.intp] | list[int],
+        values: NDArray[np.float64] | float,
+    ) -> None:
         """Entries of the next rows."""
         rows = np.asarray(rows, dtype=np.intp) + self._n_rows
         self._parts.append((rows, columns, np.broadcast_to(values, len(rows))))
 
-    def end(self, limits):
+    def end(self, limits: NDArray[np.float64] | list[float]) -> None:
         """Finish rows that have these limits."""
         self.limits.append(limits)
         self._n_rows += len(limits)
 
-    def matrix(self, n_columns):
+    def matrix(self, n_columns: int) -> Any:
         rows, columns, values = map(np.concatenate, zip(*self._parts, strict=True))
         shape = self._n_rows, n_columns
         return csr_array((values, (rows, columns)), shape=shape)

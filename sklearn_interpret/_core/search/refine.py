@@ -1,6 +1,10 @@
 """Fewer and smaller changes of points for which something holds."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 # Rounds of shrinking; they end sooner where a round saves little.
 _MOST_ROUNDS = 20
@@ -38,28 +42,44 @@ class Refinement:
     """
 
     def __init__(
-        self, values, origins, index, *, costs, filling, has_units, holds, projected
-    ):
+        self,
+        values: NDArray[np.float64],
+        origins: NDArray[np.float64],
+        index: NDArray[np.intp],
+        *,
+        costs: NDArray[np.float64],
+        filling: NDArray[np.float64],
+        has_units: NDArray[np.bool_],
+        holds: Callable[..., Any] | None,
+        projected: Callable[..., Any],
+    ) -> None:
         self.values = values.copy()
         self.origins, self.index = origins, index
         self.costs, self.filling, self.has_units = costs, filling, has_units
         self._holds, self._projected = holds, projected
 
-    def costs_of_changes(self):
+    def costs_of_changes(self) -> NDArray[np.float64]:
         """Costs of the changes, (m, n_columns)."""
         return self._costs(self.values, self.origins, slice(None))
 
-    def _costs(self, values, origins, column):
+    def _costs(
+        self,
+        values: NDArray[np.float64],
+        origins: NDArray[np.float64],
+        column: NDArray[np.intp] | slice,
+    ) -> NDArray[np.float64]:
         changes = np.nan_to_num(np.abs(values - origins))
         changes = np.where(self.has_units[column], changes, changes > 0)
         filled = np.isnan(values) != np.isnan(origins)
         return np.where(filled, self.filling[column], changes) * self.costs[column]
 
-    def _has_units(self, column, origins):
+    def _has_units(
+        self, column: NDArray[np.intp], origins: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Whether changes of cells can be small."""
         return self.has_units[column] & ~np.isnan(origins)
 
-    def undo(self, rounds=np.inf, share=1):
+    def undo(self, rounds: float = np.inf, share: float = 1) -> None:
         """Undo changes, or a share of each, the costliest first, while it holds."""
         active = np.ones(len(self.values), dtype=bool)
         while active.any() and rounds > 0:
@@ -77,13 +97,13 @@ class Refinement:
             active[:] = False
             active[point] = True
 
-    def keep(self, points):
+    def keep(self, points: NDArray[np.intp]) -> None:
         """Keep some points alone."""
         self.values, self.origins, self.index = (
             part[points] for part in (self.values, self.origins, self.index)
         )
 
-    def refine(self):
+    def refine(self) -> None:
         """Undo changes and shrink the others, until little is saved."""
         self.undo()
         active = np.ones(len(self.values), dtype=bool)
@@ -95,7 +115,7 @@ class Refinement:
             saved = before - self.costs_of_changes().sum(axis=1)
             active &= saved > _LEAST_SAVING * before
 
-    def _shrink(self, active):
+    def _shrink(self, active: NDArray[np.bool_]) -> None:
         """Move cells of active points towards their origins as far as it holds.
 
         Each column is moved by itself; moves are taken, the largest gain first, as far
@@ -122,7 +142,12 @@ class Refinement:
             moves = moves[between]
         self._take(point, column, good, self._costs(good, start, column))
 
-    def _tried(self, point, column, cells):
+    def _tried(
+        self,
+        point: NDArray[np.intp],
+        column: NDArray[np.intp],
+        cells: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The nearest possible values of single cells, and whether they hold."""
         if not len(point):
             return cells, np.zeros(0, dtype=bool)
@@ -133,7 +158,13 @@ class Refinement:
         holds = self._holds(trials, self.index[point])
         return trials[at], holds
 
-    def _take(self, point, column, cells, gains):
+    def _take(
+        self,
+        point: NDArray[np.intp],
+        column: NDArray[np.intp],
+        cells: NDArray[np.float64],
+        gains: NDArray[np.float64],
+    ) -> None:
         """Exchange cells, the largest gain first, as far as it holds together.
 
         Each exchange holds by itself.

@@ -6,12 +6,20 @@ it, changes of single cells often confirm it, and branch and bound decides the r
 Bisection finds the least feasible size.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.search.programs import Program, Solved, within_reach
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.search.boxes import BoxSums
 
 # Known points from which climbs start at each size.
 _STARTS = 16
@@ -21,7 +29,9 @@ _FIRST, _LONGER = 1 / 32, 4
 _ROUGHLY = 0.1
 
 
-def nearest_point(ways, time_limit):
+def nearest_point(
+    ways: list[tuple[BoxSums, NDArray[np.intp]]], time_limit: float
+) -> Solved:
     """Search for the point of least largest cost.
 
     Parameters
@@ -56,7 +66,7 @@ def nearest_point(ways, time_limit):
 class _Search:
     """The interval of sizes between the lowest not refuted and the least confirmed."""
 
-    def __init__(self, ways):
+    def __init__(self, ways: list[tuple[BoxSums, NDArray[np.intp]]]) -> None:
         self.ways = [boxes for boxes, _ in ways]
         self.starts = [starts for _, starts in ways]
         costs = self.ways[0].costs if ways else []
@@ -66,7 +76,9 @@ class _Search:
         self.lowest = np.zeros(len(ways), dtype=np.intp)
         self.best = None
 
-    def first(self, enough, step=1, roughly=0.0):
+    def first(
+        self, enough: Callable[..., Any], step: int = 1, roughly: float = 0.0
+    ) -> int:
         """The first position for which a function is true, or a little before it.
 
         Positions are tried in growing steps, from `step` on.
@@ -80,7 +92,7 @@ class _Search:
                 low, step = at + 1, 2 * step
         return low
 
-    def _left(self, at):
+    def _left(self, at: int) -> Iterator[tuple[int, BoxSums]]:
         """Ways not refuted at a size, with the cells up to it alone."""
         for number in np.flatnonzero(self.lowest <= at).tolist():
             way = self.ways[number]
@@ -91,7 +103,7 @@ class _Search:
             else:
                 yield number, reached
 
-    def climbs(self, at):
+    def climbs(self, at: int) -> bool:
         """Whether changes of single cells lead to a point that reaches the needs."""
         best = [] if self.best is None else [self.best[1]]
         return any(
@@ -99,7 +111,7 @@ class _Search:
             for number, boxes in self._left(at)
         )
 
-    def status(self, at, seconds, end):
+    def status(self, at: int, seconds: float, end: float) -> bool:
         """True if a size is feasible, or undecided at the time limit."""
         until = min(monotonic() + seconds, end)
         for number, boxes in self._left(at):
@@ -125,7 +137,9 @@ class _Search:
             self.lowest[number] = at + 1
         return False
 
-    def _climbs(self, number, boxes, points):
+    def _climbs(
+        self, number: int, boxes: BoxSums, points: list[NDArray[np.intp]]
+    ) -> bool:
         """Keep the point that a climb by single cells attains, if it attains one."""
         cells = [np.flatnonzero(np.isfinite(cost)) for cost in boxes.costs]
         near = [
@@ -135,7 +149,7 @@ class _Search:
         found = boxes.attained(np.transpose(near))
         return found is not None and self._keep(number, found)
 
-    def _keep(self, number, point):
+    def _keep(self, number: int, point: NDArray[np.intp]) -> bool:
         """Keep a point that reaches the needs."""
         costs = self.ways[number].costs
         size = max(cost[cell] for cost, cell in zip(costs, point, strict=True))
@@ -143,7 +157,7 @@ class _Search:
         self.best = number, point
         return True
 
-    def few_changed(self):
+    def few_changed(self) -> NDArray[np.intp] | None:
         """The best point without needless changes, or None."""
         if self.best is None:
             return None
