@@ -33,7 +33,7 @@ def gower_distances(
     Means over the columns of the differences: of numbers, which come in units of their
     range; of categories 0 or 1. NaN is one away from all but NaN.
     """
-    gaps = np.isnan(A).any(axis=0) | np.isnan(B).any(axis=0)
+    gaps = np.any(np.isnan(A), axis=0) | np.any(np.isnan(B), axis=0)
     plain = ~categorical & ~gaps
     total = cdist(A[:, plain], B[:, plain], "cityblock")
     for j in np.flatnonzero(~plain):

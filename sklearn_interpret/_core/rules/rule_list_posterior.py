@@ -15,10 +15,11 @@ from scipy.special import gammaln
 if TYPE_CHECKING:
     from sklearn_interpret._core.rules.mining import MinedRules
 
-# Largest number of logarithms, and of words of sets, that are kept for further lists.
-_MAX_KEPT = 2**22
-# Logarithmic posteriors nearer to each other are equal, such as of lists whose rules
-# decide on the same rows.
+# Largest number of logarithms, and of words of sets, in each cache: 32 MB. Lists that
+# follow each other in a chain differ in one rule (benchmarks/bench_rules.py).
+_MAX_CACHED = 2**22
+# Logarithmic posteriors that differ by less are equal: sums of thousands of logarithms
+# are rounded to 1e-12, such as those of lists whose rules decide on the same rows.
 _ROUNDING = 1e-9
 
 
@@ -32,7 +33,9 @@ class _SetLikelihoods:
     def __init__(self, mined: MinedRules, alpha: float) -> None:
         self.rows, self.sets = mined.rows, mined.sets
         self.everything = _as_number(self.rows.everything)
-        self._bits = [list(map(_as_number, own)) for own in self.rows.bits_of_class()]
+        self._bits = [
+            list(map(_as_number, words)) for words in self.rows.bits_of_class()
+        ]
         of_class = self._class_sums(self.everything)
         n_classes, units = len(of_class), np.arange(sum(of_class) + 1)
         weights = units * self.rows.unit
@@ -57,8 +60,11 @@ class _SetLikelihoods:
     def _class_sums(self, rows: int) -> list[int]:
         """Weight of each class in a set, in units."""
         return [
-            sum((rows & bits).bit_count() << power for power, bits in enumerate(own))
-            for own in self._bits
+            sum(
+                (rows & bits).bit_count() << power
+                for power, bits in enumerate(class_bits)
+            )
+            for class_bits in self._bits
         ]
 
     def _sums_within(self, rows: int) -> NDArray[np.intp]:
@@ -113,16 +119,16 @@ class RuleListPosterior:
         self._size_logs[0] = -np.inf
         some = self._n_of_size[self._n_of_size > 0]
         self._fewest = some.min(initial=len(mined.sizes))
-        self._log_priors = {}
+        self._log_priors: dict[tuple[int, ...], float] = {}
         likelihoods = _SetLikelihoods(mined, alpha)
         self._everything = likelihoods.everything
         # Lists that follow each other have most of their sets in common.
         n_words, n_rules = self.sets.shape
-        self._log = lru_cache(_MAX_KEPT // n_words)(likelihoods.of_set)
-        n_kept = _MAX_KEPT // max(n_rules, n_words)
-        self._logs_within = lru_cache(n_kept)(likelihoods.within)
-        self._logs_without = lru_cache(n_kept)(likelihoods.without)
-        self.best = -np.inf, []
+        self._log = lru_cache(_MAX_CACHED // n_words)(likelihoods.of_set)
+        n_cached = _MAX_CACHED // max(n_rules, n_words)
+        self._logs_within = lru_cache(n_cached)(likelihoods.within)
+        self._logs_without = lru_cache(n_cached)(likelihoods.without)
+        self.best: tuple[float, list[int]] = (-np.inf, [])
 
     def log_prior(self, sizes: tuple[int, ...]) -> float:
         """Logarithmic prior of a list of rules of these sizes."""
@@ -152,31 +158,31 @@ class RuleListPosterior:
         """Rows that each rule, and the default, decides."""
         left, sets = self._everything, []
         for rule in rules:
-            own = left & self._set_of_rule[rule]
-            sets.append(own)
-            left ^= own
+            captured = left & self._set_of_rule[rule]
+            sets.append(captured)
+            left ^= captured
         return [*sets, left]
 
     def moves(
         self, rules: list[int], rule: int, power: float = 1.0
     ) -> NDArray[np.float64]:
-        """Logarithmic posteriors of a list with a rule inserted at each place.
+        """Logarithmic posteriors of a list with a rule inserted at each position.
 
         The likelihood is raised to a power.
         """
         captured = self._captured(rules)
         of_rule = self._set_of_rule[rule]
-        taken = [own & of_rule for own in captured]
-        rest = [self._log(own & ~of_rule) for own in captured]
-        old = [0.0, *accumulate(map(self._log, captured[:-1]))]
+        overlaps = [rows & of_rule for rows in captured]
+        logs_without = [self._log(rows & ~of_rule) for rows in captured]
+        earlier = [0.0, *accumulate(map(self._log, captured[:-1]))]
         # The rule takes rows of all later ones.
-        behind = list(accumulate(reversed(rest)))[::-1]
-        own = list(accumulate(reversed(taken), or_))[::-1]
+        later = list(accumulate(reversed(logs_without)))[::-1]
+        inserted = map(self._log, list(accumulate(reversed(overlaps), or_))[::-1])
         sizes, size = self._sizes_of(rules), int(self._sizes[rule])
         logs = np.empty(len(captured))
-        for i, parts in enumerate(zip(old, map(self._log, own), behind, strict=True)):
+        for i, terms in enumerate(zip(earlier, inserted, later, strict=True)):
             log_prior = self.log_prior((*sizes[:i], size, *sizes[i:]))
-            logs[i] = power * sum(parts) + log_prior
+            logs[i] = power * sum(terms) + log_prior
         if power == 1:
             best = int(logs.argmax())
             self.note(logs[best], self.inserted(rules, best, rule))
@@ -198,9 +204,9 @@ class RuleListPosterior:
         old, later = list(map(self._log, captured)), captured[at:]
         logs = np.empty(self.sets.shape[1] + 1)
         logs[:-1] = sum(old[:at]) + self._logs_within(reduce(or_, later))
-        # An inserted rule captures rows of later ones; the others stay theirs.
-        for own in later:
-            logs[:-1] += self._logs_without(own)
+        # An inserted rule takes rows of later ones, which decide on their other rows.
+        for rows in later:
+            logs[:-1] += self._logs_without(rows)
         logs[-1] = sum(old)
         logs *= power
         sizes = self._sizes_of(rules)
@@ -281,22 +287,22 @@ def _step(
     """A Gibbs step: one of a set of lists, with the probability that it has there.
 
     Each list of a set comes to the set with the same probability, so that the posterior
-    is kept: either a rule is moved to any place of the list, or any rule, or none,
-    stands at a place. For this a rule leaves its place, with probability 1 / length, or
-    a new place opens, with probability 1 / (length + 1) of the shorter list's length.
+    stays the same: a rule moves to any position (20 % of the steps), or any rule, or
+    none, takes a position. That is the one of a rule, each with probability 1 / length
+    (40 %), or a new one, each with 1 / (length + 1) of the shorter list's length.
     """
     kind, length = random.random_sample(), len(rules)
     if kind < 0.6 and not rules:
         return rules, posterior.log_posterior(rules)
     at = random.randint(length + (kind >= 0.6))
-    others = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
+    shorter = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
     if kind < 0.2:
-        logs = posterior.moves(others, rules[at], power)
+        logs = posterior.moves(shorter, rules[at], power)
         chosen = _draw(logs, random)
-        return posterior.inserted(others, chosen, rules[at]), logs[chosen]
-    logs = posterior.insertions(others, at, power)
+        return posterior.inserted(shorter, chosen, rules[at]), logs[chosen]
+    logs = posterior.insertions(shorter, at, power)
     chosen = _draw(logs, random)
-    return posterior.inserted(others, at, chosen), logs[chosen]
+    return posterior.inserted(shorter, at, chosen), logs[chosen]
 
 
 def _draw(logs: NDArray[np.float64], random: np.random.RandomState) -> int:
