@@ -7,7 +7,7 @@ A rule is a sequence of conditions that hold together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +140,9 @@ def rule_mask(
     return mask
 
 
-def all_hold(rules: Sequence[Sequence[Any]], X: Any, n_rows: int) -> NDArray[np.bool_]:
+def all_hold(
+    rules: Collection[Iterable[Any]], X: Any, n_rows: int
+) -> NDArray[np.bool_]:
     """Whether all conditions of each rule hold for each row: (n_rules, n_rows), bool.
 
     Each condition has three methods: `_read(X)` returns the data that it needs,

@@ -1,23 +1,28 @@
 """Descents to a margin at a penalty: Wachter's objective, by coordinates or slopes."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# All moves are tried in each eighth step, and the 64 best of these in between.
-_ALL_EVERY, _KEPT = 8, 64
-# Moves shorter than this part of the distance have settled.
+# All moves are tried in each eighth step, and the 64 best of these in between: few rows
+# are asked of the model. `possible` of benchmarks/bench_counterfactuals.py counts what
+# is missed.
+_ALL_EVERY, _MOST_MOVES = 8, 64
+# Moves shorter than this share of the distance have settled.
 _STILL = 1e-5
+
+# Arguments of the callables: points, and positions of their origins.
+_Points = NDArray[np.float64]
+_Index = NDArray[np.intp]
 
 
 def coordinate_search(
     origins: NDArray[np.float64],
     cells: tuple[NDArray[np.intp], NDArray[np.float64]],
-    moved: Callable[..., Any],
-    margins: Callable[..., Any],
-    price: Callable[..., Any],
+    moved: Callable[[_Points, NDArray[np.intp], NDArray[np.float64], _Index], _Points],
+    margins: Callable[[_Points, _Index], NDArray[np.float64]],
+    price: Callable[[_Points, _Index], tuple[NDArray[np.float64], NDArray[np.intp]]],
     *,
     aim: float,
     most_changes: float,
@@ -59,18 +64,20 @@ def coordinate_search(
     values, nearest, active = origins.copy(), origins.copy(), np.arange(len(origins))
     least, gaps = np.full((2, len(values)), np.inf)
     costs, weights = np.zeros((2, len(values)))
-    every = _with_moves_back(origins, *cells)
+    all_moves = _with_moves_back(origins, *cells)
     n_steps = 0
-    while every[0].size and len(active) and n_steps < max_iter:
+    while all_moves[0].size and len(active) and n_steps < max_iter:
         if n_steps % _ALL_EVERY == 0:
-            moves = every
+            moves = all_moves
         n_steps += 1
-        columns, cells = moves
-        of = np.repeat(active, columns.shape[1])
-        trials = moved(values[of], columns[active].ravel(), cells[active].ravel(), of)
-        shape = len(active), -1
-        prices, n_changed = (part.reshape(shape) for part in price(trials, of))
-        trial_gaps = np.maximum(aim - margins(trials, of).reshape(shape), 0.0) ** 2
+        columns, targets = moves[0][active], moves[1][active]
+        rows = np.repeat(active, columns.shape[1])
+        trials = moved(values[rows], columns.ravel(), targets.ravel(), rows)
+        prices, n_changed = (
+            array.reshape(columns.shape) for array in price(trials, rows)
+        )
+        trial_gaps = aim - margins(trials, rows).reshape(columns.shape)
+        trial_gaps = np.maximum(trial_gaps, 0.0) ** 2
         trials = trials.reshape(*prices.shape, -1)
         if n_steps == 1:  # the last move back leaves points as they are
             gaps = trial_gaps[:, -1].copy()
@@ -84,8 +91,8 @@ def coordinate_search(
         closed, paid = gaps[active, None] - trial_gaps, prices - costs[active, None]
         rates = np.full(paid.shape, np.inf)
         np.divide(paid, closed, out=rates, where=possible & (closed > 0))
-        if moves is every:
-            moves = _best_moves(every, rates, active)
+        if moves is all_moves:
+            moves = _best_moves(all_moves, rates, active)
         best, weights[active] = _choice(closed, paid, possible, rates, weights[active])
         going = np.isfinite(weights[active])
         active, chosen = active[going], (each[going], best[going])
@@ -106,17 +113,21 @@ def _with_moves_back(
 
 
 def _best_moves(
-    every: tuple[NDArray[np.intp], NDArray[np.float64]],
+    all_moves: tuple[NDArray[np.intp], NDArray[np.float64]],
     rates: NDArray[np.float64],
     active: NDArray[np.intp],
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Moves that closed gaps at the lowest rates, and moves back; of active points."""
-    n_points, n_moves = every[0].shape
-    n_back = len(np.unique(every[0]))
-    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_KEPT]
-    kept = np.tile(np.arange(n_moves - n_back - order.shape[1], n_moves), (n_points, 1))
-    kept[active, : order.shape[1]] = order
-    return tuple(np.take_along_axis(part, kept, axis=1) for part in every)
+    columns, cells = all_moves
+    n_points, n_moves = columns.shape
+    n_back = len(np.unique(columns))
+    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_MOST_MOVES]
+    first = n_moves - n_back - order.shape[1]
+    selected = np.tile(np.arange(first, n_moves), (n_points, 1))
+    selected[active, : order.shape[1]] = order
+    return np.take_along_axis(columns, selected, 1), np.take_along_axis(
+        cells, selected, 1
+    )
 
 
 def _choice(
@@ -196,7 +207,7 @@ def penalised_descent(
     start: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    evaluate: Callable[..., Any],
+    evaluate: Callable[[_Points, _Index], tuple[NDArray[np.float64], ...]],
     *,
     aim: float,
     max_iter: int,
@@ -266,7 +277,7 @@ def penalised_descent(
         weights[raised] *= 10
         trust[raised] *= 10
         active = active[~(settled & (margins[active] >= 0))]
-    return np.where(nearest.found[:, None], nearest.points, points), n_steps
+    return np.where(nearest.has_margin[:, None], nearest.points, points), n_steps
 
 
 class _Nearest:
@@ -280,7 +291,8 @@ class _Nearest:
         self.update(points, margins, np.arange(len(points)))
 
     @property
-    def found(self) -> NDArray[np.bool_]:
+    def has_margin(self) -> NDArray[np.bool_]:
+        """Whether a point with a margin was met, for each row."""
         return np.isfinite(self._costs)
 
     def update(
@@ -290,9 +302,9 @@ class _Nearest:
         rows: NDArray[np.intp],
     ) -> None:
         costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
-        taken = costs < self._costs[rows]
-        self.points[rows[taken]] = points[taken]
-        self._costs[rows[taken]] = costs[taken]
+        nearer = costs < self._costs[rows]
+        self.points[rows[nearer]] = points[nearer]
+        self._costs[rows[nearer]] = costs[nearer]
 
 
 def _objective(
