@@ -248,7 +248,7 @@ class ExactCounterfactual(BaseCounterfactual):
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
             goal = replace(
                 goal,
-                apart=(*goal.apart, shares / shares.sum()),
+                change_shares=(*goal.change_shares, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
             values, _ = self._searcher.found(problem, row, goal)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.rules.coded_conditions import all_hold, rows_in_memory
+from sklearn_interpret._core.rules.coded_conditions import all_hold, rule_mask
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.rules._ordered_table import OrderedTable
@@ -57,4 +57,4 @@ def test_conditions_hold_where_the_intervals_do(seed):
     tree.fit(table.ranks.T, targets, sample_weight=weights)
     for rule in table.rules(tree.tree_):
         held = all_hold([table.conditions(rule)], as_rows(X), 60)[0]
-        assert_array_equal(held, rows_in_memory(table.ranks, rule))
+        assert_array_equal(held, rule_mask(table.ranks, rule))

@@ -6,8 +6,10 @@ penalty, so that it is a diagonal matrix; the first is the constant function.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 from scipy.linalg import block_diag, eigh, qr
 
@@ -37,7 +39,7 @@ class SplineBasis:
     degree: int = 3
 
     @cached_property
-    def _knots(self):
+    def _knots(self) -> NDArray[np.float64]:
         """Breaks, with as many more on either side as the degree says."""
         breaks, steps = self.breaks, np.arange(1, self.degree + 1)
         if self.cyclic:
@@ -49,7 +51,7 @@ class SplineBasis:
         return np.concatenate([before, breaks, after])
 
     @cached_property
-    def _averages(self):
+    def _averages(self) -> NDArray[np.float64]:
         """Averages of knots, at which coefficients trace the curve (Greville).
 
         In units of the range, from its start, so that penalties do not overflow.
@@ -58,12 +60,12 @@ class SplineBasis:
         knots = (self._knots[1:-1] - breaks[0]) / (breaks[-1] - breaks[0])
         return np.lib.stride_tricks.sliding_window_view(knots, self.degree).mean(axis=1)
 
-    def inside(self, x):
+    def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values, of a cyclic column those of the first period."""
         first, last = self.breaks[0], self.breaks[-1]
         return first + (x - first) % (last - first) if self.cyclic else x
 
-    def evaluate(self, x):
+    def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of the functions, (n_rows, n_functions)."""
         first, last = self.breaks[0], self.breaks[-1]
         unknown = np.isnan(x)
@@ -83,7 +85,9 @@ class SplineBasis:
         return values
 
     @cached_property
-    def coordinates(self):
+    def coordinates(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
         """Coordinates as columns, their penalties, and flags of those without one.
 
         The flags are (n_sets, n_coordinates): the straight line, a missing value.
@@ -110,7 +114,7 @@ class SplineBasis:
         return vectors, sizes, flags
 
 
-def _wrapped(values):
+def _wrapped(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cubic splines around a circle: the last three columns are the first again."""
     values[:, :3] += values[:, -3:]
     return values[:, :-3]
@@ -128,12 +132,14 @@ class LevelBasis:
 
     n_levels: int
 
-    def evaluate(self, x):
+    def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Indicators, (n_rows, n_levels)."""
         return np.eye(self.n_levels + 1, self.n_levels)[x.astype(np.intp)]
 
     @cached_property
-    def coordinates(self):
+    def coordinates(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
         """Coordinates as columns, their penalties, and no flags: none is free."""
         n = self.n_levels
         vectors, _ = qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))
@@ -154,15 +160,17 @@ class LineBasis:
     center: float
     scale: float
 
-    def inside(self, x):
+    def inside(self, x: NDArray[np.float64]) -> Any:
         """Values as they are."""
         return x
 
-    def evaluate(self, x):
+    def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """The line, (n_rows, 1)."""
         return np.nan_to_num((x[:, None] - self.center) / self.scale)
 
     @cached_property
-    def coordinates(self):
+    def coordinates(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
         """The only coordinate, its penalty of zero, and the flag that it is free."""
         return np.ones((1, 1)), np.zeros(1), np.ones((1, 1), dtype=bool)

@@ -1,9 +1,12 @@
 """Distributions of targets, and links of their means with linear predictors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, gammaln, logit, xlog1py, xlogy
 
 from sklearn_interpret._core.regression.overdispersion import (
@@ -27,12 +30,12 @@ class Link:
     slope: Callable
 
 
-def _exp(scores):
+def _exp(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """The exponential, above zero."""
     return np.exp(np.maximum(scores, -300))
 
 
-def _expit(scores):
+def _expit(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """The logistic function, between zero and one."""
     return expit(np.clip(scores, -30, 30))
 
@@ -128,7 +131,7 @@ FAMILIES = {
 }
 
 
-def negative_binomial(shape):
+def negative_binomial(shape: float) -> Family:
     """Counts whose variance is m + m^2 / shape at the mean m."""
     return Family(
         ("log",),

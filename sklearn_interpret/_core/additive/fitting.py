@@ -1,10 +1,14 @@
 """Penalised likelihood of an additive model, by iterated weighted least squares."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import block_diag, cholesky
 from scipy.optimize import lsq_linear, minimize_scalar
 
@@ -16,6 +20,10 @@ from sklearn_interpret._core.additive.smoothing import (
     PenalisedFit,
     smoothed,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.families import Family, Link
+    from sklearn_interpret._core.rules.ripper import _Found
 
 # Largest number of choices of the smoothing parameters, which may drift for long.
 _MOST_CHOICES = 20
@@ -71,24 +79,26 @@ class Likelihood:
     shape: float | None = None
 
     @property
-    def family(self):
+    def family(self) -> Family:
         """The family."""
         if self.shape is None:
             return families.FAMILIES[self.family_name]
         return families.negative_binomial(self.shape)
 
     @property
-    def link(self):
+    def link(self) -> Link:
         """The link."""
         return families.LINKS[self.link_name]
 
     @property
-    def is_least_squares(self):
+    def is_least_squares(self) -> bool:
         """Whether the fit is a single least squares problem."""
         return self.link is families.LINKS["identity"]
 
     @np.errstate(all="ignore")  # of means that are out of bounds
-    def evaluated(self, coefficients, equations, rows):
+    def evaluated(
+        self, coefficients: NDArray[np.float64], equations: bool, rows: TargetRows
+    ) -> Evaluation:
         """The `Evaluation` of coefficients at rows, perhaps without the equations."""
         family, link, y = self.family, self.link, rows.targets[self.model]
         predictor = rows.design.predictor(coefficients)
@@ -105,22 +115,24 @@ class Likelihood:
         sums, square = rows.design.sums(weights * working), weights @ working**2
         return Evaluation(deviance, center, products, sums, square)
 
-    def _means(self, coefficients, rows):
+    def _means(self, coefficients: NDArray[np.float64], rows: Any) -> Any:
         """Expected targets of rows."""
         return self.link.mean(rows.design.predictor(coefficients) + rows.offset)
 
-    def log_likelihood(self, coefficients, dispersion, rows):
+    def log_likelihood(
+        self, coefficients: NDArray[np.float64], dispersion: float, rows: Any
+    ) -> Any:
         """Logarithm of the likelihood of rows."""
         y, means = rows.targets[self.model], self._means(coefficients, rows)
         return rows.weights @ self.family.log_likelihood(y, means, dispersion)
 
-    def excess(self, coefficients, rows):
+    def excess(self, coefficients: NDArray[np.float64], rows: Any) -> Any:
         """Sums of the family's excess of squared residuals, and of its variance."""
         y, means = rows.targets[self.model], self._means(coefficients, rows)
         copies = rows.weights if self.trials else np.ones_like(means)
         return np.array(self.family.excess(y, means, copies)) @ (rows.weights / copies)
 
-    def effects(self, coefficients, rows):
+    def effects(self, coefficients: NDArray[np.float64], rows: Any) -> Any:
         """List of one table: the terms at rows, and behind them the targets."""
         effects = rows.design.effects(coefficients)
         return [np.column_stack([effects, rows.targets[self.model]])]
@@ -147,14 +159,14 @@ class Evaluation:
     sums: np.ndarray | None = None
     square: float = 0.0
 
-    def about(self, center):
+    def about(self, center: Any) -> Any:
         """The same of another center; products with the intercept are plain sums."""
         move = center - self.center
         sums = self.sums - move * self.products[0]
         square = self.square - move * (self.sums[0] + sums[0])
         return replace(self, center=center, sums=sums, square=square)
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         """That of the rows of both (Chan, Golub & LeVeque 1983)."""
         deviance = self.deviance + other.deviance
         if self.products is None or other.products is None:
@@ -192,19 +204,25 @@ class AdditiveProblem:
     start: float
     n_rows: float
 
-    def of_shape(self, shape):
+    def of_shape(self, shape: Any) -> Any:
         """The problem of negative binomial targets of a shape."""
         return replace(self, likelihood=replace(self.likelihood, shape=shape))
 
-    def sum(self, function, *arguments):
+    def sum(
+        self, function: Callable[..., Any], *arguments: NDArray[np.float64] | bool
+    ) -> Evaluation:
         """Sum over the rows of a function of `Likelihood`."""
         return self.rows.sum(partial(function, self.likelihood, *arguments))
 
-    def at(self, coefficients, equations=True):
+    def at(
+        self, coefficients: NDArray[np.float64], equations: bool = True
+    ) -> Evaluation:
         """The `Evaluation` of coefficients, perhaps without the equations."""
         return self.sum(Likelihood.evaluated, coefficients, equations)
 
-    def equations(self, evaluation, without=None):
+    def equations(
+        self, evaluation: Evaluation, without: None = None
+    ) -> NormalEquations:
         """The least squares problem; the coefficients of a term may be held at zero."""
         products, sums = evaluation.products, evaluation.sums
         if without is not None:
@@ -250,22 +268,22 @@ class AdditiveFit:
     converged: bool
 
     @property
-    def residual_dof(self):
+    def residual_dof(self) -> float:
         """Rows, less the effective degrees of freedom of the coefficients."""
         n_rows = self.last.equations.n_rows
         return max(n_rows - self.last.dof.sum(), 1e-3 * n_rows)
 
     @property
-    def pearson_dispersion(self):
+    def pearson_dispersion(self) -> float:
         """Pearson's statistic by residual degrees of freedom."""
         return (self.last.least - self.last.penalty) / self.residual_dof
 
     @property
-    def dispersion(self):
+    def dispersion(self) -> float:
         """The dispersion: known, or estimated."""
         return self.problem.likelihood.family.dispersion or self.pearson_dispersion
 
-    def _log_likelihood(self, phi):
+    def _log_likelihood(self, phi: float) -> float:
         """Logarithm of the likelihood at a dispersion."""
         problem, unit = self.problem, 1.0
         if problem.likelihood.is_least_squares:
@@ -276,7 +294,7 @@ class AdditiveFit:
         return -(deviance / phi + problem.n_rows * np.log(unit * phi)) / 2
 
     @cached_property
-    def restricted_likelihood(self):
+    def restricted_likelihood(self) -> float:
         """Logarithm of the restricted likelihood (Laplace's approximation)."""
         last = self.last
         phi = last.dispersion
@@ -285,7 +303,9 @@ class AdditiveFit:
         return self._log_likelihood(phi) - penalties / 2
 
 
-def fit_additive(problem, smoothing, signs, max_iter):
+def fit_additive(
+    problem: AdditiveProblem, smoothing: str, signs: list[int], max_iter: int
+) -> AdditiveFit:
     """Fit a model; smoothing parameters are chosen in each least squares problem.
 
     Parameters
@@ -315,7 +335,7 @@ def fit_additive(problem, smoothing, signs, max_iter):
     return found
 
 
-def fit_without(fit, part, max_iter):
+def fit_without(fit: Any, part: NDArray[np.float64], max_iter: int) -> Any:
     """The least squares problem of all terms, at the fit without one of them.
 
     The other terms keep their smoothing parameters, as in the score of a full fit.
@@ -336,10 +356,10 @@ def fit_without(fit, part, max_iter):
     return PenalisedFit(equations, np.where(own, equations.balanced, rho))
 
 
-def _best_shape(fit):
+def _best_shape(fit: Any) -> Any:
     """The shape of greatest restricted likelihood, at the coefficients of a fit."""
 
-    def loss(log_shape):
+    def loss(log_shape: Any) -> Any:
         problem = fit.problem.of_shape(np.exp(log_shape))
         equations = problem.equations(problem.at(fit.coefficients))
         ratio = PenalisedFit(equations, fit.last.log_smoothing).log_determinant
@@ -349,7 +369,14 @@ def _best_shape(fit):
     return np.exp(minimize_scalar(loss, bounds=_LOG_SHAPES, method="bounded").x)
 
 
-def iterated(problem, smoothing, max_iter, *, changes=None, without=None):
+def iterated(
+    problem: AdditiveProblem,
+    smoothing: str,
+    max_iter: int,
+    *,
+    changes: None = None,
+    without: None = None,
+) -> AdditiveFit:
     """Solve least squares problems until the penalised deviance settles.
 
     Smoothing parameters are chosen anew for each problem, or are given. They are chosen
@@ -399,7 +426,13 @@ def iterated(problem, smoothing, max_iter, *, changes=None, without=None):
     )
 
 
-def _shortened(problem, last, old, found, new):
+def _shortened(
+    problem: AdditiveProblem,
+    last: tuple[NDArray[np.float64], float],
+    old: Any,
+    found: list[_Found],
+    new: NDArray[np.intp],
+) -> Any:
     """New coefficients, halved towards the old until no worse; their gain.
 
     Where little gain is to be expected, the next equations are left out.
@@ -416,7 +449,7 @@ def _shortened(problem, last, old, found, new):
     return old, found, 0.0
 
 
-def _changes(terms, signs):
+def _changes(terms: Any, signs: dict[tuple[int, int], int]) -> Any:
     """Matrix from coefficients to differences of B-splines', and their lower bounds."""
     blocks, lowest = [np.ones((1, 1))], [[-np.inf]]
     for term, sign in zip(terms, signs, strict=True):
@@ -441,7 +474,7 @@ def _changes(terms, signs):
     return block_diag(*blocks), np.concatenate(lowest)
 
 
-def _constrained(last, changes):
+def _constrained(last: tuple[NDArray[np.float64], float], changes: Any) -> Any:
     """The least squares solution whose bounded changes are not negative."""
     matrix, lowest = changes
     factor = cholesky(last.matrix, lower=True)

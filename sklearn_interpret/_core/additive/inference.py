@@ -1,6 +1,11 @@
 """Tests of terms and of dispersion; what the choice of smoothness adds to errors."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import softmax
 from scipy.stats import chi2, f
@@ -9,6 +14,9 @@ from sklearn_interpret._core.additive.fitting import Likelihood, fit_without
 from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
 from sklearn_interpret._core.regression.overdispersion import OverdispersionTest
 from sklearn_interpret._core.regression.separation import rising_direction
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.fitting import AdditiveFit
 
 # Degrees of freedom of a test, for each direction without a roughness penalty.
 _DOF = 4
@@ -23,7 +31,9 @@ _SMALL = 1e-3
 _STEP, _RANGE = 1.0, 15.0
 
 
-def term_tests(fit, parts, max_iter):
+def term_tests(
+    fit: AdditiveFit, parts: list[slice], max_iter: int
+) -> tuple[NDArray[np.float64], list[Any]]:
     """Score test of each term.
 
     Parameters
@@ -60,12 +70,12 @@ def term_tests(fit, parts, max_iter):
     return tests, uninformed
 
 
-def _information(fit, part):
+def _information(fit: Any, part: NDArray[np.float64]) -> Any:
     """Total information of the rows on a term's coefficients, all others unknown."""
     return np.trace(np.linalg.inv(fit.inverse[part, part])) - fit.sizes[part].sum()
 
 
-def separated_terms(fit):
+def separated_terms(fit: Any) -> Any:
     """Terms whose effects separate the targets: the likelihood grows with their size.
 
     The effects are those of the fit, each of which may grow.
@@ -85,14 +95,20 @@ def separated_terms(fit):
     return [] if direction is None else shown[np.abs(direction[1:]) > 0].tolist()
 
 
-def overdispersion_test(fit):
+def overdispersion_test(fit: Any) -> Any:
     """Test of the dispersion, where it is known to be 1."""
     sums = fit.problem.sum(Likelihood.excess, fit.coefficients)
     dispersion, n_parameters = fit.pearson_dispersion, fit.last.dof.sum()
     return OverdispersionTest(dispersion, fit.residual_dof, *sums, n_parameters)
 
 
-def term_test(fit, part, information, dispersion, residual_dof):
+def term_test(
+    fit: PenalisedFit,
+    part: slice,
+    information: NDArray[np.float64],
+    dispersion: float,
+    residual_dof: float,
+) -> tuple[float, float]:
     """Score test of the variance of a term's coefficients (Zhang & Lin 2003).
 
     The score u is the product of each of the term's functions with the residuals of the
@@ -142,20 +158,20 @@ def term_test(fit, part, information, dispersion, residual_dof):
     return statistic, f.sf(statistic, dof, residual_dof)
 
 
-def _roughness(sizes, rough):
+def _roughness(sizes: NDArray[np.float64], rough: NDArray[np.float64]) -> float:
     """The smoothing parameter of a fixed number of degrees of freedom."""
     dof = _DOF * max(1, (rough == 0).sum())
     if len(sizes) <= dof:
         return 0.0
     unit = sizes.max() / rough.max(initial=1e-300)
 
-    def excess(rho):
+    def excess(rho: float) -> float:
         return (sizes / (sizes + unit * np.exp(rho) * rough)).sum() - dof
 
     return unit * np.exp(brentq(excess, -40, 60))
 
 
-def smoothing_covariance(fit, dispersion):
+def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.float64]:
     """Covariance of coefficients due to the estimation of the smoothing parameters.
 
     Each smoothing parameter has a posterior: its restricted likelihood, times a prior

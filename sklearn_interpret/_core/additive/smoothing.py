@@ -4,10 +4,15 @@ The objective is |z - X b|^2 + sum_k lambda_k b' D_k b, with diagonal D_k. It ne
 sums X'WX, X'Wz and z'Wz of the rows alone; a step takes one Cholesky factor.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cholesky, eigh, lapack
 
@@ -53,7 +58,7 @@ class NormalEquations:
     dispersion: float | None
 
     @property
-    def balanced(self):
+    def balanced(self) -> NDArray[np.float64]:
         """Log smoothing parameters at which penalties equal the diagonal of X'WX."""
         sizes = np.diag(self.products)
         # Centred columns of constants are zero, up to rounding.
@@ -61,7 +66,7 @@ class NormalEquations:
         return np.log(sizes / self.penalties.sum(axis=1))
 
     @property
-    def start(self):
+    def start(self) -> NDArray[np.float64]:
         """Log smoothing parameters from which they are searched.
 
         Means over the coefficients of what balances each; less for a straight line, and
@@ -77,7 +82,7 @@ class NormalEquations:
         crowded = 2 * max(np.log(len(sizes) / self.n_rows), 0.0)
         return means + np.where(counts > 1, crowded, _LINE)
 
-    def residual(self, coefficients):
+    def residual(self, coefficients: NDArray[np.float64]) -> float:
         """The residual sum of squares at coefficients."""
         left = 2 * self.sums - self.products @ coefficients
         return max(self.square - left @ coefficients, 0.0)
@@ -105,7 +110,9 @@ class PenalisedFit:
         The minimum: residual sum of squares and penalty; and its lower bound.
     """
 
-    def __init__(self, equations, log_smoothing):
+    def __init__(
+        self, equations: NormalEquations, log_smoothing: NDArray[np.float64]
+    ) -> None:
         self.equations, self.log_smoothing = equations, log_smoothing
         # Lambda_k = lambda_k D_k, and S = sum_k Lambda_k.
         self.scaled = np.exp(log_smoothing)[:, None] * equations.penalties
@@ -136,11 +143,11 @@ class PenalisedFit:
         self.floor = _NUGGET * equations.square + 1e-100
         self.least += self.floor
 
-    def _solved(self, sums):
+    def _solved(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
 
     @cached_property
-    def inverse(self):
+    def inverse(self) -> NDArray[np.float64]:
         """The inverse V, which steps at known smoothing parameters do not need."""
         inverse, _ = lapack.dpotri(self._factor)  # its upper part, zeros below
         diagonal = np.diag(inverse).copy()
@@ -150,7 +157,9 @@ class PenalisedFit:
         inverse /= self._scales[:, None]
         return inverse
 
-    def information_matrices(self, parts):
+    def information_matrices(
+        self, parts: list[NDArray[np.intp] | slice]
+    ) -> list[NDArray[np.float64]]:
         """X'WX of the coefficients of each part, less what the others explain of it.
 
         They are Schur's complements. The inverse of the part's block of V, less S,
@@ -176,7 +185,12 @@ class PenalisedFit:
             for part, own in zip(parts, columns, strict=True)
         ]
 
-    def _of_others(self, sums, parts, columns):
+    def _of_others(
+        self,
+        sums: NDArray[np.float64],
+        parts: list[NDArray[np.intp] | slice],
+        columns: list[slice],
+    ) -> NDArray[np.float64]:
         """Coefficients for columns of `sums`, zero in a part, which is held at zero."""
         along = self.inverse @ sums
         for part, own in zip(parts, columns, strict=True):
@@ -185,37 +199,39 @@ class PenalisedFit:
         return along
 
     @cached_property
-    def dof(self):
+    def dof(self) -> NDArray[np.float64]:
         """Effective degrees of freedom, by coefficient: the diagonal of V X'WX."""
         return (self.inverse * self.equations.products).sum(axis=1)
 
     @property
-    def n_free(self):
+    def n_free(self) -> int:
         """Number of coefficients without a penalty."""
         return (self.sizes == 0).sum()
 
     @property
-    def _n_left(self):
+    def _n_left(self) -> float:
         """Rows, less the coefficients without a penalty."""
         n_rows = self.equations.n_rows
         return max(n_rows - self.n_free, 1e-3 * n_rows)
 
     @property
-    def dispersion(self):
+    def dispersion(self) -> float:
         """The known dispersion, or that of greatest restricted likelihood."""
         return self.equations.dispersion or self.least / self._n_left
 
-    def profiled(self, least):
+    def profiled(self, least: NDArray[np.float64] | float) -> float:
         """Minus twice the log likelihood of penalised deviances, at the best phi."""
         phi = self.equations.dispersion or least / self._n_left
         return least / phi + self._n_left * np.log(phi)
 
     @property
-    def log_ratio(self):
+    def log_ratio(self) -> float:
         """Logarithm of |X'WX + S| over the product of the positive entries of S."""
         return self.log_determinant - np.log(self.sizes[self.sizes > 0]).sum()
 
-    def restricted_likelihood(self):
+    def restricted_likelihood(
+        self,
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Minus twice its logarithm, of the normal model, gradient and Hessian.
 
         They are along the logarithms of smoothing parameters (Wood 2011, section 6.2,
@@ -238,7 +254,7 @@ class PenalisedFit:
             hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
         return value, gradient, hessian
 
-    def _prediction_loss(self, deviance):
+    def _prediction_loss(self, deviance: float) -> float:
         """Logarithm of the generalised cross-validation score, or Mallows' score."""
         dof, n_rows = self.dof.sum(), self.equations.n_rows
         if self.equations.dispersion is not None:
@@ -246,14 +262,18 @@ class PenalisedFit:
         left = max(n_rows - dof, 1e-3 * n_rows)
         return n_rows * (np.log(deviance) - 2 * np.log(left))
 
-    def loss(self, method, deviance, coefficients):
+    def loss(
+        self, method: str, deviance: float, coefficients: NDArray[np.float64]
+    ) -> float:
         """The criterion, of the deviance of coefficients in place of this problem's."""
         if method == "gcv":
             return self._prediction_loss(deviance)
         least = deviance + self.sizes @ coefficients**2
         return self.profiled(least) + self.log_ratio
 
-    def cross_validation(self):
+    def cross_validation(
+        self,
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Logarithm of the generalised cross-validation score, gradient and Hessian.
 
         Where the dispersion is known, the score is Mallows' instead.
@@ -285,7 +305,9 @@ class PenalisedFit:
         return value, gradient, n_rows * hessian
 
 
-def smoothed(fit, method, balanced):
+def smoothed(
+    fit: PenalisedFit, method: str, balanced: NDArray[np.float64]
+) -> PenalisedFit:
     """The fit at the smoothing parameters of a criterion.
 
     Parameters
@@ -301,7 +323,9 @@ def smoothed(fit, method, balanced):
     return _newton(_CRITERIA[method], fit, low, high)
 
 
-def bounds(balanced, n_rows):
+def bounds(
+    balanced: NDArray[np.float64], n_rows: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Smallest and largest logarithms of smoothing parameters."""
     return balanced + max(_LOW - np.log1p(n_rows), _LOWEST), balanced + _HIGH
 
@@ -312,7 +336,14 @@ _CRITERIA = {
 }
 
 
-def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
+def _newton(
+    criterion: Callable[..., Any],
+    fit: PenalisedFit,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    tol: float = 1e-7,
+    max_iter: int = 100,
+) -> PenalisedFit:
     """The fit of least criterion, by Newton's method."""
     equations, ends_tried = fit.equations, False
     value, gradient, hessian = criterion(fit)
@@ -344,7 +375,9 @@ def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
     return fit
 
 
-def _step(gradient, hessian, longest=5.0):
+def _step(
+    gradient: NDArray[np.float64], hessian: NDArray[np.float64], longest: float = 5.0
+) -> NDArray[np.float64]:
     """Newton's step, with absolute values of negative curvatures."""
     curvatures, vectors = eigh(hessian)
     curvatures = np.abs(curvatures)

@@ -1,10 +1,17 @@
 """Terms of an additive model: a basis, or the products of two."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.bases import SplineBasis
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class Term:
     penalties: np.ndarray
     blocks: int = 1
 
-    def centred(self, means):
+    def centred(self, means: NDArray[np.float64]) -> Term:
         """The term with functions that sum to zero over the rows, from their means.
 
         Products that sum to one, over all rows or those of a level, can be shifted by a
@@ -45,7 +52,7 @@ class Term:
             self, coordinates=(blocks - shifts).reshape(self.coordinates.shape)
         )
 
-    def evaluate(self, columns):
+    def evaluate(self, columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Values of the coordinates, (n_rows, n_coordinates), of one or two columns."""
         values = [b.evaluate(x) for b, x in zip(self.bases, columns, strict=True)]
         if len(values) == 2:
@@ -54,7 +61,7 @@ class Term:
         return values[0] @ self.coordinates
 
 
-def single_term(basis, shrinkage):
+def single_term(basis: Any, shrinkage: bool) -> Term:
     """A function of one column; with `shrinkage` all parts of it have penalties."""
     vectors, sizes, free = basis.coordinates
     penalties = np.vstack([sizes, free])
@@ -64,7 +71,9 @@ def single_term(basis, shrinkage):
     return _term((basis,), vectors[:, first:], penalties[:, first:])
 
 
-def tensor_term(bases, own, shrinkage):
+def tensor_term(
+    bases: tuple[SplineBasis, LevelBasis], own: tuple[bool, bool], shrinkage: bool
+) -> Term:
     """A function of two columns, without the parts in terms of one of them.
 
     Parameters
@@ -92,7 +101,7 @@ def tensor_term(bases, own, shrinkage):
     return _term(bases, np.kron(outer, inner)[:, kept], np.array(penalties)[:, kept])
 
 
-def varying_term(by, basis, own, shrinkage):
+def varying_term(by: Any, basis: SplineBasis, own: bool, shrinkage: bool) -> Term:
     """A function for each level of a column, or one that multiplies a column.
 
     Parameters
@@ -120,7 +129,11 @@ def varying_term(by, basis, own, shrinkage):
     return replace(term, blocks=by.n_levels)
 
 
-def _term(bases, coordinates, penalties):
+def _term(
+    bases: tuple[Any, ...],
+    coordinates: NDArray[np.float64],
+    penalties: NDArray[np.float64],
+) -> Term:
     """A term, without the penalties that are zero everywhere."""
     penalties = np.asarray(penalties, dtype=np.float64)
     return Term(bases, coordinates, penalties[penalties.any(axis=1)])

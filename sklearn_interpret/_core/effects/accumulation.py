@@ -7,11 +7,16 @@ it. A row moves over the step below this edge (at the lowest edge, over the firs
 and over the steps on both sides of its level.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.effects.cell_errors import FEW_ROWS, cell_errors
 from sklearn_interpret._core.statistics.weighted import Moments
@@ -37,16 +42,16 @@ class NodeAxis:
     rows_at_nodes: bool = False
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """Number of nodes."""
         return len(self.positions)
 
     @property
-    def n_steps(self):
+    def n_steps(self) -> int:
         """Number of steps between neighbouring nodes."""
         return max(self.n_nodes - 1, 0)
 
-    def visits(self, nodes):
+    def visits(self, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Nodes to which rows are moved: (n, 2) for intervals, (n, 3) for levels."""
         offsets = (-1, 0, 1) if self.by_level else (-1, 0)
         middle = nodes if self.by_level else np.maximum(nodes, 1)
@@ -56,7 +61,9 @@ class NodeAxis:
         # Levels at the ends have one neighbour only.
         return visits.clip(0, self.n_nodes - 1, out=visits) if self.by_level else visits
 
-    def differences(self, nodes):
+    def differences(
+        self, nodes: NDArray[np.intp]
+    ) -> Iterator[tuple[int, int, NDArray[np.intp]]]:
         """Pairs of visits, with the step (n,) of each row between them, or -1."""
         if not self.by_level:
             step = np.where(nodes >= 0, np.maximum(nodes - 1, 0), -1)
@@ -65,7 +72,9 @@ class NodeAxis:
         yield 0, 1, np.maximum(nodes - 1, -1)
         yield 1, 2, np.where(nodes < self.n_steps, nodes, -1)
 
-    def row_effects(self, effects, axis):
+    def row_effects(
+        self, effects: NDArray[np.float64], axis: int
+    ) -> NDArray[np.float64]:
         """Mean effect of the rows of each node."""
         if self.by_level or self.rows_at_nodes or not self.n_steps:
             return effects
@@ -73,7 +82,9 @@ class NodeAxis:
         middles = (effects[*before, :-1] + effects[*before, 1:]) / 2
         return np.concatenate([middles[*before, :1], middles], axis=axis)
 
-    def step_weights(self, node_weights, axis):
+    def step_weights(
+        self, node_weights: NDArray[np.float64], axis: int
+    ) -> NDArray[np.float64]:
         """Weight of the rows that take part in each step."""
         before = (slice(None),) * axis
         weights = node_weights[*before, 1:].copy()
@@ -104,11 +115,11 @@ class NeighbourSteps:
     columns: tuple
 
     @property
-    def n_steps(self):
+    def n_steps(self) -> Any:
         """Number of steps, pairs of steps for two axes."""
         return int(np.prod([axis.n_steps for axis in self.axes]))
 
-    def for_rows(self, between):
+    def for_rows(self, between: Any) -> Any:
         """The steps of rows of which some weight, by column, lies between nodes."""
         axes = [
             replace(axis, rows_at_nodes=not between[column])
@@ -116,12 +127,12 @@ class NeighbourSteps:
         ]
         return replace(self, axes=tuple(axes))
 
-    def nodes(self, table):
+    def nodes(self, table: Any) -> Any:
         """Nodes of rows (n,) along each axis, -1 for rows outside."""
         # Tables of nodes have a small dtype, in which products would overflow.
         return [table[:, column].astype(np.int32) for column in self.columns]
 
-    def node_weights(self, table, weights):
+    def node_weights(self, table: Any, weights: NDArray[np.float64]) -> Any:
         """Weight of rows of each node, (n_nodes[, n_nodes_2]), and of the others."""
         nodes = self.nodes(table)
         shape = tuple(axis.n_nodes for axis in self.axes)
@@ -133,7 +144,7 @@ class NeighbourSteps:
         totals = np.bincount(groups, weights[inside], int(np.prod(shape)))
         return totals.reshape(shape), outside
 
-    def taken(self, table):
+    def taken(self, table: Any) -> Any:
         """Step (n,) that rows take, for each kind of step; -1 for none."""
         along = [
             [steps for _, _, steps in axis.differences(nodes)]
@@ -147,14 +158,14 @@ class NeighbourSteps:
             for first, second in product(*along)
         ]
 
-    def ends(self, taken):
+    def ends(self, taken: Any) -> Any:
         """Point of the grid of nodes that steps lead to; -1 for none."""
         if len(self.axes) == 1:
             return np.where(taken >= 0, taken + 1, -1)
         first, second = np.divmod(taken, max(self.axes[1].n_steps, 1))
         return np.where(taken >= 0, (first + 1) * self.axes[1].n_nodes + second + 1, -1)
 
-    def visits(self, table):
+    def visits(self, table: Any) -> Any:
         """Points of the grid of nodes whose responses `differences` takes: (n, m)."""
         visits = [
             axis.visits(nodes)
@@ -166,7 +177,7 @@ class NeighbourSteps:
         points = first[:, :, None] * self.axes[1].n_nodes + second[:, None]
         return points.reshape(len(table), first.shape[1] * second.shape[1])
 
-    def differences(self, responses):
+    def differences(self, responses: NDArray[np.float64]) -> Any:
         """Differences (n, k) of responses (n, m, k), for each kind of step.
 
         Second differences for two axes.
@@ -207,13 +218,22 @@ class StepMoments:
     rows: tuple = ()
 
     @classmethod
-    def of_none(cls, steps, n_outputs):
+    def of_none(cls, steps: Any, n_outputs: int) -> Any:
         """Moments of no rows."""
         zeros = np.zeros((steps.n_steps, n_outputs))
         return cls(Moments(zeros[:, :1], zeros, zeros))
 
     @classmethod
-    def of_rows(cls, steps, index, taken, differences, weights, *, keep_rows=False):
+    def of_rows(
+        cls,
+        steps: Any,
+        index: NDArray[np.intp],
+        taken: Any,
+        differences: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        *,
+        keep_rows: bool = False,
+    ) -> Any:
         """Moments of the rows at `index` (n,).
 
         `taken` (n,) and `differences` (n, k) are lists with one entry for each kind of
@@ -240,14 +260,14 @@ class StepMoments:
             )
         return cls(moments, shared, (joined,) if keep_rows else ())
 
-    def merge(self, other):
+    def merge(self, other: Any) -> Any:
         """Moments of the rows of both."""
         shared = None if self.shared is None else self.shared.merge(other.shared)
         return StepMoments(
             self.moments.merge(other.moments), shared, self.rows + other.rows
         )
 
-    def reweighted(self, steps, weights):
+    def reweighted(self, steps: Any, weights: NDArray[np.float64]) -> Any:
         """Moments of the same differences under other weights of the rows."""
         if not self.rows:
             return self
@@ -257,7 +277,7 @@ class StepMoments:
         )
 
     @cached_property
-    def joined(self):
+    def joined(self) -> Any:
         """The rows as one tuple (index, step, difference)."""
         return tuple(map(np.concatenate, zip(*self.rows, strict=True)))
 
@@ -280,17 +300,17 @@ class LocalEffects:
     node_weights: np.ndarray
     differences: StepMoments
 
-    def _by_step(self, values):
+    def _by_step(self, values: NDArray[np.float64]) -> Any:
         shape = (axis.n_steps for axis in self.steps.axes)
         return values.T.reshape(values.shape[1], *shape)
 
     @property
-    def step_weights(self):
+    def step_weights(self) -> Any:
         """Weight of the rows of each local effect: (n_steps...)."""
         return self._by_step(self.differences.moments.weight)[0]
 
     @property
-    def counts(self):
+    def counts(self) -> Any:
         """Weight of the rows in each interval or at each level."""
         counts = self.node_weights
         for position, axis in enumerate(self.steps.axes):
@@ -299,29 +319,29 @@ class LocalEffects:
         return counts
 
     @property
-    def local(self):
+    def local(self) -> Any:
         """Mean differences, zero where there is no row: (k, n_steps...)."""
         return self._by_step(self.differences.moments.mean)
 
     @property
-    def shown_local(self):
+    def shown_local(self) -> Any:
         """Mean differences, with NaN in two-way cells that hold no row."""
         if len(self.steps.axes) == 1:
             return self.local
         return np.where(self.step_weights > 0, self.local, np.nan)
 
     @property
-    def local_std(self):
+    def local_std(self) -> Any:
         """Standard deviation of the differences over the rows."""
         return self._by_step(np.sqrt(self.differences.moments.variance))
 
     @property
-    def local_error(self):
+    def local_error(self) -> Any:
         """Standard errors of the mean differences, from the rows of each step alone."""
         return self._by_step(self.differences.moments.standard_error)
 
     @property
-    def effect_error(self):
+    def effect_error(self) -> Any:
         """Standard errors of the first-order effect: (k, n_nodes)."""
         if not self.step_weights.any():
             return self._no_effect()
@@ -336,7 +356,7 @@ class LocalEffects:
             covariances = neighbour_covariances(moments, shared, errors)
         return accumulated_standard_errors(errors, self.node_weights, axis, covariances)
 
-    def effect(self, *, centred):
+    def effect(self, *, centred: Any) -> Any:
         """The accumulated effect at the nodes: (k, n_nodes...)."""
         axes, weights = self.steps.axes, self.node_weights
         if not self.step_weights.any():
@@ -345,12 +365,14 @@ class LocalEffects:
             return first_order_effect(self.local, weights, axes[0], centred=centred)
         return second_order_effect(self.local, self.step_weights, weights, axes)
 
-    def _no_effect(self):
+    def _no_effect(self) -> Any:
         shape = (axis.n_nodes for axis in self.steps.axes)
         return np.zeros((self.differences.moments.mean.shape[1], *shape))
 
 
-def accumulate(local_effects, axis=-1):
+def accumulate(
+    local_effects: NDArray[np.float64], axis: int = -1
+) -> NDArray[np.float64]:
     """Sum of the local effects up to each node, zero at the first one."""
     total = np.cumsum(local_effects, axis=axis)
     shape = list(total.shape)
@@ -358,7 +380,11 @@ def accumulate(local_effects, axis=-1):
     return np.concatenate([np.zeros(shape), total], axis=axis)
 
 
-def centring_constant(effects, node_weights, axes):
+def centring_constant(
+    effects: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axes: list[NodeAxis] | tuple[NodeAxis, NodeAxis],
+) -> NDArray[np.float64]:
     """Weighted mean of effects over the rows (Apley & Zhu 2020, eq. 16): (k,).
 
     Takes effects at nodes (k, n_nodes[, n_nodes_2]) and the weights of their rows.
@@ -371,7 +397,13 @@ def centring_constant(effects, node_weights, axes):
     return np.tensordot(effects, node_weights, node_weights.ndim) / total
 
 
-def first_order_effect(local_effects, node_weights, axis, *, centred=True):
+def first_order_effect(
+    local_effects: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axis: NodeAxis,
+    *,
+    centred: bool = True,
+) -> NDArray[np.float64]:
     """Accumulated local effects of one feature (Apley & Zhu 2020, eq. 15 and 16).
 
     Takes mean differences over steps (k, n_steps) and the weights of nodes; returns
@@ -383,7 +415,12 @@ def first_order_effect(local_effects, node_weights, axis, *, centred=True):
     return effects
 
 
-def accumulated_standard_errors(step_errors, node_weights, axis, covariances=None):
+def accumulated_standard_errors(
+    step_errors: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axis: NodeAxis,
+    covariances: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Standard errors (k, n_nodes) of a centred first-order effect.
 
     The centred effect is linear in the local effects, whose errors are (k, n_steps).
@@ -406,7 +443,9 @@ def accumulated_standard_errors(step_errors, node_weights, axis, covariances=Non
     return np.sqrt(np.maximum(constant[:, None] + accumulate(rises), 0.0))
 
 
-def neighbour_covariances(steps, shared, errors):
+def neighbour_covariances(
+    steps: Moments, shared: Moments, errors: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
     `steps` holds the moments of the differences by step, (n_steps, k), `errors`
@@ -441,13 +480,20 @@ def neighbour_covariances(steps, shared, errors):
     return correlations.T * errors[:, :-1] * errors[:, 1:]
 
 
-def _ratio(numerator, denominator):
+def _ratio(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """A ratio, zero where the denominator is."""
     zeros = np.zeros(np.shape(numerator))
     return np.divide(numerator, denominator, out=zeros, where=denominator > 0)
 
 
-def second_order_effect(local_effects, step_weights, node_weights, axes):
+def second_order_effect(
+    local_effects: NDArray[np.float64],
+    step_weights: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axes: tuple[NodeAxis, NodeAxis],
+) -> NDArray[np.float64]:
     """Pure interaction effect of two features (Apley & Zhu 2020, eq. 17 to 20).
 
     Steps without rows take the local effect of the nearest step with rows, in positions
@@ -475,7 +521,12 @@ def second_order_effect(local_effects, step_weights, node_weights, axes):
     return effects - centring_constant(effects, node_weights, axes)[:, None, None]
 
 
-def _main_effect(effects, node_weights, axes, which):
+def _main_effect(
+    effects: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axes: tuple[NodeAxis, NodeAxis],
+    which: int,
+) -> NDArray[np.float64]:
     """First-order effect along one axis of an uncentred second-order surface."""
     axis, other = axes[which], axes[1 - which]
     steps = np.diff(effects, axis=which + 1)
@@ -485,7 +536,11 @@ def _main_effect(effects, node_weights, axes, which):
     return accumulate(_ratio((steps * weights).sum(axis=2 - which), total))
 
 
-def _fill_empty(local_effects, step_weights, axes):
+def _fill_empty(
+    local_effects: NDArray[np.float64],
+    step_weights: NDArray[np.float64],
+    axes: tuple[NodeAxis, NodeAxis],
+) -> NDArray[np.float64]:
     """Local effects with empty steps filled from their nearest neighbour."""
     empty = step_weights == 0
     if not empty.any() or empty.all():
@@ -502,7 +557,9 @@ def _fill_empty(local_effects, step_weights, axes):
     return filled
 
 
-def _first_nearest(candidates, places):
+def _first_nearest(
+    candidates: NDArray[np.float64], places: NDArray[np.float64]
+) -> NDArray[np.intp]:
     """Index of the nearest candidate; ties, common on a grid, go to the first."""
     from scipy.spatial import cKDTree  # slow to import, and rarely needed
 

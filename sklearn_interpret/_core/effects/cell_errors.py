@@ -60,7 +60,9 @@ def cell_errors(
     return errors
 
 
-def _pooled_deviations(cells, scales, ordered):
+def _pooled_deviations(
+    cells: Moments, scales: NDArray[np.float64], ordered: bool
+) -> NDArray[np.float64]:
     """Standard deviations (n_cells, k) over neighbouring cells, for Student's t."""
     degrees, squares = _within(cells)
     unknown = degrees == 0
@@ -77,7 +79,7 @@ def _pooled_deviations(cells, scales, ordered):
     return student_factor(np.maximum(degrees, 1.0)) * deviations
 
 
-def _within(cells):
+def _within(cells: Moments) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Degrees of freedom within cells, zero where unknown, and sums of squares."""
     weight, mean, squares = cells.weight, cells.mean, cells.m2
     varies = squares > weight * (_ROUNDING * mean) ** 2
@@ -89,7 +91,9 @@ def _within(cells):
     return degrees, np.where(varies, squares, 0.0)
 
 
-def _compared(cells, scales):
+def _compared(
+    cells: Moments, scales: NDArray[np.float64]
+) -> tuple[NDArray[np.float64] | float, NDArray[np.float64]]:
     """Degrees of freedom of comparing means with neighbouring ones, and variances.
 
     A mean's square is not reduced by the noise of those that it is compared with, as
@@ -102,14 +106,14 @@ def _compared(cells, scales):
     return _OF_A_COMPARISON, cells.weight * differences**2
 
 
-def _beside(values):
+def _beside(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums over the two cells on each side, of those that there are."""
     padded = np.pad(values, ((_BESIDE, _BESIDE), (0, 0)))
     n_cells, shifts = len(values), range(2 * _BESIDE + 1)
     return sum(padded[s : s + n_cells] for s in shifts if s != _BESIDE)
 
 
-def _over_neighbours(sums):
+def _over_neighbours(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums (3, n_cells, k) over neighbours with enough degrees of freedom together."""
     n_cells, radius = sums.shape[1], 1
     totals = np.pad(sums.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))

@@ -8,13 +8,20 @@ finite difference (Liu & Owen 2006), and never larger than that of a subset.
 """
 
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments
 
 
-def superset_importance(differences, order, weights, floor):
+def superset_importance(
+    differences: NDArray[np.float64],
+    order: int,
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Variance of the components of the functional ANOVA whose sets contain a set.
 
     `differences` (n_rows, n_draws, k) are finite differences over the set of `order`
@@ -29,7 +36,12 @@ def superset_importance(differences, order, weights, floor):
     return importance, np.where(importance > 0, moments.standard_error, 0.0)
 
 
-def main_effect(differences, points, weights, floor):
+def main_effect(
+    differences: NDArray[np.float64],
+    points: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Variance of the partial dependence on a player over its drawn points: (k,).
 
     `differences` (n_rows, n_draws, k) are changes of the response where the player is
@@ -66,7 +78,11 @@ def main_effect(differences, points, weights, floor):
     return np.where(effect > floor, effect, 0.0)
 
 
-def maximal_sets(players, edges, refuted):
+def maximal_sets(
+    players: list[Any] | range,
+    edges: list[tuple[int, int]],
+    refuted: list[tuple[int, int, int]],
+) -> list[tuple[int, ...]]:
     """Maximal sets of players that may have a component of their own, sorted.
 
     The maximal cliques of the graph of `edges`, without those that contain a `refuted`

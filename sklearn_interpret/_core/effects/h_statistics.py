@@ -4,9 +4,14 @@ Each statistic is the variance that a sum of lower-order terms leaves unexplaine
 divided by the variance of the whole. Partial dependences are centred over the rows.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments
 
@@ -31,44 +36,56 @@ class Strength:
     numerator: np.ndarray
     denominator: np.ndarray
 
-    def __getitem__(self, which):
+    def __getitem__(self, which: NDArray[np.intp]) -> Any:
         return Strength(self.numerator[which], self.denominator[which])
 
-    def __setitem__(self, which, strength):
+    def __setitem__(self, which: NDArray[np.intp], strength: float) -> None:
         self.numerator[which] = strength.numerator
         self.denominator[which] = strength.denominator
 
     @classmethod
-    def of_variances(cls, numerator, denominator, floor):
+    def of_variances(
+        cls,
+        numerator: NDArray[np.float64],
+        denominator: NDArray[np.float64],
+        floor: NDArray[np.float64],
+    ) -> Strength:
         """Strength from variances; those up to `floor` are set to zero."""
         return cls(*(np.where(v > floor, v, 0.0) for v in (numerator, denominator)))
 
     @property
-    def squared(self):
+    def squared(self) -> NDArray[np.float64]:
         """H^2, the ratio of the two; zero where the whole does not vary."""
         nothing = np.zeros(np.shape(self.numerator))
         varies = self.denominator > 0
         return np.divide(self.numerator, self.denominator, out=nothing, where=varies)
 
     @property
-    def is_undefined(self):
+    def is_undefined(self) -> NDArray[np.bool_]:
         """Mask of interactions that are positive though the whole does not vary."""
         return (self.numerator > 0) & (self.denominator == 0)
 
     @property
-    def unnormalized(self):
+    def unnormalized(self) -> NDArray[np.float64]:
         """Square root of the numerator, in the units of the response."""
         return np.sqrt(self.numerator)
 
 
-def rounding_floor(responses, weights):
+def rounding_floor(
+    responses: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Variance (k,) below which an interaction is rounding; responses (n, k)."""
     size = np.abs(responses).max(axis=0)
     spread = _variance(responses, weights)
     return _RELATIVE_TO_SPREAD**2 * spread + (_RELATIVE_TO_SIZE * size) ** 2
 
 
-def unexplained(whole, terms, weights, floor):
+def unexplained(
+    whole: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> Strength:
     """Strength (k,) of an interaction, the whole minus lower-order terms.
 
     Both are partial dependences at the rows (n_rows, k); `floor` (k,) comes from
@@ -78,13 +95,23 @@ def unexplained(whole, terms, weights, floor):
     return Strength.of_variances(*variances, floor)
 
 
-def overall_strengths(parts, predictions, weights, floor):
+def overall_strengths(
+    parts: Moments,
+    predictions: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> Strength:
     """Interaction of players with all others, from their :func:`overall_moments`."""
     whole = np.broadcast_to(_variance(predictions, weights), parts.mean.shape)
     return Strength.of_variances(parts.variance, whole, floor)
 
 
-def overall_moments(parts, n_players, predictions, weights):
+def overall_moments(
+    parts: Iterator[Any],
+    n_players: int,
+    predictions: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Moments:
     """Moments (n_players, k) of the interaction of each player with all others.
 
     Each part is a slice of rows, a slice of players, and the partial dependences at
@@ -102,7 +129,9 @@ def overall_moments(parts, n_players, predictions, weights):
     return Moments(weight, mean, m2)
 
 
-def symmetric(values, pairs, n_players):
+def symmetric(
+    values: NDArray[np.float64], pairs: list[tuple[int, int]], n_players: int
+) -> NDArray[np.float64]:
     """Values of pairs (n_pairs, k) as symmetric matrices (k, n_players, n_players).
 
     Zero on the diagonal, NaN for other pairs.
@@ -115,7 +144,7 @@ def symmetric(values, pairs, n_players):
     return matrix
 
 
-def greenwell_strength(surface):
+def greenwell_strength(surface: NDArray[np.float64]) -> NDArray[np.float64]:
     """Interaction on a partial dependence surface (k, G, G'): (k,) (Greenwell 2018).
 
     The curve along one feature has a standard deviation at each point of the other.
@@ -126,14 +155,16 @@ def greenwell_strength(surface):
     return np.mean(along, axis=0)
 
 
-def _deviation(values, axis):
+def _deviation(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """Standard deviation of a sample along an axis; zero for a single value."""
     if values.shape[axis] < 2:
         return np.zeros(np.delete(values.shape, axis))
     return values.std(axis=axis, ddof=1)
 
 
-def _variance(values, weights):
+def _variance(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weighted variance over the first axis."""
     shares = weights / weights.sum()
     mean = np.tensordot(shares, values, axes=1)

@@ -7,6 +7,7 @@ squared error of the centred curve over the rows, as Mallows' C_p is for regress
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Factor of the expected noise: the best of many unions fits the noise, too.
 _NOISE = 2.0
@@ -14,7 +15,12 @@ _NOISE = 2.0
 _ROUNDING = 1e-9
 
 
-def least_error_edges(edges, weights, steps, errors):
+def least_error_edges(
+    edges: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    steps: NDArray[np.float64],
+    errors: NDArray[np.float64],
+) -> NDArray[np.intp]:
     """Positions of the edges to keep, in order.
 
     Parameters
@@ -53,7 +59,12 @@ def least_error_edges(edges, weights, steps, errors):
     return np.array(kept[::-1])
 
 
-def _errors(edges, shares, sums, n_rows):
+def _errors(
+    edges: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    n_rows: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Estimated squared errors due to the intervals from the first edge to each other.
 
     Between its edges the curve is a chord. Its squared distance from the narrow

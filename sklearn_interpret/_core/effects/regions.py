@@ -5,11 +5,14 @@ least (Herbinger, Bischl & Casalicchio 2022, eq. 6). Sums over the sorted rows g
 this loss for all thresholds of a column together.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Sums of curves that are held together, for some of the points.
 _MOST_SUMS = 2**20
@@ -34,18 +37,18 @@ class RowCurves:
     values: np.ndarray
     weights: np.ndarray
 
-    def take(self, rows):
+    def take(self, rows: NDArray[np.intp]) -> RowCurves:
         """The curves of some rows."""
         return RowCurves(self.values[rows], self.weights[rows])
 
-    def centred(self):
+    def centred(self) -> tuple[RowCurves, NDArray[np.float64]]:
         """The curves less their mean, and the sums of their squares: (n_points,)."""
         means = _ratio((self.weights * self.values).sum(axis=0), self.weights.sum(0))
         values = self.values - means
         losses = (self.weights * values**2).sum(axis=0)
         return RowCurves(values, self.weights), losses
 
-    def spread(self, groups):
+    def spread(self, groups: list[NDArray[np.intp]]) -> float:
         """Root of the mean variance of the curves within groups of rows."""
         total = np.broadcast_to(self.weights, self.values.shape).sum()
         loss = sum(self.take(rows).centred()[1].sum() for rows in groups)
@@ -74,7 +77,7 @@ class RegionNode:
     column: int | None = None
     parts: tuple = ()
 
-    def at(self, level):
+    def at(self, level: int) -> list[RegionNode]:
         """The nodes below this number of splits, and the leaves above them."""
         if level == 0 or not self.parts:
             return [self]
@@ -114,7 +117,9 @@ class RegionSearch:
     significance: float | None = None
     rng: np.random.RandomState | None = None
 
-    def grow(self, curves, least_spread, rounding):
+    def grow(
+        self, curves: RowCurves, least_spread: float, rounding: float
+    ) -> RegionNode:
         """The tree of regions of the curves of all rows, as its root.
 
         A smaller spread of the curves counts as `least_spread`; up to `rounding`,
@@ -126,7 +131,9 @@ class RegionSearch:
         least_gain = max(self.min_gain * loss, rounding**2 * total)
         return self._grown(curves, RegionNode(rows, {}), self.max_depth, least_gain)
 
-    def _grown(self, curves, node, depth, least_gain):
+    def _grown(
+        self, curves: RowCurves, node: RegionNode, depth: int, least_gain: float
+    ) -> RegionNode:
         centred, losses = curves.take(node.rows).centred()
         # No split gains more than there is.
         if depth == 0 or losses.sum() < least_gain:
@@ -149,7 +156,13 @@ class RegionSearch:
             parts.append(self._grown(curves, part, depth - 1, least_gain))
         return RegionNode(node.rows, node.allowed, column, tuple(parts))
 
-    def _pvalue(self, gain, centred, losses, columns):
+    def _pvalue(
+        self,
+        gain: float,
+        centred: RowCurves,
+        losses: NDArray[np.float64],
+        columns: dict[int, _Groups],
+    ) -> float:
         """Share of permutations of the curves whose best split gains as much."""
         n_draws = int(np.ceil(5 / self.significance)) - 1
         n_rows, reached = len(centred.values), 1
@@ -158,7 +171,12 @@ class RegionSearch:
             reached += self._best(drawn, losses, columns)[0] >= gain * (1 - _TIE)
         return reached / (n_draws + 1)
 
-    def _best(self, centred, losses, columns):
+    def _best(
+        self,
+        centred: RowCurves,
+        losses: NDArray[np.float64],
+        columns: dict[int, _Groups],
+    ) -> tuple[float, int | None, list[NDArray[np.bool_]] | None]:
         """The largest gain, its column, and the codes of each part."""
         known = centred.weights.sum(axis=0)
         # Expected reduction of the loss by one more mean if the curves are noise.
@@ -170,7 +188,13 @@ class RegionSearch:
                 best = found[0], column, found[1]
         return best
 
-    def _best_cut(self, centred, noise, column, groups):
+    def _best_cut(
+        self,
+        centred: RowCurves,
+        noise: NDArray[np.float64],
+        column: int,
+        groups: _Groups,
+    ) -> tuple[float, list[NDArray[np.bool_]]] | None:
         """The largest gain in a column and the codes of each part, or None."""
         n_known = self.table.n_known[column]
         order = np.arange(len(groups.codes))
@@ -196,7 +220,14 @@ class RegionSearch:
         cut = int(np.argmax(gains >= best - _TIE * abs(best)))
         return gains[cut], self._sides(column, groups, order, cuts[cut], n_own)
 
-    def _sides(self, column, groups, order, cut, n_own):
+    def _sides(
+        self,
+        column: int,
+        groups: _Groups,
+        order: NDArray[np.intp],
+        cut: int,
+        n_own: int,
+    ) -> list[NDArray[np.bool_]]:
         """Codes (n_known + 1,) of each part: low, high and missing, as there are."""
         n_known = self.table.n_known[column]
         low = np.zeros(n_known + 1, dtype=bool)
@@ -224,14 +255,19 @@ class _Groups:
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, codes, weights):
+    def of(cls, codes: NDArray[np.intp], weights: NDArray[np.float64]) -> _Groups:
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
         sizes = np.add.reduceat(weights[order], starts)
         return cls(order, starts, codes[starts], sizes)
 
-    def sums(self, curves, points=slice(None), groups=slice(None)):
+    def sums(
+        self,
+        curves: RowCurves,
+        points: slice = slice(None),
+        groups: NDArray[np.intp] | slice = slice(None),
+    ) -> list[NDArray[np.float64]]:
         """Sums of the weighted curves and of the weights, by group: (n_groups, ...)."""
         weights = curves.weights
         if weights.shape[1] > 1:
@@ -241,13 +277,21 @@ class _Groups:
         return [np.add.reduceat(part, self.starts, axis=0)[groups] for part in parts]
 
 
-def _ratio(sums, weights):
+def _ratio(
+    sums: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Sums over weights, zero where the weight is not positive."""
     weights = np.broadcast_to(weights, sums.shape)
     return np.divide(sums, weights, out=np.zeros_like(sums), where=weights > 0)
 
 
-def _gains(sums, weights, cuts, n_own, noise):
+def _gains(
+    sums: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    cuts: NDArray[np.intp],
+    n_own: int,
+    noise: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Reductions of the loss of curves with mean zero by cuts: (n_cuts,).
 
     Reductions by `noise` (n_points,), one for each part but one, are taken off.
@@ -264,7 +308,7 @@ def _gains(sums, weights, cuts, n_own, noise):
     return (gains - (n_means - 1) * noise).sum(axis=1)
 
 
-def _similar_first(sums, n_own):
+def _similar_first(sums: list[NDArray[np.float64]], n_own: int) -> NDArray[np.intp]:
     """Order of the first groups along the first principal component of their means."""
     total, weights = (part[:n_own] for part in sums)
     means = _ratio(total, weights)

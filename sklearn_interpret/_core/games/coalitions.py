@@ -10,15 +10,16 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 
-def all_coalitions(n_players):
+def all_coalitions(n_players: int) -> NDArray[np.bool_]:
     """All coalitions between nobody and everybody, by number: (m, n_players) bool."""
     numbers = np.arange(1, max(2**n_players - 1, 1))
     return ((numbers[:, None] >> np.arange(n_players)) & 1).astype(bool)
 
 
-def values_of_all(values):
+def values_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
     r"""Shapley values (n_players, k) from values of all coalitions (2**n_players, k).
 
     The mean of :math:`v(S \cup j) - v(S)` over sizes of S, and for each size over all S
@@ -33,7 +34,7 @@ def values_of_all(values):
     return shares
 
 
-def interactions_of_all(values):
+def interactions_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
     r"""Shapley interaction values (n_players, n_players, k) of pairs.
 
     Half the mean of :math:`v(S \cup ij) - v(S \cup i) - v(S \cup j) + v(S)` over sizes
@@ -53,12 +54,12 @@ def interactions_of_all(values):
     return pairs
 
 
-def _n_players(values):
+def _n_players(values: NDArray[np.float64]) -> int:
     return len(values).bit_length() - 1
 
 
 @lru_cache(maxsize=32)
-def _weights(n_players, order):
+def _weights(n_players: int, order: int) -> NDArray[np.float64]:
     """Weight of each coalition of all players but `order` of them, (n, 1)."""
     n_others = n_players - order
     sizes = np.bitwise_count(np.arange(2**n_others))
@@ -73,13 +74,15 @@ def _weights(n_players, order):
 _MOST_LISTED = 4
 
 
-def n_pairs_of(n_players, size):
+def n_pairs_of(n_players: int, size: int) -> int:
     """Number of pairs whose smaller member has a size, at most half of all players."""
     n_subsets = comb(n_players, size)
     return n_subsets // 2 if 2 * size == n_players else n_subsets
 
 
-def paired_design(n_players, n_coalitions, rng):
+def paired_design(
+    n_players: int, n_coalitions: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
     """Pairs drawn without replacement, by one member: (n_pairs, n_players) bool.
 
     All sizes get the same number of coalitions: their leverage in a linear regression
@@ -109,7 +112,9 @@ def paired_design(n_players, n_coalitions, rng):
     return np.concatenate([np.zeros((0, n_players), dtype=bool), *parts])
 
 
-def _counts(n_players, existing, n_pairs, rng):
+def _counts(
+    n_players: int, existing: list[int], n_pairs: int, rng: np.random.Generator
+) -> list[int]:
     """Number of pairs of each size."""
     counts = list(existing)
     shares = np.ones(len(existing))
@@ -128,7 +133,7 @@ def _counts(n_players, existing, n_pairs, rng):
     return counts
 
 
-def _rounded(fair, rng):
+def _rounded(fair: NDArray[np.float64], rng: np.random.Generator) -> list[int]:
     """Random integers with the same sum and mean `fair`, each within one of it."""
     edges = np.concatenate([[0.0], np.cumsum(fair)])
     edges[-1] = np.rint(edges[-1])
@@ -136,7 +141,9 @@ def _rounded(fair, rng):
     return np.diff(np.ceil(edges - start)).astype(int).tolist()
 
 
-def _drawn(n_players, size, n_existing, count, rng):
+def _drawn(
+    n_players: int, size: int, n_existing: int, count: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
     """Random pairs of a size, (count, n_players)."""
     if n_existing <= _MOST_LISTED * count:
         firsts = combinations(range(n_players), size)
@@ -158,7 +165,9 @@ def _drawn(n_players, size, n_existing, count, rng):
     return np.array(list(drawn.values()))
 
 
-def _subsets(n_players, size, count, rng):
+def _subsets(
+    n_players: int, size: int, count: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
     """Subsets of a size, drawn independently; the middle size with the first player."""
     keys = rng.random((count, n_players))
     if 2 * size == n_players:

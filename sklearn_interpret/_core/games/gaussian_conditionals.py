@@ -6,9 +6,12 @@ operator, computed once, maps rows to values. Each block of players connected by
 correlations has its own operator.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.sparse.csgraph import connected_components
 
@@ -50,11 +53,13 @@ class Block:
     draws: np.ndarray
 
     @property
-    def sampled(self):
+    def sampled(self) -> bool:
         """Whether permutations were sampled."""
         return len(self.draws) > 1
 
-    def values(self, deviations):
+    def values(
+        self, deviations: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Values (m, p, k) and standard errors of rows' deviations (m, n_columns)."""
         n_draws, *shape, n_columns = self.draws.shape
         operator = self.draws.reshape(-1, n_columns).T
@@ -71,7 +76,12 @@ class Block:
         return values, errors
 
 
-def gaussian_blocks(covariance, coefficients, player, rng):
+def gaussian_blocks(
+    covariance: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> list[Block]:
     """Blocks of all players that have columns.
 
     Parameters
@@ -108,7 +118,13 @@ def gaussian_blocks(covariance, coefficients, player, rng):
     return blocks
 
 
-def _draws(correlation, coefficients, player, n_players, rng):
+def _draws(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    n_players: int,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
     """Operators on standardised deviations: (n_draws, p, k, n)."""
     if n_players == 1:
         return coefficients.T[None, None]
@@ -133,7 +149,13 @@ def _draws(correlation, coefficients, player, n_players, rng):
 # Exact: all coalitions
 
 
-def _enumerated(correlation, coefficients, player, n_players, singular):
+def _enumerated(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    n_players: int,
+    singular: bool,
+) -> NDArray[np.float64]:
     """Operator (p, k, n): Shapley values of each deviation's coefficients."""
     n_columns, n_outputs = coefficients.shape
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
@@ -147,7 +169,12 @@ def _enumerated(correlation, coefficients, player, n_players, singular):
     return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
 
 
-def _coalition_values(correlation, coefficients, present, singular):
+def _coalition_values(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    present: NDArray[np.bool_],
+    singular: bool,
+) -> NDArray[np.float64]:
     """Values of sets of columns as coefficients of the deviations: (m, n, k)."""
     inside, outside = present[:, :, None], ~present[:, :, None]
     # Absent columns become uncorrelated ones of variance 1: batches keep one shape.
@@ -165,7 +192,12 @@ def _coalition_values(correlation, coefficients, present, singular):
 # Sampled: permutations
 
 
-def _of_order(correlation, coefficients, player, order):
+def _of_order(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    order: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Operator (p, k, n) of the marginal contributions in one order of the players.
 
     With L the Cholesky factor of the correlation in that order, the function is

@@ -30,10 +30,14 @@ sample of the pairs of their size, so leave-one-out residuals of known pairs est
 theirs.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import blas, cho_solve, cholesky, lapack
 
 from sklearn_interpret._core.statistics.weighted import student_factor
@@ -72,7 +76,7 @@ class _Kernel:
     One coalition of each pair; the grand coalition comes first.
     """
 
-    def __init__(self, coalitions, strength):
+    def __init__(self, coalitions: NDArray[np.bool_], strength: float) -> None:
         self.coalitions = coalitions
         self.n_players = coalitions.shape[1]
         self.sizes = coalitions.sum(axis=1)
@@ -83,7 +87,7 @@ class _Kernel:
         agreed = np.arange(self.n_players + 1)
         self.products = (1 + self.rho) ** agreed * (1 - self.rho) ** agreed[::-1]
 
-    def factor(self, table):
+    def factor(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """Lower Cholesky factor of the matrix with `table` values by number agreed."""
         n = len(self.coalitions)
         signs = np.where(self.coalitions, np.float32(1), np.float32(-1))
@@ -95,7 +99,7 @@ class _Kernel:
         matrix[np.diag_indices(n)] += _JITTER * table[-1]
         return cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
 
-    def means(self, n_others, present):
+    def means(self, n_others: int, present: NDArray[np.intp]) -> NDArray[np.float64]:
         """Integral over t of the product over `n_others` players, `present` of them."""
         counts = np.arange(n_others + 1)[:, None]
         grown = (1 + self.rho * self.nodes) ** counts
@@ -110,7 +114,9 @@ class _Process:
     without other terms is reproduced exactly.
     """
 
-    def __init__(self, factor, trend=None):
+    def __init__(
+        self, factor: NDArray[np.float64], trend: NDArray[np.float64] | None = None
+    ) -> None:
         self._factor, self._trend = factor, trend
         inverse, _ = lapack.dpotri(factor, lower=True)
         precisions = np.diagonal(inverse).copy()
@@ -121,11 +127,11 @@ class _Process:
         self._precisions = precisions[:, None]
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> Any:
         """Bytes of its arrays."""
         return sum(getattr(value, "nbytes", 0) for value in vars(self).values())
 
-    def posterior(self, halves):
+    def posterior(self, halves: NDArray[np.float64]) -> _Posterior:
         """The process given half the sums or differences of pairs, (1 + n_pairs, k)."""
         slopes, rest = None, halves
         if self._trend is not None:
@@ -155,11 +161,11 @@ class _Posterior:
     weights: np.ndarray
     residuals: np.ndarray
 
-    def loo_error(self):
+    def loo_error(self) -> float:
         """Sum of squared leave-one-out residuals of pairs, over all outputs."""
         return (self.residuals[1:] ** 2).sum()
 
-    def scale(self):
+    def scale(self) -> NDArray[np.float64]:
         """Scale of the process, from leave-one-out residuals: (k,)."""
         squares = self.weights * self.residuals
         if self.slopes is not None:
@@ -170,7 +176,7 @@ class _Posterior:
         return squares.mean(axis=0)
 
 
-def _strengths(n_pairs, n_players):
+def _strengths(n_pairs: int, n_players: int) -> tuple[float, ...]:
     """Strengths of the candidate kernels."""
     # Pairs that do not identify main effects say nothing about other terms.
     if n_pairs < n_players:
@@ -178,7 +184,7 @@ def _strengths(n_pairs, n_players):
     return _STRENGTHS if n_players <= _FEW_PLAYERS else _STRENGTHS[:1]
 
 
-def surrogate_bytes(n_pairs, n_players):
+def surrogate_bytes(n_pairs: int, n_players: int) -> Any:
     """Bytes that a surrogate keeps, and that it takes during construction."""
     n_kernels = len(_strengths(n_pairs, n_players))
     of_kernel = 8 * (n_pairs + 1) * (n_pairs + 1 + 3 * n_players)
@@ -188,7 +194,7 @@ def surrogate_bytes(n_pairs, n_players):
 class _Surrogate:
     """One process per candidate kernel; `kind` is the class of process."""
 
-    def __init__(self, pairs, kind):
+    def __init__(self, pairs: NDArray[np.bool_], kind: type) -> None:
         n_players = pairs.shape[1]
         coalitions = np.concatenate([np.ones((1, n_players), dtype=bool), pairs])
         strengths = _strengths(*pairs.shape)
@@ -196,12 +202,12 @@ class _Surrogate:
         self._processes = [kind(_Kernel(coalitions, s)) for s in strengths]
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> Any:
         """Bytes of its arrays."""
         processes = sum(process.nbytes for process in self._processes)
         return processes + self.coalitions.nbytes
 
-    def _posteriors(self, halves):
+    def _posteriors(self, halves: NDArray[np.float64]) -> tuple[_Posterior, ...]:
         """The posterior of the least leave-one-out error, and the others.
 
         One choice for all outputs keeps values additive over outputs. A later process
@@ -219,7 +225,7 @@ class _Surrogate:
 class _OddProcess(_Process):
     """Shapley values under a kernel."""
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: _Kernel) -> None:
         n_players, products = kernel.n_players, kernel.products
         alone = np.arange(-n_players, n_players + 1, 2) / n_players
         factor = kernel.factor(_VAR_MAIN * alone + (products - products[::-1]) / 2)
@@ -235,7 +241,7 @@ class _OddProcess(_Process):
         super().__init__(factor, trend)
 
     @staticmethod
-    def _shares(kernel):
+    def _shares(kernel: _Kernel) -> NDArray[np.float64]:
         """Shapley values of the kernel at each coalition: (n_players, 1 + n_pairs)."""
         n_others = kernel.n_players - 1
         present, absent = (
@@ -246,7 +252,7 @@ class _OddProcess(_Process):
         return np.where(kernel.coalitions, present[:, None], -absent[:, None]).T
 
     @staticmethod
-    def _prior(kernel):
+    def _prior(kernel: _Kernel) -> float:
         """Variance of a Shapley value before anything is known."""
         chances = np.multiply.outer(kernel.nodes, kernel.nodes)
         products = (1 + kernel.rho * chances) ** (kernel.n_players - 1)
@@ -269,7 +275,7 @@ class OddSurrogate(_Surrogate):
     up to 50 players, and needs up to three times as many during construction.
     """
 
-    def __init__(self, pairs):
+    def __init__(self, pairs: NDArray[np.bool_]) -> None:
         super().__init__(pairs, _OddProcess)
         n_players, n_known = pairs.shape[1], len(pairs) + 1
         # Degrees of freedom: identified main effects take one for each player.
@@ -279,11 +285,13 @@ class OddSurrogate(_Surrogate):
         self._unknown = _unknown_weights(pairs)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> Any:
         """Memory it holds."""
         return super().nbytes + self._unknown.nbytes
 
-    def values(self, halves):
+    def values(
+        self, halves: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Shapley values and their standard errors, (n_players, k).
 
         The values sum to twice the first half difference. An error is the larger of two
@@ -307,7 +315,7 @@ class OddSurrogate(_Surrogate):
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
         return values, np.sqrt(_INFLATION * self._variances(posteriors))
 
-    def _variances(self, posteriors):
+    def _variances(self, posteriors: tuple[_Posterior, ...]) -> NDArray[np.float64]:
         """Variances of the values, (n_players, k); the best posterior comes first.
 
         The maximum of the posterior's and of the sum over unknown pairs, over all
@@ -319,7 +327,7 @@ class OddSurrogate(_Surrogate):
         return np.max([self._t_squared * v for v in of_process] + of_unknown, axis=0)
 
 
-def _unknown_weights(pairs):
+def _unknown_weights(pairs: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Weights (n_players, n_pairs) of squared residuals of known pairs.
 
     Their weighted sum estimates the variance due to unknown pairs: these have the mean
@@ -340,7 +348,9 @@ def _unknown_weights(pairs):
     return weights
 
 
-def _unknown_weight(n_known, n_players, size):
+def _unknown_weight(
+    n_known: NDArray[np.intp], n_players: int, size: int
+) -> NDArray[np.float64]:
     """Sum of squared Shapley weights of unknown coalitions of a size, by player."""
     share = 1 / comb(n_players - 1, size - 1)
     return share * np.maximum(1 - n_known * share, 0)
@@ -349,7 +359,7 @@ def _unknown_weight(n_known, n_players, size):
 class _EvenProcess(_Process):
     """Interaction values under a kernel."""
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: _Kernel) -> None:
         n_players, products = kernel.n_players, kernel.products
         alone = np.arange(-n_players, n_players + 1, 2)
         twos = (alone**2 - n_players) / (n_players * (n_players - 1))
@@ -376,11 +386,11 @@ class EvenSurrogate(_Surrogate):
     for up to 50 players, and needs up to three times as many during construction.
     """
 
-    def __init__(self, pairs):
+    def __init__(self, pairs: NDArray[np.bool_]) -> None:
         super().__init__(pairs, _EvenProcess)
         self.coalitions = self.coalitions.astype(np.float64)
 
-    def interactions(self, halves):
+    def interactions(self, halves: NDArray[np.float64]) -> NDArray[np.float64]:
         """Interaction values of pairs, (n_players, n_players, k); zero on the diagonal.
 
         Parameters

@@ -8,22 +8,23 @@ of the set and t of its supersets only:
 
 from itertools import combinations
 from math import comb
+from typing import Any
 
 from scipy import sparse
 from scipy.special import bernoulli
 
 
-def _sii(s, t, order):
+def _sii(s: int, t: int, order: int) -> float:
     """Shapley interaction index (Grabisch & Roubens 1999)."""
     return 1 / (t - s + 1)
 
 
-def _bii(s, t, order):
+def _bii(s: int, t: int, order: int) -> float:
     """Banzhaf interaction index (Grabisch & Roubens 1999)."""
     return 0.5 ** (t - s)
 
 
-def _k_sii(s, t, order):
+def _k_sii(s: int, t: int, order: int) -> float:
     """Shapley interaction values, which sum up (Bordt & von Luxburg 2023, (9))."""
     numbers = bernoulli(order)
     return sum(
@@ -32,12 +33,12 @@ def _k_sii(s, t, order):
     )
 
 
-def _stii(s, t, order):
+def _stii(s: int, t: int, order: int) -> float:
     """Shapley-Taylor interaction index (Sundararajan et al. 2020, proposition 2)."""
     return float(s == t) if s < order else 1 / comb(t, order)
 
 
-def _fsii(s, t, order):
+def _fsii(s: int, t: int, order: int) -> float:
     """Faithful Shapley interaction index (Tsai, Yeh & Ravikumar 2023, theorem 19)."""
     if t <= order:
         return float(s == t)
@@ -48,7 +49,9 @@ def _fsii(s, t, order):
 COEFFICIENTS = {"SII": _sii, "k-SII": _k_sii, "STII": _stii, "FSII": _fsii, "BII": _bii}
 
 
-def index_matrix(sets, index, order):
+def index_matrix(
+    sets: list[tuple[int, ...]], index: str, order: int
+) -> tuple[list[tuple[int, ...]], Any]:
     """Map from the Moebius transform to an index: sets, and a sparse matrix.
 
     Parameters

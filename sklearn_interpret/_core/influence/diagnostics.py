@@ -6,8 +6,10 @@ Williams (1987).
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import fdtr
 
 from sklearn_interpret._core.regression.working_regression import WorkingRegression
@@ -36,18 +38,18 @@ class RegressionDiagnostics(WorkingRegression):
     without: np.ndarray | None = None
 
     @cached_property
-    def _remaining(self):
+    def _remaining(self) -> Any:
         """One minus the leverage, NaN for zero."""
         return np.where(self.leverages < 1, 1 - self.leverages, np.nan)
 
     @cached_property
-    def _solved(self):
+    def _solved(self) -> Any:
         """(A'A + L)^-1 times each row of A, (n, d)."""
         basis, inverse = self.factors
         return basis @ inverse.T
 
     @cached_property
-    def dfbeta(self):
+    def dfbeta(self) -> Any:
         """Parameters less those without each row, (n, d)."""
         if self.without is not None:
             changes = self.parameters - self.without
@@ -55,7 +57,7 @@ class RegressionDiagnostics(WorkingRegression):
         return self._solved * (self.residuals[0] / self._remaining)[:, None]
 
     @cached_property
-    def _deviances_without(self):
+    def _deviances_without(self) -> Any:
         """Deviance of the other rows at the parameters without each row, (n,)."""
         if self.without is not None:
             return _deviances_of_others(self.model, self.without)
@@ -66,14 +68,14 @@ class RegressionDiagnostics(WorkingRegression):
         return self.deviance + 2 * steps * slopes + own
 
     @cached_property
-    def _penalised(self):
+    def _penalised(self) -> Any:
         """Reduction of each leverage by the penalty: a' (A'A+L)^-1 L (A'A+L)^-1 a."""
         if not self.penalty.any():
             return np.zeros(len(self.roots))
         return self._solved**2 @ self.penalty
 
     @cached_property
-    def sigma(self):
+    def sigma(self) -> Any:
         """Residual standard deviation without each row, (n,)."""
         dof = self.residual_dof - self.model.weights
         dof = dof + self._penalised / self._remaining
@@ -81,13 +83,13 @@ class RegressionDiagnostics(WorkingRegression):
         return np.sqrt(np.maximum(self._deviances_without, 0) / dof)
 
     @cached_property
-    def residuals_standardized(self):
+    def residuals_standardized(self) -> Any:
         """Deviance residuals in units of their standard deviation."""
         spread = np.sqrt(self.dispersion * self._remaining)
         return _ratio(self.residuals[0], spread)
 
     @cached_property
-    def residuals_studentized(self):
+    def residuals_studentized(self) -> Any:
         """Signed roots of the change of the deviance without each row."""
         deviance, pearson = self.residuals
         unit = 1.0 if self.known_dispersion else self.sigma
@@ -100,7 +102,7 @@ class RegressionDiagnostics(WorkingRegression):
         return _ratio(np.sign(deviance) * np.sqrt(np.maximum(change, 0)), unit)
 
     @cached_property
-    def cooks_distances(self):
+    def cooks_distances(self) -> Any:
         """Squared length of the parameters' change, for each degree of freedom."""
         steps = self.residuals[1] / self._remaining
         lengths = steps**2 * self.leverages
@@ -111,7 +113,7 @@ class RegressionDiagnostics(WorkingRegression):
         return _ratio(lengths, self.effective_dof * self.dispersion)
 
     @cached_property
-    def dffits(self):
+    def dffits(self) -> Any:
         """Change of each row's own score, in its standard errors."""
         steps = self.residuals[0] / self._remaining * np.sqrt(self.leverages)
         if self.without is not None:
@@ -120,20 +122,20 @@ class RegressionDiagnostics(WorkingRegression):
         return _ratio(steps, self.sigma)
 
     @cached_property
-    def dfbetas(self):
+    def dfbetas(self) -> Any:
         """Changes of the parameters in their standard errors, (n, d)."""
         errors = np.linalg.norm(self.factors[1], axis=1)
         return self.dfbeta * _ratio(1, self.sigma)[:, None] * _ratio(1, errors)
 
     @cached_property
-    def covratio(self):
+    def covratio(self) -> Any:
         """Ratio of the determinants of the parameters' covariance."""
         rank = self.factors[1].shape[1]
         variance = self.deviance / self.residual_dof
         return _ratio(self.sigma**2, variance) ** rank / self._remaining
 
     @cached_property
-    def influential(self):
+    def influential(self) -> Any:
         """Rows beyond one of the cut-offs of R's influence.measures."""
         k, rest = self.effective_dof, self.residual_dof
         return (
@@ -145,13 +147,13 @@ class RegressionDiagnostics(WorkingRegression):
         )
 
 
-def _ratio(above, below):
+def _ratio(above: NDArray[np.intp], below: Any) -> Any:
     """A quotient, NaN where the divisor is not positive."""
     below = np.asarray(below)
     return above / np.where(below > 0, below, np.nan)
 
 
-def _deviances_of_others(model, without):
+def _deviances_of_others(model: Any, without: None) -> Any:
     """Deviances of all rows but one, at the parameters without it each."""
     deviances = np.empty(len(without))
     together = max(1, _BLOCK // len(model.design))

@@ -3,10 +3,13 @@
 The objective is ``sum_i w_i loss(y_i, scores(x_i)) + penalty @ parameters**2 / 2``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
@@ -66,7 +69,7 @@ class NetworkModel:
     value_and_gradient: object = None
     is_smooth: bool = True
 
-    def changes_without(self, parts):
+    def changes_without(self, parts: list[NDArray[np.intp]]) -> NDArray[np.float64]:
         """Changes of the parameters without some rows each, (n_parts, n_parameters).
 
         By Woodbury's formula, where R are the rows' roots of curvature times slopes of
@@ -96,16 +99,16 @@ class NetworkModel:
         return changes
 
     @property
-    def _takes_steps(self):
+    def _takes_steps(self) -> bool:
         few = len(self.parameters) <= _MOST_FACTORISED
         return few and self.is_smooth and self.value_and_gradient is not None
 
-    def _descended(self, rows, without):
+    def _descended(self, rows: Any, without: None) -> Any:
         """The change without rows after steps that lead down."""
         weights = self.weights.copy()
         weights[rows] = 0
 
-        def measured(change):
+        def measured(change: Any) -> Any:
             value, slope = self.value_and_gradient(self.parameters + change, weights)
             return (
                 value + self.damping / 2 * change @ change,
@@ -129,7 +132,7 @@ class NetworkModel:
         return change
 
     @property
-    def distance(self):
+    def distance(self) -> float:
         """How far the parameters are from a minimum: 0 is there.
 
         The square of the step to it in units of the matrix, by what those of the single
@@ -144,16 +147,18 @@ class NetworkModel:
         return total @ step / own if own > 0 else 0.0
 
     @property
-    def _blocks(self):
+    def _blocks(self) -> list[NDArray[np.intp]]:
         return self._in_blocks(np.ones(len(self.slopes)))
 
-    def _in_blocks(self, sizes):
+    def _in_blocks(self, sizes: NDArray[Any]) -> list[NDArray[np.intp]]:
         """Positions in blocks of limited memory, from the rows that each takes."""
         together = max(1, _BLOCK // (self.slopes.shape[1] * len(self.parameters)))
         block = ((np.cumsum(sizes) - 1) // together).astype(np.intp)
         return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(block)) + 1)
 
-    def _gradients_and_roots(self, rows):
+    def _gradients_and_roots(
+        self, rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gradients (m, P) of rows, and R (m, k, P), with R'R in the matrix."""
         k = self.slopes.shape[1]
         slopes = np.concatenate(
@@ -170,11 +175,11 @@ class NetworkModel:
         roots = np.einsum("nkl,nkp->nlp", self._roots[rows], slopes)
         return gradients, roots
 
-    def _stacked_roots(self, rows):
+    def _stacked_roots(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         return self._gradients_and_roots(rows)[1].reshape(-1, len(self.parameters))
 
     @cached_property
-    def _roots(self):
+    def _roots(self) -> NDArray[np.float64]:
         """F (n, k, k), where F F' are the weighted curvatures."""
         weighted = self.weights[:, None, None] * self.curvatures
         sizes, directions = np.linalg.eigh(weighted)
@@ -183,7 +188,7 @@ class NetworkModel:
         return directions * np.sqrt(np.maximum(sizes, 0))[:, None]
 
     @cached_property
-    def _diagonal(self):
+    def _diagonal(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Penalty and damping, and that of the matrix with these."""
         added, diagonal = self.penalty + self.damping, 0.0
         for rows in self._blocks:
@@ -195,7 +200,7 @@ class NetworkModel:
         return added, added + diagonal
 
     @cached_property
-    def _factor(self):
+    def _factor(self) -> tuple[NDArray[np.float64], bool]:
         matrix = np.diag(self._diagonal[0])
         for rows in self._blocks:
             roots = self._stacked_roots(rows)
@@ -205,13 +210,15 @@ class NetworkModel:
         except LinAlgError:
             raise self._indefinite() from None
 
-    def _solved(self, right):
+    def _solved(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         """The inverse of the matrix times columns (n_parameters, r)."""
         if len(self.parameters) > _MOST_FACTORISED:
             return self._by_conjugate_gradients(right)
         return cho_solve(self._factor, right)
 
-    def _by_conjugate_gradients(self, right):
+    def _by_conjugate_gradients(
+        self, right: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Solutions for all columns together, preconditioned by the diagonal."""
         added, diagonal = (part[:, None] for part in self._diagonal)
         solved, left = np.zeros(right.shape), right.copy()
@@ -234,14 +241,16 @@ class NetworkModel:
             direction = near + size / np.where(before > 0, before, 1) * direction
         raise self._indefinite()
 
-    def _indefinite(self):
+    def _indefinite(self) -> Any:
         return ValueError(
             f"damping={self.damping!r}: the Gauss-Newton matrix of the network is not "
             "positive definite where rows have slopes; a larger damping makes it so."
         )
 
 
-def _without_own_curvature(inverse, roots):
+def _without_own_curvature(
+    inverse: NDArray[np.float64], roots: NDArray[np.float64]
+) -> Callable[..., Any]:
     """A function from x = H^-1 g to (H - R'R)^-1 g, without the curvature of rows."""
     roots = roots.reshape(-1, roots.shape[2])
     inverse = inverse.reshape(roots.shape)  # H^-1 R'
@@ -249,7 +258,7 @@ def _without_own_curvature(inverse, roots):
     return lambda x: x + inverse.T @ np.linalg.solve(inner, roots @ x)
 
 
-def descended(value_and_gradient, start, weights):
+def descended(value_and_gradient: Any, start: Any, weights: NDArray[np.float64]) -> Any:
     """Parameters of a minimum, from a start on, of rows with weights."""
     return minimize(
         value_and_gradient,

@@ -4,10 +4,14 @@ The objective is ``sum_i w_i (loss(y_i, z_i @ B) + sum(row_penalty * B**2) / 2)
 + sum(penalty * B**2) / 2``, where B has the shape (d, k).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import pinvh
 
 from sklearn_interpret._core.statistics.score_losses import Logistic, Softmax
@@ -71,24 +75,26 @@ class ScoreModel:
     fixed: object = None
     offsets: np.ndarray | float = 0.0
 
-    def scores_at(self, parameters, rows=None):
+    def scores_at(
+        self, parameters: NDArray[np.float64], rows: None = None
+    ) -> NDArray[np.float64]:
         """Scores (n, k) at parameters (d, k), of all rows or some."""
         if rows is None:
             return self.design @ parameters + self.offsets
         return self.design[rows] @ parameters + self.offsets_of(rows)
 
-    def offsets_of(self, rows):
+    def offsets_of(self, rows: NDArray[np.intp]) -> float:
         """Offsets of some rows."""
         return self.offsets[rows] if np.ndim(self.offsets) else self.offsets
 
-    def polished(self):
+    def polished(self) -> ScoreModel:
         """The same with the parameters where the objective is smallest, to rounding."""
         undamped = replace(self, damping=0.0)
         centred, kept = undamped._centred, np.ones((1, len(self.design)))
         best, _ = centred._descended(centred.parameters[None], kept)
         return replace(self, parameters=undamped._moved(best[0], -1))
 
-    def distance(self, parameters):
+    def distance(self, parameters: NDArray[np.float64]) -> float:
         """Distance of parameters (d, k) from the optimum.
 
         The square of the step to it in units of the Hessian, by what those of the
@@ -106,7 +112,7 @@ class ScoreModel:
         return total @ model._inverse @ total / own if own > 0 else 0.0
 
     @cached_property
-    def _means(self):
+    def _means(self) -> NDArray[np.float64]:
         """Means of the columns, zero without an intercept as last parameter."""
         penalties, fixed = self.penalty + self.row_penalty, self.fixed
         bound = penalties[-1].any() or (fixed is not None and fixed[-1].any())
@@ -122,41 +128,43 @@ class ScoreModel:
         return np.where(far, means, 0)
 
     @cached_property
-    def _squares(self):
+    def _squares(self) -> NDArray[np.float64]:
         """Weighted sums of squares of the columns."""
         return np.einsum("n,nd,nd->d", self.weights, self.design, self.design)
 
     @cached_property
-    def _centred(self):
+    def _centred(self) -> ScoreModel:
         """The model of centred columns, since large means would take all digits."""
         if not self._means.any():
             return self
         design, parameters = self.design - self._means, self._moved(self.parameters, 1)
         return replace(self, design=design, parameters=parameters)
 
-    def _moved(self, parameters, sign):
+    def _moved(self, parameters: NDArray[np.float64], sign: int) -> NDArray[np.float64]:
         """Parameters (..., d, k) with the intercept moved to the means (1), or back."""
         moved = parameters.copy()
         moved[..., -1, :] += sign * np.einsum("d,...dk->...k", self._means, moved)
         return moved
 
     @property
-    def _size(self):
+    def _size(self) -> float:
         """The objective where all parameters are zero."""
         return self.weights @ self.loss.values(self.targets, 0 * self.targets)
 
     @cached_property
-    def _close(self):
+    def _close(self) -> float:
         """Predicted decrease of the objective at which Newton's method ends."""
         objective = self._objective(self.parameters, np.ones(len(self.design)))
         return _CLOSE * (objective + _ROUNDING * self._size) / len(self.design)
 
     @cached_property
-    def _inverse(self):
+    def _inverse(self) -> NDArray[np.float64]:
         """Inverse of the Hessian, (d k, d k); zero along what no row determines."""
         return self._inverse_hessian(self.parameters, np.ones(len(self.design)))
 
-    def without(self, deleted, precision=0.0):
+    def without(
+        self, deleted: list[NDArray[np.intp] | list[int]], precision: float = 0.0
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Parameters without each of some lists of rows.
 
         Parameters
@@ -182,7 +190,9 @@ class ScoreModel:
                 converged &= [not model._is_perfect(*pair) for pair in pairs]
         return self._moved(found, -1), converged
 
-    def _keep_classes(self, deleted):
+    def _keep_classes(
+        self, deleted: list[NDArray[np.intp] | list[int]]
+    ) -> NDArray[np.bool_]:
         """Whether rows of all classes are left: else an intercept is infinite."""
         counts = self.targets * (self.weights > 0)[:, None]
         if isinstance(self.loss, Logistic):
@@ -191,13 +201,17 @@ class ScoreModel:
         taken = [np.bincount(parts, of, len(deleted)) for of in counts[rows].T]
         return (np.transpose(taken) < counts.sum(axis=0)).all(axis=1)
 
-    def _is_perfect(self, parameters, deleted):
+    def _is_perfect(
+        self, parameters: NDArray[np.float64], deleted: NDArray[np.intp]
+    ) -> bool:
         """Whether the loss is zero: classes are separable, and there is no optimum."""
         losses = self.loss.values(self.targets, self.scores_at(parameters))
         losses[deleted] = 0
         return self.weights @ losses < _NO_LOSS * self.weights.sum()
 
-    def _without(self, deleted, precision):
+    def _without(
+        self, deleted: list[NDArray[np.intp] | list[int]], precision: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """As `without`, of a model whose columns are centred where they can be."""
         starts = np.repeat(self.parameters[None], len(deleted), axis=0)
         left = np.ones(len(deleted), dtype=bool)
@@ -218,7 +232,9 @@ class ScoreModel:
         starts[left[converged[left]]] = found[converged[left]]
         return starts, converged
 
-    def _stepped(self, rows, precision):
+    def _stepped(
+        self, rows: NDArray[np.intp], precision: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Parameters without each row, by steps with Hessians that differ in a row.
 
         And where these steps do not halve each time: there the parameters are those of
@@ -253,7 +269,7 @@ class ScoreModel:
         changes += self.parameters
         return changes, failed
 
-    def _first_steps(self, rows):
+    def _first_steps(self, rows: NDArray[np.intp]) -> Any:
         """Newton steps without a row each, and twice their decreases of the objective.
 
         And which rows stand alone, and a function from gradients to further steps. By
@@ -281,7 +297,9 @@ class ScoreModel:
         falls = (slopes * moves + weights * along * of_scores).sum(axis=1)
         falls += weights[:, 0] ** 2 * (penalty * of_penalty).sum()
 
-        def step(gradients, some):
+        def step(
+            gradients: NDArray[np.float64], some: NDArray[np.intp]
+        ) -> NDArray[np.float64]:
             flat = gradients.reshape(len(some), -1)
             moves = flat @ self._inverse
             of_scores = np.einsum("rpk,rp->rk", inverse[some], flat)
@@ -291,13 +309,13 @@ class ScoreModel:
 
         return steps, falls, alone, step
 
-    def _solved_design(self, rows):
+    def _solved_design(self, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
         """H^-1 A of rows, (r, d k, k), where A takes the parameters to the scores."""
         columns = self._inverse.reshape(-1, *self.parameters.shape)
         return np.tensordot(self.design[rows], columns, axes=(1, 1))
 
     @cached_property
-    def _leverages(self):
+    def _leverages(self) -> NDArray[np.float64]:
         """A' H^-1 A of each row, (n, k, k)."""
         (n, d), k = self.design.shape, self.targets.shape[1]
         leverages = np.empty((n, k, k))
@@ -307,21 +325,21 @@ class ScoreModel:
         return leverages
 
     @cached_property
-    def _scores(self):
+    def _scores(self) -> NDArray[np.float64]:
         return self.scores_at(self.parameters)
 
     @cached_property
-    def _slopes(self):
+    def _slopes(self) -> NDArray[np.float64]:
         """Slopes (n, k) of the weighted losses along the scores."""
         return self.weights[:, None] * self.loss.slopes(self.targets, self._scores)
 
     @cached_property
-    def _row_penalty_step(self):
+    def _row_penalty_step(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gradient (d, k) of a row's penalty, and H^-1 times it."""
         gradient = self.row_penalty * self.parameters
         return gradient, (self._inverse @ gradient.ravel()).reshape(gradient.shape)
 
-    def _next_steps(self, falls):
+    def _next_steps(self, falls: NDArray[np.float64]) -> NDArray[np.float64]:
         """Upper bounds of the steps after the first, in parts of these.
 
         With H the Hessian and m how far a step d takes the scores, half the sum of
@@ -333,11 +351,13 @@ class ScoreModel:
         return self.loss.self_concordance / 2 * np.sqrt(falls * self._largest_leverage)
 
     @cached_property
-    def _largest_leverage(self):
+    def _largest_leverage(self) -> float:
         """The largest z'H^-1 z of a row, of any score."""
         return self._leverages.diagonal(axis1=1, axis2=2).max()
 
-    def _gradients_of(self, rows, parameters):
+    def _gradients_of(
+        self, rows: NDArray[np.intp], parameters: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Gradients (m, d, k) of the objective of single rows, at parameters each."""
         design, weights = self.design[rows], self.weights[rows, None]
         scores = np.einsum("md,mdk->mk", design, parameters) + self.offsets_of(rows)
@@ -345,13 +365,15 @@ class ScoreModel:
         penalties = weights[:, :, None] * self.row_penalty * parameters
         return design[:, :, None] * slopes[:, None] + penalties
 
-    def _gradients_at(self, parameters):
+    def _gradients_at(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         """Gradients (m, d, k) of all rows, in blocks of as many parameters as fit."""
         (n_rows, k), weights = self.targets.shape, self.weights[:, None]
         blocks = row_blocks(len(parameters), n_rows * (k + 1))
         return np.vstack([self._gradients(parameters[one], weights) for one in blocks])
 
-    def _gradients(self, parameters, weights):
+    def _gradients(
+        self, parameters: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Gradients (m, d, k), at parameters and weights (n, m) each."""
         m, d, k = parameters.shape
         # One product of matrices for all.
@@ -366,18 +388,22 @@ class ScoreModel:
         gradients += self._penalties(weights) * parameters
         return gradients + self.damping * (parameters - self.parameters)
 
-    def _objective(self, parameters, kept):
+    def _objective(
+        self, parameters: NDArray[np.float64], kept: NDArray[np.float64]
+    ) -> float:
         losses = self.loss.values(self.targets, self.scores_at(parameters))
         weights = kept * self.weights
         penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
         away = ((parameters - self.parameters) ** 2).sum() / 2
         return weights @ losses + penalty + self.damping * away
 
-    def _penalties(self, weights):
+    def _penalties(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Penalties (m, d, k) of the objective, at weights (n, m) each."""
         return self.penalty + weights.sum(axis=0)[:, None, None] * self.row_penalty
 
-    def _inverse_hessian(self, parameters, kept):
+    def _inverse_hessian(
+        self, parameters: NDArray[np.float64], kept: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Inverse (d k, d k) of the Hessian of the rows kept."""
         d, k = parameters.shape
         curvatures = self.loss.curvatures(self.targets, self.scores_at(parameters))
@@ -399,14 +425,16 @@ class ScoreModel:
         return pinvh(hessian) / self._units
 
     @cached_property
-    def _units(self):
+    def _units(self) -> NDArray[np.float64]:
         """Units of the Hessian's entries: what is rounding depends on the columns'."""
         penalties = self._penalties(self.weights[:, None])[0] + self.damping
         sizes = np.sqrt(self._squares[:, None] + penalties).ravel()
         sizes = np.where(sizes > 0, sizes, 1)
         return np.outer(sizes, sizes)
 
-    def _descended(self, starts, kept):
+    def _descended(
+        self, starts: NDArray[np.float64], kept: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Parameters after Newton steps that lead down; and whether they converged."""
         found, converged = starts.copy(), np.zeros(len(starts), dtype=bool)
         # Far from the optimum, numbers may overflow: steps are shortened then.
@@ -431,7 +459,14 @@ class ScoreModel:
                     before = fall
         return found, converged
 
-    def _share_of(self, move, fall, parameters, objective, kept):
+    def _share_of(
+        self,
+        move: NDArray[np.float64],
+        fall: float,
+        parameters: NDArray[np.float64],
+        objective: float,
+        kept: NDArray[np.float64],
+    ) -> float:
         """Share of a step by which the objective falls by a part of that; or zero."""
         share, most = 1.0, objective + _ROUNDING * abs(objective)
         while (
@@ -444,7 +479,9 @@ class ScoreModel:
         return share
 
 
-def _flat(deleted):
+def _flat(
+    deleted: list[NDArray[np.intp] | list[int]],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Positions in all lists of rows, and the list that each is in."""
     if isinstance(deleted, np.ndarray):
         return deleted.ravel(), np.repeat(np.arange(len(deleted)), deleted.shape[1])

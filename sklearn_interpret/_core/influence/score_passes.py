@@ -8,8 +8,10 @@ orthonormal: as Cholesky QR twice (Yamamoto et al., 2015).
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.linalg.lapack import dpstrf
 
@@ -83,14 +85,14 @@ class PassSums:
     flattest: float
 
     @classmethod
-    def of_model(cls, step, model):
+    def of_model(cls, step: Any, model: Any) -> Any:
         """Sums of the rows of a `ScoreModel` at a step."""
         blocks = row_blocks(*model.design.shape)
         return reduce(cls.merge, (cls._of_rows(step, model, block) for block in blocks))
 
     @classmethod
     @np.errstate(all="ignore")  # steps that are too long are halved
-    def _of_rows(cls, step, model, rows):
+    def _of_rows(cls, step: Any, model: Any, rows: Any) -> Any:
         loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
         columns = model.design[rows, : len(step.centre)]
         scores = model.scores_at(step.parameters[:, None], rows)
@@ -121,7 +123,7 @@ class PassSums:
         sizes = np.abs(scores).max(), expected.min()
         return cls(products, moments, np.array(totals), *sizes)
 
-    def merge(self, other):
+    def merge(self, other: Any) -> Any:
         """Sums of both sets of rows."""
         return PassSums(
             self.products.merge(other.products),
@@ -131,7 +133,7 @@ class PassSums:
             min(self.flattest, other.flattest),
         )
 
-    def independent(self, step):
+    def independent(self, step: Any) -> Any:
         """The sums and the step of independent columns of size one, and the others."""
         products, means = self.products.products[:-1, :-1], self.columns.mean
         sizes = np.sqrt(np.diag(products))
@@ -155,7 +157,7 @@ class PassSums:
         sums = replace(self, products=cross)
         return sums, replace(step, matrix=matrix), dependent
 
-    def next(self, step, loss):
+    def next(self, step: Any, loss: Any) -> Any:
         """The next step, and its gain: its squared length in errors of parameters."""
         products, means = self.products.products, self.products.means
         white = _whitening(products[:-1, :-1])
@@ -173,20 +175,20 @@ class PassSums:
         return Step(parameters, centre, matrix, step.free, null), gain
 
     @property
-    def _rounding(self):
+    def _rounding(self) -> Any:
         """Square of rounding errors of the scores, over the rows."""
         return (10 * _EPS * self.largest) ** 2 * self.columns.weight
 
-    def is_rounding(self, gain):
+    def is_rounding(self, gain: NDArray[np.float64]) -> Any:
         """Whether the gain of a step is too small to matter."""
         return gain <= max(_CLOSE**2 * self.totals[5] / self.totals[1], self._rounding)
 
-    def distance(self, gain):
+    def distance(self, gain: NDArray[np.float64]) -> Any:
         """The gain of the first step, in gains of single rows."""
         single = self.totals[6] + _ROUNDING * self.totals[4] + self._rounding
         return gain / single if single > 0 else 0.0
 
-    def may_be_separated(self, loss):
+    def may_be_separated(self, loss: Any) -> Any:
         """Whether a curvature is far below that without effects."""
         middle = 0.25
         if not isinstance(loss, Logistic):
@@ -195,7 +197,7 @@ class PassSums:
             middle = (self.totals[2] / self.totals[1]) ** (2 - loss.power)
         return not self.flattest > FLAT * middle
 
-    def inverse(self, step):
+    def inverse(self, step: Any) -> Any:
         """V (d, r) with the inverse information V V', at a step along V."""
         if not step.free:
             return step.matrix
@@ -247,7 +249,15 @@ class PassedRegression(FittedRegression):
     sums: Callable
 
     @classmethod
-    def fit(cls, sums, loss, own, free, known_dispersion, counts_rows):
+    def fit(
+        cls,
+        sums: NDArray[np.float64],
+        loss: Any,
+        own: Any,
+        free: NDArray[np.bool_],
+        known_dispersion: Any,
+        counts_rows: Any,
+    ) -> Any:
         """Fit in passes; None if they do not converge.
 
         Parameters
@@ -300,36 +310,36 @@ class PassedRegression(FittedRegression):
         return None
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> Any:
         """Number of rows."""
         return int(self.totals[0])
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> Any:
         """Sum of the weights."""
         return self.totals[1]
 
     @property
-    def effective_dof(self):
+    def effective_dof(self) -> Any:
         """Number of parameters that the rows determine."""
         return self.inverse.shape[1]
 
     @property
-    def deviance(self):
+    def deviance(self) -> Any:
         """The deviance."""
         return self.totals[3]
 
-    def null_deviance(self, has_intercept):
+    def null_deviance(self, has_intercept: Any) -> Any:
         """The deviance of the intercept, or of a score of zero."""
         return self.totals[4]
 
     @property
-    def pearson_statistic(self):
+    def pearson_statistic(self) -> Any:
         """Sum of the squared Pearson residuals."""
         return self.totals[5]
 
 
-def _whitening(products):
+def _whitening(products: NDArray[np.float64]) -> Any:
     """M (r, r) by which M' P M is the identity, for products P of independent columns.
 
     Eigenvectors, which have the most digits.

@@ -9,10 +9,15 @@ chance is a draw of the longer rule only together with those changed to meet it:
 it would keep a dependence that these lose.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 # Draws of the first stage in which rules are compared; each further stage doubles them.
@@ -67,7 +72,13 @@ class Neighbours:
         Their weights, which sum to one.
     """
 
-    def __init__(self, met, ask, covered, shares):
+    def __init__(
+        self,
+        met: NDArray[np.bool_],
+        ask: Callable[..., Any],
+        covered: NDArray[np.bool_],
+        shares: NDArray[np.float64],
+    ) -> None:
         self.n_draws, self.n_conditions = len(met) // 2, met.shape[1]
         self._unmet, self._ask = ~met, ask
         self._covered, self._shares = covered, shares
@@ -79,21 +90,28 @@ class Neighbours:
             for size in (self.n_conditions, len(met))
         )
 
-    def coverage(self, rule):
+    def coverage(self, rule: tuple[int, ...]) -> float:
         """Share of the samples for which a rule holds."""
         return float(self._shares[self._covered[:, rule].all(axis=1)].sum())
 
-    def coverages(self, rule):
+    def coverages(self, rule: tuple[int, ...]) -> NDArray[np.float64]:
         """Coverage of a rule with each condition added: (n_conditions,)."""
         within = np.flatnonzero(self._covered[:, rule].all(axis=1))
         return self._shares[within] @ self._covered[within]
 
-    def count(self, rules, starts, stops):
+    def count(
+        self, rules: list[tuple[int, ...]], starts: list[int], stops: list[int]
+    ) -> NDArray[np.intp]:
         """Number of draws from start to stop on which the model keeps its answer."""
         kept, n_draws = self.kept(rules, starts, stops), np.subtract(stops, starts)
         return np.add.reduceat(kept, np.cumsum(n_draws) - n_draws, dtype=np.intp)
 
-    def kept(self, rules, starts, stops):
+    def kept(
+        self,
+        rules: list[tuple[int, ...]],
+        starts: NDArray[np.intp] | list[int],
+        stops: NDArray[np.intp] | list[int],
+    ) -> NDArray[np.bool_]:
         """Whether the model keeps its answer on each of these draws, by rule."""
         draws = [np.arange(*part) for part in zip(starts, stops, strict=True)]
         keys = np.concatenate(
@@ -106,10 +124,16 @@ class Neighbours:
         self._learn(rules, np.concatenate(draws), keys, ends)
         return np.array([self._answers[key] for key in keys.tolist()], dtype=bool)
 
-    def _numbers(self, rule):
+    def _numbers(self, rule: tuple[int, ...]) -> NDArray[Any]:
         return self._of_condition[list(rule)]
 
-    def _learn(self, rules, draws, keys, ends):
+    def _learn(
+        self,
+        rules: list[tuple[int, ...]],
+        draws: NDArray[np.intp],
+        keys: NDArray[Any],
+        ends: NDArray[np.intp],
+    ) -> None:
         """Ask the model about the perturbed samples without a cached answer."""
         keys, first = np.unique(keys, return_index=True)
         known = self._answers
@@ -154,11 +178,11 @@ class AnchorSearch:
     max_size: int | None
     least_coverage: float = 0.0
 
-    def level(self, n_looks):
+    def level(self, n_looks: int) -> float:
         """Minus the log of delta / n_looks, the failure probability of one look."""
         return np.log(n_looks) - np.log(self.delta)
 
-    def __call__(self, neighbours):
+    def __call__(self, neighbours: Neighbours) -> Anchor:
         """The `Anchor` of a sample, from its `Neighbours`."""
         verify = _Verifier(self, neighbours)
         beam, best = [()], verify(())
@@ -180,7 +204,9 @@ class AnchorSearch:
             size += 1
         return best if best.found else verify(closest)
 
-    def _extended(self, neighbours, beam, best):
+    def _extended(
+        self, neighbours: Neighbours, beam: list[tuple[int, ...]], best: Anchor
+    ) -> list[tuple[int, ...]]:
         """Rules with one more condition that may cover more than the best anchor."""
         rules = set()
         for rule in beam:
@@ -206,22 +232,24 @@ class _BestArms:
     found are verified by other draws.
     """
 
-    def __init__(self, search, neighbours, rules):
+    def __init__(
+        self, search: AnchorSearch, neighbours: Neighbours, rules: list[tuple[int, ...]]
+    ) -> None:
         self._search, self._neighbours, self._rules = search, neighbours, rules
         self._n_draws = np.zeros(len(rules), dtype=np.intp)
         # Answers of the rules to their draws, False for draws not made yet.
         self._kept = np.zeros((len(rules), neighbours.n_draws), dtype=bool)
 
     @property
-    def _means(self):
+    def _means(self) -> NDArray[np.float64]:
         return self._kept.sum(axis=1) / self._n_draws
 
     @property
-    def highest(self):
+    def highest(self) -> float:
         """The highest estimated precision."""
         return self._means.max()
 
-    def run(self):
+    def run(self) -> list[tuple[int, ...]]:
         """The rules of the beam, those of the highest precision first."""
         unclear, n_draws = np.arange(len(self._rules)), _FIRST_DRAWS
         for stage in count(1):
@@ -231,12 +259,12 @@ class _BestArms:
                 return [self._rules[k] for k in self._order()[0]]
             n_draws *= 2
 
-    def _order(self):
+    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Positions of the rules of the beam, and of the others."""
         order = np.argsort(-self._means, kind="stable")
         return order[: self._search.beam_size], order[self._search.beam_size :]
 
-    def _unclear(self, stage):
+    def _unclear(self, stage: int) -> NDArray[np.intp]:
         """Rules that may be on the wrong side of another, by over tau."""
         top, rest = self._order()
         if not len(rest):
@@ -251,7 +279,7 @@ class _BestArms:
         unclear = high - low > self._search.tau
         return np.concatenate([top[unclear.any(axis=1)], rest[unclear.any(axis=0)]])
 
-    def promising(self, beam):
+    def promising(self, beam: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """Rules of the beam that may have enough precision, by falling coverage."""
         n_kept = self._kept.sum(axis=1)
         _, high = kl_bounds(n_kept, self._n_draws, self._search.level(1))
@@ -261,7 +289,7 @@ class _BestArms:
         ]
         return sorted(rules, key=self._neighbours.coverage, reverse=True)
 
-    def _draw(self, chosen, stop):
+    def _draw(self, chosen: NDArray[np.intp], stop: int) -> None:
         """Get the answers of some rules on their draws up to `stop`."""
         rules = [self._rules[k] for k in chosen]
         stops = np.full(len(chosen), stop)
@@ -278,11 +306,11 @@ class _Verifier:
     one: all lower bounds hold with probability 1 - delta, and so do all upper ones.
     """
 
-    def __init__(self, search, neighbours):
+    def __init__(self, search: AnchorSearch, neighbours: Neighbours) -> None:
         self._search, self._neighbours = search, neighbours
         self._n_looks = 0
 
-    def __call__(self, rule):
+    def __call__(self, rule: tuple[int, ...]) -> Anchor:
         """The `Anchor` of a rule, with draws until its bounds decide the precision."""
         target, n_most = self._search.precision, self._neighbours.n_draws
         stop = n_kept = 0
@@ -304,7 +332,9 @@ class _Verifier:
         )
 
 
-def kl_bounds(n_kept, n_draws, level):
+def kl_bounds(
+    n_kept: NDArray[Any], n_draws: NDArray[np.intp], level: float
+) -> NDArray[np.float64]:
     """Bounds of probabilities: q with n KL(mean, q) = level, below and above the mean.
 
     Parameters

@@ -7,9 +7,12 @@ Selection and coefficients need only weighted moments of the samples. With weigh
     b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lstsq
 from scipy.linalg.lapack import dposv
 
@@ -41,7 +44,12 @@ class LocalMoments:
     cross: np.ndarray
 
     @classmethod
-    def of_samples(cls, design, responses, weights):
+    def of_samples(
+        cls,
+        design: NDArray[np.float64],
+        responses: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> LocalMoments:
         """Moments of samples (n, p), responses (n, k) and weights (n,)."""
         shares = weights / weights.sum()
         mean, response = shares @ design, shares @ responses
@@ -49,16 +57,26 @@ class LocalMoments:
         weighted = (design * shares[:, None]).T
         return cls(mean, response, weighted @ design, weighted @ (responses - response))
 
-    def coefficients(self, features, output):
+    def coefficients(
+        self, features: NDArray[np.intp], output: int
+    ) -> NDArray[np.float64]:
         """Regression on some features; of collinear ones, the least-norm solution."""
         gram = self.gram[np.ix_(features, features)]
         return least_norm(gram, self.cross[features, output])
 
-    def intercept(self, features, coefficients, output):
+    def intercept(
+        self, features: NDArray[np.intp], coefficients: NDArray[np.float64], output: int
+    ) -> float:
         """The regression's value where all features are zero."""
         return float(self.response[output] - self.mean[features] @ coefficients)
 
-    def sampling_errors(self, features, design, residuals, weights):
+    def sampling_errors(
+        self,
+        features: NDArray[np.intp],
+        design: NDArray[np.float64],
+        residuals: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         r"""Sampling standard errors (size,) of coefficients.
 
         The square roots of the diagonal of :math:`G^{-1} (\sum_i \pi_i^2 r_i^2 z_i
@@ -73,7 +91,9 @@ class LocalMoments:
         return np.sqrt(np.einsum("ij,ij->j", scores, scores))
 
 
-def least_norm(gram, right):
+def least_norm(
+    gram: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Solution of normal equations for (p,) or (p, m); of many, the least norm."""
     if not len(gram):
         return right.copy()
@@ -84,21 +104,21 @@ def least_norm(gram, right):
     return lstsq(gram, right, cond=_ZERO)[0]
 
 
-def largest_first(sizes):
+def largest_first(sizes: NDArray[np.float64]) -> NDArray[np.intp]:
     """Positions of sizes from large to small; ties within rounding keep their order."""
     # Ranks of rounded sizes: stable sorting then keeps ties in order.
     ranks = np.round(sizes / (_TIE * (sizes.max(initial=0.0) or 1.0)))
     return np.argsort(-ranks, kind="stable")
 
 
-def by_weight(moments, output, size):
+def by_weight(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The `size` features of the largest coefficients in a regression on all."""
     every = np.arange(len(moments.mean))
     sizes = np.abs(moments.coefficients(every, output))
     return largest_first(sizes)[:size]
 
 
-def forward(moments, output, size):
+def forward(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The first `size` features of a forward selection.
 
     Each step adds the feature that explains most of the remaining variance.

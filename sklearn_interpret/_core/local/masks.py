@@ -1,8 +1,12 @@
 """Random masks of the parts of a text or image, and quasi-random points."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import comb
 from scipy.stats import qmc
 
@@ -12,7 +16,9 @@ _MOST_SOBOL = 1024
 MOST_POINTS = 2**30
 
 
-def quasi_random_points(n_points, n_dimensions, rng):
+def quasi_random_points(
+    n_points: int, n_dimensions: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Points (n_points, n_dimensions) of the open unit cube that cover it evenly.
 
     Scrambled Sobol points (Owen 1998), best for powers of two; in dimensions beyond the
@@ -51,7 +57,7 @@ class Masks:
     complete: bool
 
 
-def independent_masks(n_parts, n_masks, rng):
+def independent_masks(n_parts: int, n_masks: int, rng: np.random.Generator) -> Masks:
     """At most `n_masks` `Masks` that keep each part with probability one half.
 
     If at most `n_masks` sets exist, all of them are taken.
@@ -61,7 +67,7 @@ def independent_masks(n_parts, n_masks, rng):
     return _drawn(quasi_random_points(n_masks - 1, n_parts, rng) < 0.5)
 
 
-def sized_masks(n_parts, n_masks, rng):
+def sized_masks(n_parts: int, n_masks: int, rng: np.random.Generator) -> Masks:
     """Random masks in which the number of parts kept is uniform on 0..n_parts."""
     if n_parts < 62 and 2**n_parts <= n_masks:
         kept = _all_masks(n_parts)
@@ -73,25 +79,25 @@ def sized_masks(n_parts, n_masks, rng):
     return _drawn(ranks < sizes[:, None])
 
 
-def _all_masks(n_parts):
+def _all_masks(n_parts: int) -> NDArray[np.bool_]:
     """All sets of parts, the full set first."""
     numbers = np.arange(2**n_parts)[::-1, None]
     return (numbers >> np.arange(n_parts) & 1).astype(bool)
 
 
-def _drawn(kept):
+def _drawn(kept: NDArray[np.bool_]) -> Masks:
     """Masks that were drawn, after the full set."""
     whole = np.ones((1, kept.shape[1]), dtype=bool)
     kept = np.concatenate([whole, kept])
     return Masks(kept, np.full(len(kept), 1 / len(kept)), False)
 
 
-def cosine_distances(kept):
+def cosine_distances(kept: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Cosine distances of masks (n_masks, n_parts) from the whole, (n_masks,)."""
     return 1 - np.sqrt(kept.mean(axis=1)) if kept.shape[1] else np.zeros(len(kept))
 
 
-def gaussian(squares, width):
+def gaussian(squares: Any, width: int) -> Any:
     """Kernel of squared distances, exp(-d^2 / (2 width^2)), whatever the width."""
     with np.errstate(over="ignore"):
         return np.exp(-(squares / width / width) / 2)

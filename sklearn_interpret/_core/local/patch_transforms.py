@@ -1,12 +1,20 @@
 """Rotation, scaling and pasting of patches as linear maps of pixels."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 
-def random_paste(shares, image_shape, patch_shape, scale, max_rotation):
+def random_paste(
+    shares: NDArray[np.float64],
+    image_shape: tuple[int, int],
+    patch_shape: tuple[int, int],
+    scale: tuple[float, float],
+    max_rotation: float,
+) -> Any:
     """The pasting matrix for a random place, size and angle.
 
     Parameters
@@ -35,7 +43,13 @@ def random_paste(shares, image_shape, patch_shape, scale, max_rotation):
     return paste(place, image_shape, patch_shape, size, degrees)
 
 
-def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
+def paste(
+    place: NDArray[np.float64],
+    image_shape: tuple[int, int],
+    patch_shape: tuple[int, int],
+    scale: float = 1.0,
+    degrees: float = 0.0,
+) -> Any:
     """Weights of the pixels of a patch in each pixel of an image: rows sum to one.
 
     Pixels whose centre the patch does not cover have an empty row. Interpolation is
@@ -73,12 +87,14 @@ def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
     return sparse.csr_array(entries, shape=(len(pixels), size.prod()))
 
 
-def _bounding_box(patch_shape, scale, degrees):
+def _bounding_box(
+    patch_shape: tuple[int, int], scale: float, degrees: float
+) -> NDArray[np.float64]:
     """Height and width of the box around a pasted patch."""
     cos, sin = np.abs(_rotation(degrees))
     return scale * np.array([[cos, sin], [sin, cos]]) @ np.array(patch_shape)
 
 
-def _rotation(degrees):
+def _rotation(degrees: float) -> tuple[float, float]:
     """Cosine and sine of an angle."""
     return np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))

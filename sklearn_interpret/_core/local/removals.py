@@ -1,11 +1,16 @@
 """Search for the smallest set of words whose removal changes an answer, and proofs."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Number of tangents or chords that bound the square root.
 _N_LINES = 64
@@ -13,7 +18,14 @@ _N_LINES = 64
 _ROUNDING = 1e-9
 
 
-def smallest_removal(n_words, most, n_rounds, n_sets, hints=(), bound=1):
+def smallest_removal(
+    n_words: int,
+    most: int,
+    n_rounds: int,
+    n_sets: int,
+    hints: tuple[Any, ...] = (),
+    bound: int = 1,
+) -> Iterator[NDArray[np.bool_] | RemovalSearch]:
     """Best-first search for the smallest set (Martens & Provost 2014, SEDC).
 
     A generator: it yields sets of words, bool (m, n_words); the caller sends, for each
@@ -85,16 +97,16 @@ class RemovalSearch:
     _known: dict = field(default_factory=dict)  # margins by set
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Size of the smallest set found; one more than allowed before there is one."""
         return int(min(self._rank[0], self.most + 1))
 
     @property
-    def proved(self):
+    def proved(self) -> bool:
         """Whether no smaller set suffices, or no set at all."""
         return self.bound >= self.size
 
-    def ask(self, sets):
+    def ask(self, sets: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:
         """Yield the new ones of `sets`; return the margins of all."""
         keys = [one.tobytes() for one in np.packbits(sets, axis=1)]
         fresh = [place for place, key in enumerate(keys) if key not in self._known]
@@ -110,7 +122,7 @@ class RemovalSearch:
                     self.best, self._rank = sets[place], rank
         return np.array([self._known[key] for key in keys])
 
-    def next_sets(self):
+    def next_sets(self) -> NDArray[np.bool_] | None:
         """The open set of best margin plus each word, if below the best size."""
         while self._open:
             one = heappop(self._open)[-1]
@@ -118,7 +130,7 @@ class RemovalSearch:
                 return one | np.eye(self.n_words, dtype=bool)[~one]
         return None
 
-    def give_back(self):
+    def give_back(self) -> Iterator[NDArray[np.bool_]]:
         """Return words of the best set to the text until none can be."""
         size = None
         while self.best is not None and not self.proved and size != self.size:
@@ -127,7 +139,7 @@ class RemovalSearch:
                 self.best & ~np.eye(self.n_words, dtype=bool)[self.best]
             )
 
-    def prove(self, n_sets):
+    def prove(self, n_sets: int) -> Iterator[NDArray[np.bool_]]:
         """Evaluate all smaller sets, size by size, as long as `n_sets` allows."""
         while not self.proved:
             n_sets -= comb(self.n_words, self.bound)
@@ -140,7 +152,14 @@ class RemovalSearch:
             self.bound = min(self.bound + 1, self.size)
 
 
-def linear_hint(effects, sizes, total, offset, norm, most):
+def linear_hint(
+    effects: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    total: float,
+    offset: float,
+    norm: str | None,
+    most: int,
+) -> tuple[NDArray[np.bool_], int]:
     """Sets of words without which a linear function is nonnegative, and a bound.
 
     Without a set S of words the function has the sign of f(S) = A - sum_S a + b N(S),
@@ -189,7 +208,9 @@ def linear_hint(effects, sizes, total, offset, norm, most):
     return sets, int(possible[0]) + 1 if len(possible) else most + 1
 
 
-def _lines(sizes, offset, norm):
+def _lines(
+    sizes: NDArray[np.float64], offset: float, norm: str | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Slopes and constants of lines in Q - sum_S q that bound b N(S) from above."""
     if norm is None:
         return np.zeros(1), np.ones(1)

@@ -1,8 +1,9 @@
 """Texts split into words and the pieces between them, and joined again."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Tokens:
     features: np.ndarray
     keys: tuple
 
-    def copies(self, kept, mask_token=None):
+    def copies(self, kept: Any, mask_token: Any = None) -> Any:
         """Copies of the text with features kept (n_copies, n_features), a list of str.
 
         `mask_token` replaces each word that is left out; None removes it. An array of
@@ -66,7 +67,7 @@ class Splitter:
     together: bool
     form: Callable | None = None
 
-    def __call__(self, text):
+    def __call__(self, text: Any) -> Any:
         """Tokens of a text."""
         if self.tokenizer is None:
             spans = _spans_between(self.expression, text)
@@ -92,7 +93,7 @@ class Splitter:
             features.append(-1)
         return Tokens(tuple(pieces), np.array(features, dtype=np.intp), tuple(numbers))
 
-    def _tokens(self, text):
+    def _tokens(self, text: Any) -> Any:
         """Tokens of the tokenizer; a TypeError if it does not take a text."""
         try:
             tokens = self.tokenizer(text)
@@ -104,7 +105,7 @@ class Splitter:
             ) from error
 
 
-def _spans_between(expression, text):
+def _spans_between(expression: Any, text: Any) -> Iterator[Any]:
     """Starts and ends of the pieces between the matches of an expression."""
     end = 0
     for match in re.finditer(expression, text):
@@ -115,7 +116,7 @@ def _spans_between(expression, text):
         yield end, len(text)
 
 
-def _spans_of(tokens, text):
+def _spans_of(tokens: Any, text: Any) -> Iterator[Any]:
     """Starts and ends of tokens, found from left to right."""
     if isinstance(tokens, str | bytes):
         raise TypeError(
@@ -141,11 +142,11 @@ def _spans_of(tokens, text):
             yield start, end
 
 
-def _glance(text, most=40):
+def _glance(text: Any, most: int = 40) -> Any:
     return repr(text if len(text) <= most else text[:most] + "...")
 
 
-def feature_name(key):
+def feature_name(key: int) -> Any:
     """Name of a feature: its word, and its number if it is not the first of several."""
     word, number = key
     return word if number < 2 else f"{word} ({number})"

@@ -5,7 +5,10 @@ risen by the height. Parameters are b + V g, where V has the columns of the work
 regression's inverse factor: at the optimum half of the deviance has the Hessian 1.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import null_space, pinvh
 
 # Relative precision of a bound, and decrease of the deviance, relative to the height,
@@ -19,7 +22,7 @@ _MOST_RISE, _CLOSE = 1e6, 1e-6
 _SLOW = 0.05
 
 
-def profile_bounds(regression, parameter, height):
+def profile_bounds(regression: Any, parameter: str, height: Any) -> Any:
     """Lower and upper bound of a parameter; NaN where the search fails.
 
     Parameters
@@ -42,7 +45,7 @@ def profile_bounds(regression, parameter, height):
 class _Profile:
     """The deviance along one direction, least over all others."""
 
-    def __init__(self, regression, direction, height):
+    def __init__(self, regression: Any, direction: Any, height: Any) -> None:
         model = regression.model
         self.loss, self.weights, self.targets = model.loss, model.weights, model.targets
         self.scores = model.scores_at(regression.parameters[:, None])
@@ -54,7 +57,7 @@ class _Profile:
         # The Hessian is the identity at the optimum.
         self.inverse, self.follow = np.eye(self.others.shape[1]), self.direction
 
-    def reach(self):
+    def reach(self) -> Any:
         """How far along the direction the deviance has risen by the height."""
         low, high, at = 0.0, np.inf, 0.0
         place, step = np.zeros_like(self.direction), np.sqrt(self.height)
@@ -83,13 +86,13 @@ class _Profile:
         found = abs(rise - self.height) <= _CLOSE * self.height
         return new if found else np.nan
 
-    def _set_hessian(self, hessian):
+    def _set_hessian(self, hessian: NDArray[np.float64]) -> None:
         """The inverse across the direction, and how all parameters move with it."""
         self.inverse = pinvh(self.others.T @ hessian @ self.others)
         across = self.inverse @ (self.others.T @ (hessian @ self.direction))
         self.follow = self.direction - self.others @ across
 
-    def _lowest(self, place, rise):
+    def _lowest(self, place: Any, rise: Any) -> Any:
         """Where the deviance is least at this distance; its rise or NaN; its slope."""
         before = np.inf
         for _ in range(_MOST_STEPS):
@@ -111,19 +114,19 @@ class _Profile:
             rise = np.nan
         return place, rise - fall, 2 * gradient @ self.follow
 
-    def _scores_at(self, place):
+    def _scores_at(self, place: Any) -> Any:
         return self.scores + (self.columns @ place)[:, None]
 
-    def _rise(self, place):
+    def _rise(self, place: Any) -> Any:
         losses = self.loss.values(self.targets, self._scores_at(place))
         return 2 * self.weights @ (losses - self.losses)
 
-    def _gradient(self, place):
+    def _gradient(self, place: Any) -> Any:
         """Gradient of half of the deviance."""
         slopes = self.loss.slopes(self.targets, self._scores_at(place))
         return self.columns.T @ (self.weights * slopes[:, 0])
 
-    def _hessian(self, place):
+    def _hessian(self, place: Any) -> Any:
         scores = self._scores_at(place)
         # Far from the targets the expected curvatures, which are all positive, are too
         # small or too large by orders of magnitude.

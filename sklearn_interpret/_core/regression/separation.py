@@ -5,8 +5,10 @@ Correia, Guimarães & Zylkin, 2019).
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import null_space
 from scipy.optimize import linprog
 
@@ -17,7 +19,7 @@ from sklearn_interpret._core.statistics.score_losses import HalfTweedie, Logisti
 FLAT, _APART = 1e-6, 1e-4
 
 
-def without_separated_rows(model):
+def without_separated_rows(model: Any) -> Any:
     """The `ScoreModel` of the rows that no direction separates.
 
     The rows left out have a likelihood of one at infinite weights, so that the
@@ -39,7 +41,7 @@ def without_separated_rows(model):
     return model
 
 
-def _separated(model):
+def _separated(model: Any) -> Any:
     """Rows (n,) along which some direction raises the likelihood, and none falls.
 
     The parameters are those that Newton's method has ended with.
@@ -66,7 +68,7 @@ def _separated(model):
     return separated
 
 
-def rising_direction(signed, fixed):
+def rising_direction(signed: Any, fixed: NDArray[np.float64]) -> Any:
     """Direction (d,) along which no row of `signed` falls, and some rise, or None.
 
     The rows of `fixed` stay as they are along it.

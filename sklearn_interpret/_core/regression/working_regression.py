@@ -5,10 +5,13 @@ curvature of its loss. A penalty is a prior that the rows are added to. Formulas
 those of McCullagh & Nelder (1989). Its parameters have standard errors and Wald tests.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from sklearn_interpret._core.regression.overdispersion import (
@@ -44,22 +47,22 @@ class FittedRegression:
     """
 
     @property
-    def n_observations(self):
+    def n_observations(self) -> Any:
         """Sum of the weights that count rows, else the number of rows."""
         return float(self.total_weight if self.counts_rows else self.n_rows)
 
     @property
-    def residual_dof(self):
+    def residual_dof(self) -> Any:
         """Number of observations, less the degrees of freedom."""
         return _some_left(self.n_observations - self.effective_dof)
 
     @cached_property
-    def _trials(self):
+    def _trials(self) -> Any:
         """Of classes, the trials and successes at each log-odds."""
         return self.sums(partial(_trials_of, self.parameters), Trials.merge)
 
     @property
-    def overdispersion(self):
+    def overdispersion(self) -> Any:
         """Test of counts, or of classes whose rows of equal log-odds are one target."""
         if isinstance(self.loss, Logistic):
             trials = self._trials
@@ -73,14 +76,14 @@ class FittedRegression:
         return OverdispersionTest(dispersion, dof, *excess, self.effective_dof)
 
     @property
-    def dispersion_dof(self):
+    def dispersion_dof(self) -> Any:
         """Degrees of freedom of an estimated dispersion."""
         if isinstance(self.loss, Logistic):
             return _some_left(len(self._trials.trials) - self.effective_dof)
         return self.residual_dof
 
     @property
-    def dispersion(self):
+    def dispersion(self) -> Any:
         """One where it is known, else Pearson's estimate."""
         if self.known_dispersion:
             return 1.0
@@ -88,7 +91,7 @@ class FittedRegression:
             return self._trials.pearson_statistic / self.dispersion_dof
         return self.pearson_statistic / self.residual_dof
 
-    def sandwich(self, kind):
+    def sandwich(self, kind: str) -> Any:
         """Covariance of the parameters (MacKinnon & White, 1985).
 
         In HC2 and HC3 it is NaN for those that rows of leverage one determine alone.
@@ -108,7 +111,7 @@ class FittedRegression:
             covariance[lost] = covariance[:, lost] = np.nan
         return covariance
 
-    def deviance_without_terms(self, has_intercept):
+    def deviance_without_terms(self, has_intercept: Any) -> Any:
         """The deviance of the intercept and the offsets, or of the offsets alone."""
         # Far from the optimum, numbers may overflow: steps are halved then.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -129,7 +132,7 @@ class FittedRegression:
                 score -= step
         return lowest
 
-    def _without_terms(self, score):
+    def _without_terms(self, score: Any) -> Any:
         return self.sums(partial(_sums_without_terms, score), np.add)
 
 
@@ -156,18 +159,18 @@ class WorkingRegression(FittedRegression):
     counts_rows: bool = True
 
     @property
-    def loss(self):
+    def loss(self) -> Any:
         """The loss of the model."""
         return self.model.loss
 
     @cached_property
-    def penalty(self):
+    def penalty(self) -> Any:
         """Penalties of the squared parameters, (d,)."""
         model = self.model
         return (model.penalty + model.weights.sum() * model.row_penalty)[:, 0]
 
     @cached_property
-    def roots(self):
+    def roots(self) -> Any:
         """Roots of the working weights, (n,)."""
         model = self.model
         scores = model.scores_at(model.parameters)
@@ -175,7 +178,7 @@ class WorkingRegression(FittedRegression):
         return np.sqrt(model.weights * curvatures[:, 0, 0])
 
     @cached_property
-    def parameters(self):
+    def parameters(self) -> Any:
         """Parameters (d,); of least squares those along the directions taken."""
         if not isinstance(self.model.loss, HalfSquared):
             return self.model.parameters[:, 0]
@@ -184,7 +187,7 @@ class WorkingRegression(FittedRegression):
         return inverse @ (basis.T @ (self.roots * targets))
 
     @cached_property
-    def residuals(self):
+    def residuals(self) -> Any:
         """Deviance residuals and Pearson residuals, (n,) each."""
         model, loss, root = self.model, self.model.loss, self.roots
         scores = model.scores_at(self.parameters[:, None])
@@ -199,7 +202,7 @@ class WorkingRegression(FittedRegression):
         return np.where(exact, 0, deviance), np.where(exact, 0, pearson)
 
     @cached_property
-    def factors(self):
+    def factors(self) -> Any:
         """Orthonormal columns U (n, r), whose squares sum to leverages, and V (d, r).
 
         With the working design A = diag(root) X: A (A'A + L)^-1 A' = U U', and
@@ -231,12 +234,12 @@ class WorkingRegression(FittedRegression):
         return np.column_stack([basis, root / scale]), inverse
 
     @cached_property
-    def columns(self):
+    def columns(self) -> Any:
         """The design in the directions V, (n, r)."""
         return self.model.design @ self.factors[1]
 
     @property
-    def undetermined(self):
+    def undetermined(self) -> Any:
         """Positions of the columns that depend on others, or are zero."""
         design = self.model.design
         if self.factors[1].shape[1] == design.shape[1]:
@@ -250,42 +253,42 @@ class WorkingRegression(FittedRegression):
         return found if len(found) else np.arange(design.shape[1])
 
     @cached_property
-    def leverages(self):
+    def leverages(self) -> Any:
         """Diagonal of the hat matrix, (n,)."""
         basis, _ = self.factors
         leverages = np.einsum("nr,nr->n", basis, basis)
         return np.where(leverages > 1 - _ALONE, 1.0, leverages)
 
     @cached_property
-    def effective_dof(self):
+    def effective_dof(self) -> Any:
         """Trace of the hat matrix: the number of parameters, less what is penalised."""
         return float(self.leverages.sum())
 
     @cached_property
-    def deviance(self):
+    def deviance(self) -> Any:
         return float((self.residuals[0] ** 2).sum())
 
     @cached_property
-    def pearson_statistic(self):
+    def pearson_statistic(self) -> Any:
         """Sum of the squared Pearson residuals."""
         return float((self.residuals[1] ** 2).sum())
 
     @property
-    def inverse(self):
+    def inverse(self) -> Any:
         """V (d, r) of the factors."""
         return self.factors[1]
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> Any:
         """Number of rows."""
         return len(self.model.design)
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> Any:
         """Sum of the weights."""
         return self.model.weights.sum()
 
-    def null_deviance(self, has_intercept):
+    def null_deviance(self, has_intercept: Any) -> Any:
         """The deviance of the intercept, or of a score of zero."""
         model, scores = self.model, np.zeros_like(self.model.targets)
         if has_intercept:
@@ -293,23 +296,25 @@ class WorkingRegression(FittedRegression):
             scores += model.loss.scores(mean)
         return 2 * model.weights @ model.loss.values(model.targets, scores)
 
-    def sums(self, function, merge):
+    def sums(self, function: Callable[..., Any], merge: Callable[..., Any]) -> Any:
         """A function of the model, which has all rows."""
         return function(self.model)
 
 
-def _some_left(dof):
+def _some_left(dof: Any) -> Any:
     """Degrees of freedom without what is rounding."""
     return float(dof) if dof > _NONE_LEFT else 0.0
 
 
-def _trials_of(parameters, model):
+def _trials_of(parameters: NDArray[np.float64], model: Any) -> Any:
     """Trials of classes at rows of equal log-odds."""
     scores = model.scores_at(parameters[:, None])[:, 0]
     return Trials.of_rows(scores, model.weights, model.weights * model.targets[:, 0])
 
 
-def _excess_of_counts(parameters, counts_rows, model):
+def _excess_of_counts(
+    parameters: NDArray[np.float64], counts_rows: Any, model: Any
+) -> Any:
     """Sums over rows of `excess_of_counts`: of their copies, or of sums of counts."""
     means = model.loss.means(model.scores_at(parameters[:, None]))[:, 0]
     counts, once = model.targets[:, 0], np.ones_like(means)
@@ -318,7 +323,7 @@ def _excess_of_counts(parameters, counts_rows, model):
     return np.sum(excess_of_counts(counts, means, model.weights), axis=1)
 
 
-def _sums_without_terms(score, model):
+def _sums_without_terms(score: Any, model: Any) -> Any:
     """Deviance at a score and the offsets, its slope and curvature, by half; totals."""
     scores = np.full_like(model.targets, score) + model.offsets
     means = model.loss.means(scores)
@@ -333,7 +338,13 @@ def _sums_without_terms(score, model):
     return np.array(rows) @ model.weights
 
 
-def _bread_and_meat(parameters, inverse, power, counts_rows, model):
+def _bread_and_meat(
+    parameters: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    power: float,
+    counts_rows: Any,
+    model: Any,
+) -> Any:
     """Observed information, squared slopes, and rows of leverage one: (3, r, r).
 
     Sums of products of rows along V.
@@ -361,7 +372,7 @@ def _bread_and_meat(parameters, inverse, power, counts_rows, model):
     return total
 
 
-def _epsilon(design):
+def _epsilon(design: NDArray[np.float64]) -> Any:
     """Relative size below which numbers are rounding, as in least squares of LAPACK."""
     return max(design.shape) * np.finfo(np.float64).eps
 
@@ -382,7 +393,7 @@ class WaldTests:
     kind: str = "model"
 
     @cached_property
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of the parameters, (d, d)."""
         regression = self.regression
         if self.kind == "model":
@@ -390,15 +401,15 @@ class WaldTests:
         return regression.sandwich(self.kind)
 
     @property
-    def _dof(self):
+    def _dof(self) -> Any:
         """Degrees of freedom of Student's t; infinite where the dispersion is known."""
         regression = self.regression
         return np.inf if regression.known_dispersion else regression.dispersion_dof
 
-    def pvalues(self, statistics):
+    def pvalues(self, statistics: Any) -> Any:
         """Two-sided p-values of parameters by their standard errors."""
         return 2 * stdtr(self._dof, -np.abs(statistics))
 
-    def quantile(self, level):
+    def quantile(self, level: float) -> Any:
         """Size of the statistic that is exceeded with a probability of 1 - level."""
         return float(stdtrit(self._dof, (1 + level) / 2))

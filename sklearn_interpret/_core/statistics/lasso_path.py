@@ -5,9 +5,13 @@ of the optimum give their slopes (Park & Hastie 2007). With the squared error th
 along straight lines, and one step leads to the next change (Efron et al. 2004).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from scipy.special import expit, softmax
 
@@ -38,19 +42,27 @@ class SquaredError:
     # ends.
     quadratic, end = True, 0.0
 
-    def null(self, mean):
+    def null(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
         """Intercepts of a model without features, from the mean of the targets."""
         return mean
 
-    def mean(self, scores):
+    def mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted targets."""
         return scores
 
-    def change(self, mean, slopes):
+    def change(
+        self, mean: NDArray[np.float64], slopes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes of the predicted targets, from those of the scores."""
         return slopes
 
-    def curvature(self, columns, outputs, mean, weights):
+    def curvature(
+        self,
+        columns: NDArray[np.float64],
+        outputs: NDArray[np.intp],
+        mean: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Second derivatives by coefficients of columns (n, m), one output each."""
         return (columns.T * weights) @ columns
 
@@ -61,20 +73,28 @@ class LogLoss:
     # Coefficients of classes that can be separated grow without end.
     quadratic, end = False, 1e-6
 
-    def null(self, mean):
+    def null(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
         """Intercepts of a model without features, from the shares of the classes."""
         rest = 1 - mean if len(mean) == 1 else mean[-1:]
         return np.log(mean / rest)[: max(1, len(mean) - 1)]
 
-    def mean(self, scores):
+    def mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities."""
         return expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
 
-    def change(self, mean, slopes):
+    def change(
+        self, mean: NDArray[np.float64], slopes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes of the probabilities, from those of the scores."""
         return mean * (slopes - (mean * slopes).sum(axis=1, keepdims=True))
 
-    def curvature(self, columns, outputs, mean, weights):
+    def curvature(
+        self,
+        columns: NDArray[np.float64],
+        outputs: NDArray[np.intp],
+        mean: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Second derivatives by coefficients of columns (n, m), one output each."""
         shares = columns * mean[:, outputs]
         same = outputs[:, None] == outputs
@@ -107,12 +127,18 @@ class LassoPath:
     scale: np.ndarray
 
     @property
-    def sizes(self):
+    def sizes(self) -> NDArray[np.intp]:
         """Number of features in use at each penalty."""
         return self.coefficients.any(axis=2).sum(axis=1)
 
 
-def lasso_path(X, targets, weights, loss, n_features):
+def lasso_path(
+    X: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    loss: Any,
+    n_features: int | None,
+) -> LassoPath:
     """Follow the lasso path along its first stretch with `n_features` features.
 
     It stops where the next feature enters. If one leaves instead, it stops half-way.
@@ -154,7 +180,13 @@ def lasso_path(X, targets, weights, loss, n_features):
 class _Walk:
     """A walk along the path: coefficients in use, and points where these change."""
 
-    def __init__(self, design, targets, weights, loss):
+    def __init__(
+        self,
+        design: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        loss: Any,
+    ) -> None:
         n_rows, self._n_features = design.shape
         self._design = np.column_stack([design, np.ones(n_rows)])
         self._targets, self._weights, self._loss = targets, weights, loss
@@ -164,14 +196,14 @@ class _Walk:
         self._use({(self._n_features, k): 0 for k in range(n_intercepts)})
         self.points, self.order = [], []
 
-    def _use(self, signs):
+    def _use(self, signs: dict[tuple[int, int], int]) -> None:
         """Take the coefficients of these signs into use."""
         self._signs, self._matrix = signs, None
         self._used = tuple(map(np.array, zip(*signs, strict=True)))
         self._sides = np.array(list(signs.values()), dtype=np.float64)
         self._columns = self._design[:, self._used[0]]
 
-    def follow(self, n_features):
+    def follow(self, n_features: int | None) -> None:
         """Walk until `n_features` features are in use."""
         values = self._loss.null(self._weights @ self._targets)
         mean = self._loss.mean(self._scores(values))
@@ -200,13 +232,15 @@ class _Walk:
             if wanted and after != size:
                 break
 
-    def _note(self, penalty, values):
+    def _note(self, penalty: float, values: NDArray[np.float64]) -> None:
         """Keep a point of the path."""
         table = np.zeros((self._n_features + 1, self._targets.shape[1]))
         table[self._used] = values
         self.points.append((penalty, table[:-1], table[-1]))
 
-    def _exchange(self, event, values):
+    def _exchange(
+        self, event: tuple[int, int, int], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Add or drop a coefficient; the values of those then in use."""
         kept = dict(zip(self._signs, values, strict=True))
         self._use(_exchanged(self._signs, event))
@@ -214,7 +248,9 @@ class _Walk:
             self.order.append(event[0])
         return np.array([kept.get(pair, 0.0) for pair in self._signs])
 
-    def _next_change(self, values, start):
+    def _next_change(
+        self, values: NDArray[np.float64], start: float
+    ) -> tuple[NDArray[np.float64], float, tuple[int, int, int] | None]:
         """Values and penalty where the next coefficient comes or goes, and which.
 
         None does where the path ends.
@@ -238,7 +274,11 @@ class _Walk:
             guess = values + slopes * (penalty - last)
         return values, last, None
 
-    def _half_way(self, first, last):
+    def _half_way(
+        self,
+        first: tuple[NDArray[np.float64], float],
+        last: tuple[NDArray[np.float64], float],
+    ) -> tuple[NDArray[np.float64], float]:
         """Values and penalty between two points, nearer to the last one if need be."""
         fitted = None
         while fitted is None:
@@ -247,7 +287,14 @@ class _Walk:
             first = values, penalty
         return fitted[0], penalty
 
-    def _nearest(self, values, slopes, mean, penalty, start):
+    def _nearest(
+        self,
+        values: NDArray[np.float64],
+        slopes: NDArray[np.float64],
+        mean: NDArray[np.float64],
+        penalty: float,
+        start: float,
+    ) -> tuple[float, tuple[int, int, int]]:
         """Penalty of the next change, along the slopes, and what changes there."""
         used, signs = self._used, self._sides
         correlations = self._correlations(self._targets - mean)
@@ -274,16 +321,18 @@ class _Walk:
         sign = 0 if (feature, output) in self._signs else 1 - 2 * int(side)
         return at, (int(feature), int(output), sign)
 
-    def _scores(self, values):
+    def _scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores (n, K) of the values in use."""
         own = self._used[1][:, None] == range(self._targets.shape[1])
         return self._columns @ (values[:, None] * own)
 
-    def _correlations(self, residuals):
+    def _correlations(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weighted products of features and residuals (n, K): (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
-    def _fitted(self, values, penalty):
+    def _fitted(
+        self, values: NDArray[np.float64], penalty: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Values in use at a penalty, and predicted targets; None where that fails."""
         outputs, weights = self._used[1], self._weights[:, None]
         for _ in range(_STEPS):
@@ -298,7 +347,9 @@ class _Walk:
                 return None
         return None
 
-    def _solved(self, mean, right):
+    def _solved(
+        self, mean: NDArray[np.float64], right: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Newton's step for a gradient."""
         if self._matrix is None or not self._loss.quadratic:
             self._matrix = self._loss.curvature(
@@ -310,7 +361,7 @@ class _Walk:
             return lstsq(self._matrix, right)[0]
 
 
-def _strongest(correlations):
+def _strongest(correlations: NDArray[np.float64]) -> tuple[int, int, int]:
     """The coefficient of the largest correlation, with its sign, or None."""
     feature, output = np.unravel_index(
         np.abs(correlations).argmax(), correlations.shape
@@ -321,13 +372,15 @@ def _strongest(correlations):
     return int(feature), int(output), int(np.sign(correlation))
 
 
-def _exchanged(signs, event):
+def _exchanged(
+    signs: dict[tuple[int, int], int], event: tuple[int, int, int]
+) -> dict[tuple[int, int], int]:
     """Signs of the coefficients in use after one comes, or goes (sign 0)."""
     *pair, sign = event
     signs = {key: value for key, value in signs.items() if key != tuple(pair)}
     return {**signs, tuple(pair): sign} if sign else signs
 
 
-def _size(signs):
+def _size(signs: dict[tuple[int, int], int]) -> int:
     """Number of features in use."""
     return len({feature for (feature, _), sign in signs.items() if sign})

@@ -8,33 +8,65 @@ same names in `losses`.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.weighted import Moments
 
 
-def squared(targets, rest, part, weights, strata):
+def squared(
+    targets: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    part: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of squared errors, mean over outputs."""
     return _squares(rest - targets, part, weights, strata).mean(axis=1)
 
 
-def weighted_squared(targets, rest, part, weights, strata, shares):
+def weighted_squared(
+    targets: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    part: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+    shares: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Sums of squared errors, summed over outputs with the given shares (k,)."""
     return _squares(rest - targets, part, weights, strata) @ shares
 
 
-def absolute(targets, rest, part, weights, strata):
+def absolute(
+    targets: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    part: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of absolute errors, mean over outputs."""
     return _sizes(rest - targets, part, weights, strata).mean(axis=1)
 
 
-def relative(targets, rest, part, weights, strata):
+def relative(
+    targets: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    part: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of absolute errors over the size of the target, mean over outputs."""
     sizes = _sizes(rest - targets, part, weights, strata)
     return (sizes / losses.sizes_of(targets)).mean(axis=1)
 
 
-def zero_one(targets, rest, part, weights, strata):
+def zero_one(
+    targets: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    part: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Weight of the partners with which a sum says the wrong one of two classes.
 
     It says the second class where it is positive. `targets` have a column for each
@@ -45,7 +77,12 @@ def zero_one(targets, rest, part, weights, strata):
     return np.where(targets[:, 1] > 0, below, above)
 
 
-def _squares(errors, part, weights, strata):
+def _squares(
+    errors: NDArray[np.float64],
+    part: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of the squares of errors plus parts: (n, k)."""
     # sum_i' w_i' (e + p_i')^2 = W (e + mean p)^2 + sum_i' w_i' (p_i' - mean p)^2
     moments = Moments.of_groups(part, strata, strata.max() + 1, weights)
@@ -53,7 +90,12 @@ def _squares(errors, part, weights, strata):
     return moments.weight[strata] * squares + moments.m2[strata]
 
 
-def _sizes(errors, part, weights, strata):
+def _sizes(
+    errors: NDArray[np.float64],
+    part: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of the sizes of errors plus parts: (n, k)."""
     # With W and S the sums of w_i' and w_i' p_i' where p_i' <= t, W* and S* of all:
     # sum_i' w_i' |p_i' - t| = t (2 W - W*) - (2 S - S*), and S* = 0 about the mean.
@@ -67,7 +109,12 @@ def _sizes(errors, part, weights, strata):
     return sums - limits * moments.weight[strata]
 
 
-def _up_to(limits, part, weights, strata):
+def _up_to(
+    limits: NDArray[np.float64],
+    part: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> list[NDArray[np.float64]]:
     """Sums of weights, and of weighted parts, where parts are at most a row's limit."""
     n = len(part)
     # Stable: of equal numbers, parts come before limits.

@@ -5,12 +5,19 @@ the distinct values of the bins that hold the quantiles; of other bins the large
 stands for all. Weighted quantiles of what is left are those of the column.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.grids import search_sorted
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.gram import Bins
 
 # Relative rounding of cumulated weights, with a margin.
 _ROUNDING = 1e-9
@@ -28,16 +35,18 @@ class DistinctValues:
     weights: np.ndarray
 
     @classmethod
-    def of_rows(cls, values, weights):
+    def of_rows(cls, values: NDArray[np.float64], weights: NDArray[np.float64]) -> Any:
         """Those of values (n,) without NaN."""
         distinct, codes = np.unique(values, return_inverse=True)
         return cls(distinct, np.bincount(codes, weights, len(distinct)))
 
-    def quantiles(self, probabilities):
+    def quantiles(
+        self, probabilities: NDArray[np.float64] | list[float] | tuple[float, float]
+    ) -> Any:
         """Weighted quantiles."""
         return weighted_quantile(self.values, probabilities, self.weights)
 
-    def merge(self, other):
+    def merge(self, other: Any) -> Any:
         """Those of both."""
         values = np.concatenate([self.values, other.values])
         return self.of_rows(values, np.concatenate([self.weights, other.weights]))
@@ -68,7 +77,13 @@ class BinnedColumn:
     most_distinct: int
 
     @classmethod
-    def of_rows(cls, values, weights, edges, most_distinct):
+    def of_rows(
+        cls,
+        values: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        edges: NDArray[np.float64],
+        most_distinct: int,
+    ) -> Any:
         """The column's state for some of its values (n,) without NaN."""
         few = None
         if len(np.unique(values[: 4 * most_distinct])) <= most_distinct:
@@ -78,7 +93,7 @@ class BinnedColumn:
         step = max(1, len(values) // _SAMPLED)
         return cls(edges, sizes, few, values[::step], most_distinct)
 
-    def merge(self, other):
+    def merge(self, other: Any) -> Any:
         """The state of the values of both."""
         few = None
         if self.few is not None and other.few is not None:
@@ -88,7 +103,9 @@ class BinnedColumn:
         weights, sample = self.weights + other.weights, sample[:: max(step, 1)]
         return replace(self, weights=weights, few=few, sample=sample)
 
-    def bins_of(self, probabilities):
+    def bins_of(
+        self, probabilities: NDArray[np.float64] | list[float] | tuple[float, float]
+    ) -> Any:
         """Mask of the bins that hold the quantiles, the smallest and largest value.
 
         All bins without probabilities, or if they are so few that their number says
@@ -108,22 +125,27 @@ class BinnedColumn:
         held[filled[[0, -1]]] = held[-1] = True
         return held & (self.weights > 0)
 
-    def is_uneven(self, bins):
+    def is_uneven(self, bins: list[list[Bins]]) -> Any:
         """Whether other edges, from the sample, would leave less to collect."""
         return self.weights[bins].sum() > _MOST_COLLECTED * self.weights.sum()
 
-    def completed(self, bins, collected):
+    def completed(self, bins: list[list[Bins]], collected: Any) -> Any:
         """Distinct values of some bins, and an edge in the place of each other bin."""
         left = np.flatnonzero((self.weights > 0) & ~bins)
         lumps = DistinctValues(self.edges[left], self.weights[left])
         return lumps.merge(collected)
 
 
-def values_in_bins(values, weights, edges, bins):
+def values_in_bins(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    edges: NDArray[np.float64],
+    bins: list[list[Bins]],
+) -> Any:
     """Distinct values (n,) in the bins of a mask."""
     inside = bins[search_sorted(edges, values)]
     return DistinctValues.of_rows(values[inside], weights[inside])
 
 
-def _at_most(distinct, most):
+def _at_most(distinct: Any, most: float) -> Any:
     return distinct if len(distinct.values) <= most else None

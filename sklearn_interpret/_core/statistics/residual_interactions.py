@@ -1,6 +1,7 @@
 """How much of a feature's attributions other features explain, given its own value."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
@@ -18,7 +19,11 @@ NEGLIGIBLE = 1e-3
 ROUNDING = 1e-6
 
 
-def quantile_codes(values, n_groups, weights=None):
+def quantile_codes(
+    values: NDArray[np.float64],
+    n_groups: int,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.intp]:
     """Codes 0, 1, ... of groups of about equal size; missing values are the last one.
 
     Equal values share a group; up to `MAX_LEVELS` distinct values have one each.
@@ -37,7 +42,11 @@ def quantile_codes(values, n_groups, weights=None):
     return np.unique(codes, return_inverse=True)[1]
 
 
-def residual_strengths(attributions, own, others):
+def residual_strengths(
+    attributions: NDArray[np.float64],
+    own: NDArray[np.float64],
+    others: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Adjusted share of the residual variance that each other feature explains.
 
     Rows are grouped by the feature's own value. Within a group its attributions (n,)
@@ -92,7 +101,9 @@ def residual_strengths(attributions, own, others):
     return strengths
 
 
-def _adjusted_share(values, cells, n_more):
+def _adjusted_share(
+    values: NDArray[np.float64], cells: NDArray[np.intp], n_more: int
+) -> float:
     """Share of the sum of squares between cells, adjusted for their number."""
     n_left = len(values) - cells.max() - 1
     within = values - _means(values, cells)[cells]
@@ -100,11 +111,13 @@ def _adjusted_share(values, cells, n_more):
     return 1 - (within @ within / n_left) / total
 
 
-def _means(values, codes):
+def _means(values: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
     return np.bincount(codes, values) / np.bincount(codes)
 
 
-def _detrended(values, along, codes):
+def _detrended(
+    values: NDArray[np.float64], along: NDArray[np.float64], codes: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Values less the least-squares line along `along` within each group."""
     along = np.where(np.isfinite(along), along, 0.0)
     scale = np.abs(along).max(initial=0.0)

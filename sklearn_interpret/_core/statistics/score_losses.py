@@ -6,8 +6,10 @@ the largest third derivative in curvatures.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit, softmax, xlogy
 
 
@@ -16,23 +18,29 @@ class HalfSquared:
 
     reach, self_concordance = np.inf, 0.0
 
-    def means(self, scores):
+    def means(self, scores: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
         """Targets to be expected."""
         return scores
 
-    def scores(self, means):
+    def scores(self, means: NDArray[np.float64]) -> Any:
         """Scores of these targets to be expected."""
         return means
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         return 0.5 * ((scores - targets) ** 2).sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         return scores - targets
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         return _diagonal(np.ones(scores.shape))
 
@@ -42,15 +50,17 @@ class Logistic:
 
     reach, self_concordance = 0.05, 1.0
 
-    def means(self, scores):
+    def means(self, scores: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
         """Targets to be expected."""
         return expit(scores)
 
-    def scores(self, means):
+    def scores(self, means: NDArray[np.float64]) -> Any:
         """Scores of these targets to be expected."""
         return logit(means)
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         # The logarithm of 1 + exp(score), in half the time of logaddexp. The difference
         # of scores is exact, and comes first: small losses keep their digits.
@@ -58,7 +68,9 @@ class Logistic:
         losses += np.log1p(np.exp(-np.abs(scores)))
         return losses.sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64] | int, scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         # In a third of the time of expit; signs leave small slopes their digits.
         signs = 2 * targets - 1
@@ -70,7 +82,9 @@ class Logistic:
         slopes *= -signs
         return slopes
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         return _diagonal(expit(scores) * expit(-scores))
 
@@ -80,7 +94,9 @@ class Softmax:
 
     reach, self_concordance = 0.03, np.inf
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         gaps = scores - (targets * scores).sum(axis=-1, keepdims=True)
         top = gaps.argmax(axis=-1)[..., None]
@@ -90,11 +106,15 @@ class Softmax:
         np.put_along_axis(others, top, 0.0, axis=-1)
         return largest[..., 0] + np.log1p(others.sum(axis=-1))
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         return _shares(scores) - targets
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         shares = _shares(scores)
         return _diagonal(shares) - shares[..., :, None] * shares[..., None, :]
@@ -105,15 +125,21 @@ class SquaredHinge:
 
     reach, self_concordance = 0.0, np.inf
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         return (np.maximum(1 - targets * scores, 0) ** 2).sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         return -2 * targets * np.maximum(1 - targets * scores, 0)
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         return _diagonal(2.0 * (targets * scores < 1))
 
@@ -132,19 +158,21 @@ class HalfTweedie:
     reach = 0.03
 
     @property
-    def self_concordance(self):
+    def self_concordance(self) -> float:
         """As of other losses."""
         return 1.0 if 1 <= self.power <= 2 else np.inf
 
-    def means(self, scores):
+    def means(self, scores: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
         """Targets to be expected."""
         return np.exp(scores)
 
-    def scores(self, means):
+    def scores(self, means: NDArray[np.float64]) -> Any:
         """Scores of these targets to be expected."""
         return np.log(means)
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         power, mean = self.power, np.exp(scores)
         if power == 0:
@@ -162,12 +190,16 @@ class HalfTweedie:
             )
         return losses.sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         mean = np.exp(scores)
         return (mean - targets) * mean ** (1 - self.power)
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         power, mean = self.power, np.exp(scores)
         of_mean = (2 - power) * mean ** (2 - power)
@@ -187,17 +219,19 @@ class HalfHuber:
     far: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(self, targets, scores):
+    def values(self, targets: NDArray[np.float64], scores: NDArray[np.float64]) -> Any:
         """Losses of rows, (...)."""
         sizes = np.abs(scores - targets)
         near = np.minimum(sizes, self.far)
         return (near * (sizes - near / 2)).sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(self, targets: NDArray[np.float64], scores: NDArray[np.float64]) -> Any:
         """Slopes (..., k) along the scores."""
         return np.clip(scores - targets, -self.far, self.far)
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> Any:
         """Second derivatives, (..., k, k)."""
         return _diagonal(1.0 * (np.abs(scores - targets) < self.far))
 
@@ -215,7 +249,9 @@ class HuberWithScale:
     epsilon: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...): Huber & Ronchetti (2009), page 172."""
         sizes = np.abs(scores[..., 0] - targets[..., 0])
         scale, epsilon = np.maximum(scores[..., 1], 0), self.epsilon
@@ -225,25 +261,33 @@ class HuberWithScale:
         losses = scale + np.where(near, squares, far)
         return np.where(scores[..., 1] < 0, np.inf, losses)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., 2) along the scores."""
         parts, _ = self._in_scales(targets, scores)
         return np.stack([2 * parts, 1 - parts**2], axis=-1)
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., 2, 2)."""
         parts, near = self._in_scales(targets, scores)
         along = np.stack([np.ones_like(parts), -parts], axis=-1)
         curvature = 2 * near / scores[..., 1]
         return curvature[..., None, None] * along[..., :, None] * along[..., None, :]
 
-    def _in_scales(self, targets, scores):
+    def _in_scales(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Errors in scales, up to epsilon, and whether they are below."""
         parts = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
         return np.clip(parts, -self.epsilon, self.epsilon), np.abs(parts) < self.epsilon
 
 
-def constant_score(loss, targets, weights):
+def constant_score(
+    loss: Any, targets: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
     """The score of all rows whose mean loss is least, by Newton's method.
 
     Targets and weights are (n_rows,); of a single class the score is large.
@@ -255,7 +299,7 @@ def constant_score(loss, targets, weights):
     return float(score[0, 0])
 
 
-def one_vs_rest_shares(log_odds):
+def one_vs_rest_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities of classes from their log-odds, each against all others.
 
     Of two classes there are those of the second alone, (n_rows,).
@@ -266,12 +310,12 @@ def one_vs_rest_shares(log_odds):
     return softmax(log_expit(log_odds), axis=1)
 
 
-def _diagonal(entries):
+def _diagonal(entries: NDArray[np.float64]) -> NDArray[np.float64]:
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])
 
 
-def _shares(scores):
+def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Softmax along the last axis."""
     # Class by class: sums along a short last axis take three times as long.
     shares = np.ascontiguousarray(np.moveaxis(scores, -1, 0))

@@ -1,6 +1,9 @@
 """Orders in which similar rows, or similar levels of a feature, stand side by side."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
@@ -16,7 +19,7 @@ BLOCK = 1000
 PERCENTILES = np.arange(1, 101) / 100
 
 
-def order_rows(values):
+def order_rows(values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Order of rows (n, p) by hierarchical clustering (average linkage, Euclidean).
 
     Up to `MAX_OPTIMAL` rows, the branches are turned so that neighbours are as close
@@ -47,7 +50,9 @@ def order_rows(values):
     return np.lexsort((squares, rank[closest]))
 
 
-def _closest(values, centres):
+def _closest(
+    values: NDArray[np.float64], centres: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Squared distance of each row to its closest centre, and which one that is."""
     squares, closest = np.empty(len(values)), np.empty(len(values), dtype=np.intp)
     lengths = (centres**2).sum(axis=1)
@@ -60,7 +65,7 @@ def _closest(values, centres):
     return squares, closest
 
 
-def _order_by_clustering(values):
+def _order_by_clustering(values: NDArray[np.float64]) -> NDArray[np.intp]:
     from scipy.cluster import hierarchy  # slow to import, and rarely needed
 
     distances = pdist(values)
@@ -70,7 +75,9 @@ def _order_by_clustering(values):
     return hierarchy.leaves_list(tree).astype(np.intp)
 
 
-def order_levels(n_levels, numeric, categorical):
+def order_levels(
+    n_levels: int, numeric: list[NDArray[Any]], categorical: list[NDArray[np.float64]]
+) -> NDArray[np.intp]:
     """Order levels so that neighbours have similar values of the other features.
 
     The distance of two levels is summed over the other features: the Kolmogorov-Smirnov
@@ -102,26 +109,33 @@ def order_levels(n_levels, numeric, categorical):
     return np.argsort(scores, kind="stable")
 
 
-def percentiles(values, weights):
+def percentiles(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Distinct percentiles of known values (n,)."""
     if not len(values):
         return values
     return np.unique(weighted_quantile(values, PERCENTILES, weights))
 
 
-def cell_weights(codes, cells, shape, weights):
+def cell_weights(
+    codes: NDArray[np.intp],
+    cells: NDArray[np.intp],
+    shape: tuple[int, int],
+    weights: NDArray[np.float64],
+) -> NDArray[Any]:
     """Weights of rows by code and cell, of the shape given."""
     flat = np.ravel_multi_index((codes, cells), shape)
     return np.bincount(flat, weights, shape[0] * shape[1]).reshape(shape)
 
 
-def _shares_by_level(table):
+def _shares_by_level(table: NDArray[Any]) -> NDArray[np.float64]:
     """Each level's shares in the cells."""
     total = table.sum(axis=1, keepdims=True)
     return table / np.where(total > 0, total, 1.0)
 
 
-def _classical_scaling(distances):
+def _classical_scaling(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """First coordinate of classical multidimensional scaling (Torgerson 1952)."""
     squared = distances**2
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True)

@@ -1,8 +1,12 @@
 """Weighted moments and quantiles; a weight of two counts as the row given twice."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 _EPS = np.finfo(np.float64).eps
@@ -12,7 +16,7 @@ _ROUNDING = 1e-12
 _BLOCK = 2**19
 
 
-def shares_of(weights):
+def shares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights (n,) over their sum; read-only where all are equal."""
     first = weights[:1]
     if (weights == first).all():
@@ -35,7 +39,7 @@ def shares_of_variance(
     return np.where(np.abs(shares) > _ROUNDING, shares, 0.0)
 
 
-def student_factor(degrees):
+def student_factor(degrees: NDArray[np.float64] | int) -> NDArray[np.float64] | float:
     """Factor of a standard error of few degrees of freedom.
 
     Then 1.96 errors to each side are Student's interval of 95 %.
@@ -62,7 +66,9 @@ class Moments:
     m2: np.ndarray
 
     @classmethod
-    def of_rows(cls, values, weights):
+    def of_rows(
+        cls, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> Moments:
         """Moments over the first axis of `values` (n, ...) with `weights` (n,)."""
         total = weights.sum()
         mean = np.tensordot(weights, values, axes=1) / total
@@ -71,7 +77,13 @@ class Moments:
         return cls(np.asarray(total), mean, np.tensordot(weights, deviations, axes=1))
 
     @classmethod
-    def of_groups(cls, values, groups, n_groups, weights):
+    def of_groups(
+        cls,
+        values: NDArray[np.float64],
+        groups: NDArray[np.intp],
+        n_groups: int,
+        weights: NDArray[np.float64],
+    ) -> Moments:
         """Moments of `values` (n, k) within each of `n_groups` groups of rows."""
         groups = groups.astype(np.intp, copy=False)  # as bincount takes them
         weight = np.bincount(groups, weights, n_groups)
@@ -85,7 +97,7 @@ class Moments:
             m2[:, output] = np.bincount(groups, squares, n_groups)
         return cls(weight[:, None], mean, m2)
 
-    def merge(self, other):
+    def merge(self, other: Moments) -> Moments:
         """Moments of the two samples together (Chan, Golub & LeVeque 1983)."""
         weight = self.weight + other.weight
         share = other.weight / np.where(weight > 0, weight, 1.0)
@@ -97,12 +109,12 @@ class Moments:
         )
 
     @property
-    def variance(self):
+    def variance(self) -> NDArray[np.float64] | float:
         """Population variance; zero where the weight is zero."""
         return self.m2 / np.where(self.weight > 0, self.weight, 1.0)
 
     @property
-    def standard_error(self):
+    def standard_error(self) -> NDArray[np.float64] | float:
         """Standard error of the mean, with the total weight as sample size.
 
         ``m2 / (W (W - 1))`` under the root; below a total weight W of two, where that
@@ -133,7 +145,13 @@ class CrossProducts:
     products: np.ndarray
 
     @classmethod
-    def of_rows(cls, columns, weights, *, centred=True):
+    def of_rows(
+        cls,
+        columns: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        *,
+        centred: bool = True,
+    ) -> CrossProducts:
         """Products of `columns` (n, d) with `weights` (n,)."""
         total, means = weights.sum(), np.zeros(columns.shape[1])
         if centred and total > 0:
@@ -143,7 +161,7 @@ class CrossProducts:
         # A matrix by its own transpose takes half the time of two matrices.
         return cls(total, means, columns.T @ columns)
 
-    def merge(self, other):
+    def merge(self, other: CrossProducts) -> CrossProducts:
         """Products of both sets of rows together, as of `Moments`."""
         weight, shift = self.weight + other.weight, other.means - self.means
         share = other.weight / weight if weight > 0 else 0.0
@@ -152,7 +170,7 @@ class CrossProducts:
         return CrossProducts(weight, self.means + shift * share, products)
 
 
-def row_blocks(n_rows, n_columns):
+def row_blocks(n_rows: int, n_columns: int) -> list[slice]:
     """Slices of rows with about `_BLOCK` entries each."""
     step = max(1, _BLOCK // max(1, n_columns))
     return [slice(start, start + step) for start in range(0, n_rows, step)]
@@ -177,7 +195,7 @@ class Averages:
     with_errors: bool = True
 
     @classmethod
-    def of_blocks(cls, blocks, k, weight):
+    def of_blocks(cls, blocks: Any, k: int, weight: Any) -> Any:
         """Averages from each grid's `Moments` by `RowMoments`, block by block."""
         none, moments = np.empty((0, k)), []
         for own in blocks:
@@ -187,23 +205,23 @@ class Averages:
         return cls(moments, k)
 
     @classmethod
-    def of_means(cls, means, weight):
+    def of_means(cls, means: NDArray[np.float64], weight: Any) -> Any:
         """Averages without errors, from means (n_points, k)."""
         weight = np.asarray(weight)
         moments = [Moments(weight, mean, np.zeros_like(mean)) for mean in means]
         return cls(moments, means[0].shape[1] if means else 0, with_errors=False)
 
     @property
-    def means(self):
+    def means(self) -> Any:
         """For each grid, (n_points, k)."""
         return [one.mean[:, : self.n_outputs] for one in self.moments]
 
     @property
-    def standard_errors(self):
+    def standard_errors(self) -> Any:
         """For each grid, (n_points, k or 2 k)."""
         return [one.standard_error for one in self.moments]
 
-    def merge(self, other):
+    def merge(self, other: Any) -> Any:
         """Averages over the rows of both."""
         pairs = zip(self.moments, other.moments, strict=True)
         return replace(self, moments=[own.merge(more) for own, more in pairs])
@@ -221,10 +239,16 @@ class RowMoments:
         mean by these then stand behind the values: (n_rows, n_points, 2 k).
     """
 
-    def __init__(self, weights, masses=None):
+    def __init__(self, weights: NDArray[np.float64], masses: Any = None) -> None:
         self.weights, self.masses = weights, masses
 
-    def __call__(self, grid, index, points, values):
+    def __call__(
+        self,
+        grid: Any,
+        index: NDArray[np.intp],
+        points: NDArray[np.intp],
+        values: NDArray[np.float64],
+    ) -> Any:
         """Moments of the rows `index`, of which the values are given."""
         masses = None if self.masses is None else self.masses[grid]
         if masses is not None:
@@ -233,7 +257,11 @@ class RowMoments:
         return Moments.of_rows(values, self.weights[index])
 
 
-def weighted_quantile(values, probabilities, weights=None):
+def weighted_quantile(
+    values: NDArray[np.float64],
+    probabilities: NDArray[np.float64] | list[float] | tuple[float, float],
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Inverse of the weighted empirical distribution function.
 
     Values (n,) are finite, weights positive, None for equal ones. A probability k / K
@@ -242,7 +270,11 @@ def weighted_quantile(values, probabilities, weights=None):
     return _quantile_ends(values, probabilities, weights)[0]
 
 
-def averaged_quantile(values, probabilities, weights=None):
+def averaged_quantile(
+    values: NDArray[np.float64],
+    probabilities: NDArray[np.float64] | list[float],
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Quantiles, the mean of two values where the distribution function is flat.
 
     That of 1/2 is the usual median. Values and weights as of `weighted_quantile`.
@@ -251,7 +283,11 @@ def averaged_quantile(values, probabilities, weights=None):
     return low / 2 + high / 2  # the sum of both might overflow
 
 
-def _quantile_ends(values, probabilities, weights):
+def _quantile_ends(
+    values: NDArray[np.float64],
+    probabilities: NDArray[np.float64] | list[float] | tuple[float, float],
+    weights: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest value at which the distribution function has each share."""
     # As a float, n (k / K) may differ from the exact number by a few last bits.
     slack, n_rows = 4 * _EPS, len(values)
@@ -272,7 +308,7 @@ def _quantile_ends(values, probabilities, weights):
     return values[np.maximum(low, 0)], values[np.minimum(high, n_rows - 1)]
 
 
-def known_moments(values, weights):
+def known_moments(values: NDArray[np.float64], weights: NDArray[np.float64]) -> Moments:
     """Moments over the first axis of `values` (n, ...), NaN left out."""
     known = np.isfinite(values)
     if known.all():

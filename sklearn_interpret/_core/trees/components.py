@@ -12,11 +12,14 @@ in T: the Moebius transform of the game (Hiabu, Meyer & Wright 2023, by their Th
 sum of *conjunctions*, sets of conditions that a row meets or not, whatever the depth.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import comb
 
@@ -44,7 +47,7 @@ class TreeComponents:
     max_order: int
 
     @cached_property
-    def sets(self):
+    def sets(self) -> list[tuple[int, ...]]:
         """The players of each component, by size, then position: list of tuple."""
         paths = self.game.paths
         leaves = np.flatnonzero(self.game.ensemble.is_leaf)
@@ -66,7 +69,7 @@ class TreeComponents:
         return sets
 
     @cached_property
-    def _parts(self):
+    def _parts(self) -> list[tuple[NDArray[np.intp], Any]]:
         """Conjunctions, some at a time, and their weights.
 
         Conjunctions are nodes whose conditions are met together, (max_order, n);
@@ -77,7 +80,7 @@ class TreeComponents:
         made = (_parts_of_leaves(self.game, leaves, place) for leaves in runs)
         return list(chain.from_iterable(made))
 
-    def values(self, codes):
+    def values(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Components of rows given by their codes: (k, n_sets, n_rows)."""
         game, n_sets = self.game, len(self.sets)
         if "_parts" not in vars(self) and self.max_order <= 2:
@@ -93,7 +96,7 @@ class TreeComponents:
                 values[:, rows] += weights @ together.astype(np.float64)
         return values.reshape(game.ensemble.n_outputs, n_sets, len(codes))
 
-    def _chosen(self, found):
+    def _chosen(self, found: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Components from arrays (k, n_players, ..., n_rows), one for each size."""
         chosen = []
         for size, values in enumerate(found, 1):
@@ -103,7 +106,7 @@ class TreeComponents:
         return np.concatenate(chosen, axis=1)
 
 
-def _runs_of_leaves(game, max_order):
+def _runs_of_leaves(game: Any, max_order: int) -> list[NDArray[np.intp]]:
     """Leaves with conditions, as many at a time as have `_WEIGHTS_AT_ONCE` weights."""
     ensemble, n_conditions = game.ensemble, game.paths.n_conditions
     leaves = np.flatnonzero(ensemble.is_leaf & (n_conditions > 0))
@@ -113,7 +116,9 @@ def _runs_of_leaves(game, max_order):
     return np.split(leaves, np.flatnonzero(np.diff(run)) + 1) if len(leaves) else []
 
 
-def _parts_of_leaves(game, leaves, place):
+def _parts_of_leaves(
+    game: Any, leaves: NDArray[np.intp], place: dict[tuple[int, ...], int]
+) -> Iterator[tuple[NDArray[np.intp], Any]]:
     """Parts of `TreeComponents` for leaves; `place` has the place of each set."""
     n_conditions = game.paths.n_conditions[leaves]
     max_order = max(map(len, place))
@@ -137,7 +142,9 @@ def _parts_of_leaves(game, leaves, place):
         yield nodes[:, some], weights[:, some].tocsr()
 
 
-def _weights(game, leaves, max_order):
+def _weights(
+    game: Any, leaves: NDArray[np.intp], max_order: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
     """Weights of leaves with equally many conditions: those that are not zero.
 
     Returns the players of each weight's component and the nodes of its conjunction,
@@ -167,7 +174,7 @@ def _weights(game, leaves, max_order):
     return players, nodes[slots[:, subset], leaf], weight
 
 
-def _distinct(columns):
+def _distinct(columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Distinct columns of an array of integers, and which of these each one is."""
     key = np.zeros(columns.shape[1], dtype=np.intp)
     for row in columns:

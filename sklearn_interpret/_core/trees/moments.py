@@ -14,13 +14,22 @@ the left, and with :math:`U_l` and :math:`U_r` the means of what is below its ch
 So two passes over the splits are enough: down for P, up for U. Nothing is sampled.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sklearn_interpret._core.trees.structure.paths import TreePaths
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
 # Numbers of all tables in memory, and distributions in one call, at most.
 _MOST_NUMBERS = 2**19
@@ -83,7 +92,13 @@ class TreeProducts:
         A feature is split on and belongs to no part.
     """
 
-    def __init__(self, ensemble, values, base, parts):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        values: NDArray[np.float64],
+        base: NDArray[np.float64],
+        parts: list[MovedFeatures],
+    ) -> None:
         # Trees that are a single leaf add to every output.
         self._constant = base + values[ensemble.roots].sum(axis=0)
         self._n_parts = len(parts)
@@ -100,7 +115,9 @@ class TreeProducts:
             for roots in _roots_of_blocks(ensemble, most)
         ]
 
-    def moments(self, shares, statistics):
+    def moments(
+        self, shares: list[NDArray[np.float64]], statistics: list[NDArray[np.float64]]
+    ) -> ProductMoments:
         """Moments of the response over products of distributions.
 
         Parameters
@@ -140,7 +157,9 @@ class TreeProducts:
             found.covariance[rows] = covariance.transpose(2, 1, 0)
         return found
 
-    def _swept(self, tables, missing):
+    def _swept(
+        self, tables: NDArray[np.float64], missing: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Means (k, m) and covariances (k, n_parts, m)."""
         m, k = tables.shape[2], len(self._constant)
         if not self._tables.has_missing:
@@ -152,7 +171,12 @@ class TreeProducts:
         return mean, covariance
 
 
-def _centred(shares, statistics, mean, variance):
+def _centred(
+    shares: NDArray[np.float64],
+    statistics: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    variance: NDArray[np.float64],
+) -> Iterator[tuple[slice, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
     """Find means and variances (m,) of statistics, some distributions at a time.
 
     Yields these, with their shares, and shares times centred statistics.
@@ -177,7 +201,14 @@ def _centred(shares, statistics, mean, variance):
 class _Block:
     """Some trees, their splits level by level."""
 
-    def __init__(self, ensemble, values, tables, roots, n_parts):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        values: NDArray[np.float64],
+        tables: _SplitTables,
+        roots: NDArray[np.intp],
+        n_parts: int,
+    ) -> None:
         self._levels, all_splits = [], []
         splits, n_before = roots, 0
         while len(splits):
@@ -210,7 +241,13 @@ class _Block:
         self._by_part = _matrix_of_ones(part[order], order, (n_parts, len(order)))
         self._n_roots = len(roots)
 
-    def add(self, chances, centred, mean, covariance):
+    def add(
+        self,
+        chances: tuple[NDArray[np.float64], NDArray[np.float64] | None],
+        centred: tuple[NDArray[np.float64], NDArray[np.float64] | None],
+        mean: NDArray[np.float64],
+        covariance: NDArray[np.float64],
+    ) -> None:
         """Add what the trees give to means (k, m) and covariances (k, n_parts, m).
 
         From tables of shares, and of shares times centred statistics.
@@ -226,7 +263,9 @@ class _Block:
         for into, part in zip(covariance, covered, strict=True):
             into += self._by_part @ part
 
-    def _looked_up(self, table, missing):
+    def _looked_up(
+        self, table: NDArray[np.float64], missing: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The share that reaches each split, and those that go left and right."""
         middle = table.take(self._middle, axis=0)
         low, high = table.take(self._low, axis=0), table.take(self._high, axis=0)
@@ -239,7 +278,13 @@ class _Block:
                 whole += more
         return whole, left, right
 
-    def _go_down(self, whole, left, right, gain):
+    def _go_down(
+        self,
+        whole: NDArray[np.float64],
+        left: NDArray[np.float64],
+        right: NDArray[np.float64],
+        gain: NDArray[np.float64],
+    ) -> None:
         """Multiply gains by the chances to reach the splits, less their own parts."""
         reached = np.ones((self._n_roots, gain.shape[1]))
         for level in self._levels:
@@ -251,7 +296,12 @@ class _Block:
             np.multiply(reached, right[level.splits], out=children[n:])
             reached = children.take(level.inner, axis=0)
 
-    def _go_up(self, ratio, gain, mean):
+    def _go_up(
+        self,
+        ratio: NDArray[np.float64],
+        gain: NDArray[np.float64],
+        mean: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Add up means; return gains times differences, (k, n_splits, m)."""
         k, m = mean.shape
         covered = np.empty((k, *gain.shape))
@@ -294,7 +344,9 @@ class _Level:
     leaves: np.ndarray
 
 
-def _roots_of_blocks(ensemble, most_splits):
+def _roots_of_blocks(
+    ensemble: TreeEnsemble, most_splits: int
+) -> list[NDArray[np.intp]]:
     """Roots of some trees at a time, without those that are leaves."""
     tree = np.arange(ensemble.n_trees)
     n_splits = np.zeros(ensemble.n_trees, dtype=np.intp)
@@ -338,7 +390,7 @@ class _SplitTables:
         Length of the tables.
     """
 
-    def __init__(self, ensemble, parts):
+    def __init__(self, ensemble: TreeEnsemble, parts: list[MovedFeatures]) -> None:
         self._ensemble, self._parts = ensemble, parts
         n_parts = len(parts)
         players = np.full(ensemble.n_features + 1, n_parts)  # leaves look at the last
@@ -363,14 +415,22 @@ class _SplitTables:
         missing = np.minimum(self.missing_left, self.missing_right)
         self.has_missing = bool((missing < n_parts).any())
 
-    def fill(self, part, amounts, table, missing):
+    def fill(
+        self,
+        part: int,
+        amounts: NDArray[np.float64],
+        table: NDArray[np.float64],
+        missing: NDArray[np.float64],
+    ) -> None:
         """Sum up amounts (m, n_points) at a part's points in its rows of the tables."""
         if part in self._sums:
             places, sums = self._sums[part]
             table[places.start] = 0
             table[places.start + 1 : places.stop], missing[part] = sums(amounts)
 
-    def _sums_of(self, player, splits):
+    def _sums_of(
+        self, player: int, splits: NDArray[np.intp]
+    ) -> tuple[Callable[..., Any], int]:
         """Function that sums a part, number of its places; notes those of splits."""
         part = self._parts[player]
         if len(part.features) == 1:
@@ -380,11 +440,11 @@ class _SplitTables:
         return self._of_sets(part, splits)
 
     @cached_property
-    def _intervals(self):
+    def _intervals(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return self._paths.code_intervals(self._ensemble)
 
     @cached_property
-    def _with_missing(self):
+    def _with_missing(self) -> NDArray[np.bool_]:
         """Whether missing values meet each condition."""
         trees = self._ensemble
         meets = np.ones(trees.n_nodes, dtype=bool)
@@ -395,7 +455,9 @@ class _SplitTables:
             meets[nodes] &= meets[previous]
         return meets
 
-    def _of_numbers(self, player, feature, splits):
+    def _of_numbers(
+        self, player: int, feature: int, splits: NDArray[np.intp]
+    ) -> tuple[Callable[..., Any], int]:
         """Conditions are intervals of codes, and missing values."""
         trees = self._ensemble
         codes = self._parts[player].codes[:, 0].astype(np.intp)
@@ -414,7 +476,9 @@ class _SplitTables:
             order = None
         return partial(_number_sums, order, ends, n_known), len(ends) + 1
 
-    def _note_intervals(self, splits, known):
+    def _note_intervals(
+        self, splits: NDArray[np.intp], known: NDArray[np.intp]
+    ) -> None:
         """Places of splits among the known codes."""
         low, high = self._intervals
         above = self._paths.previous[self._ensemble.left[splits]]
@@ -429,7 +493,9 @@ class _SplitTables:
         self.middle[splits] = self.n_places + middle
         self.high[splits] = self.n_places + high
 
-    def _of_sets(self, part, splits):
+    def _of_sets(
+        self, part: MovedFeatures, splits: NDArray[np.intp]
+    ) -> tuple[Callable[..., Any], int]:
         """Conditions are sets of points."""
         distinct, which = np.unique(part.codes, axis=0, return_inverse=True)
         lefts = _lefts(self._ensemble, splits, part.features, distinct)
@@ -447,7 +513,9 @@ class _SplitTables:
         matrix = _matrix_of_ones(members, point, (len(kind), part.n_points))
         return partial(_set_sums, matrix), len(kind) + 1
 
-    def _given(self, splits, lefts):
+    def _given(
+        self, splits: NDArray[np.intp], lefts: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
         """Which points the splits above on the same part leave: as `lefts`."""
         trees = self._ensemble
         given = np.ones_like(lefts)
@@ -464,7 +532,12 @@ class _SplitTables:
         return given
 
 
-def _number_sums(order, ends, n_known, amounts):
+def _number_sums(
+    order: NDArray[np.intp] | None,
+    ends: NDArray[np.intp],
+    n_known: int,
+    amounts: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sums of amounts (m, n_points) up to each place, and of those that are missing."""
     if order is not None:
         amounts = amounts.take(order, axis=1)
@@ -472,18 +545,27 @@ def _number_sums(order, ends, n_known, amounts):
     return table, amounts[:, n_known:].sum(axis=1)
 
 
-def _set_sums(matrix, amounts):
+def _set_sums(
+    matrix: Any, amounts: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
     """Sums of amounts (m, n_points) over sets of points; none is missing."""
     return matrix @ np.ascontiguousarray(amounts.T), 0.0
 
 
-def _matrix_of_ones(row, column, shape):
+def _matrix_of_ones(
+    row: NDArray[np.intp], column: NDArray[np.intp], shape: tuple[int, int]
+) -> Any:
     """A sparse matrix of ones that sums up columns; `row` increases."""
     starts = np.searchsorted(row, np.arange(shape[0] + 1))
     return csr_array((np.ones(len(row)), column, starts), shape=shape)
 
 
-def _lefts(trees, splits, features, points):
+def _lefts(
+    trees: TreeEnsemble,
+    splits: NDArray[np.intp],
+    features: NDArray[np.intp],
+    points: NDArray[np.intp],
+) -> NDArray[np.bool_]:
     """Which points (n_points, m) go to the left at splits: (n_splits, n_points)."""
     signature = np.column_stack(
         [

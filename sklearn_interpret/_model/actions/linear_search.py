@@ -244,7 +244,7 @@ class LinearSearch:
                 units = _units(relaxed, needs - doubts, goal, origin.shape[1])
             except UnsolvedError:
                 # Real numbers bound the costs, too.
-                relaxed = replace(relaxed, whole=relaxed.exclusive)
+                relaxed = replace(relaxed, is_integer=relaxed.exclusive)
                 units = _units(relaxed, needs - doubts, goal, origin.shape[1])
             if units is None:
                 continue

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.rules.coded_conditions import node_rules, rows_in_memory
+from sklearn_interpret._core.rules.coded_conditions import node_rules, rule_mask
 
 
 def test_nodes_are_rules():
@@ -41,7 +41,7 @@ def test_rules_hold_for_the_rows_of_the_node(seed):
     arrays = tree.children_left, tree.children_right, tree.feature, tree.threshold
     rules = node_rules(*arrays, n_known)
     for rule, rows in zip(rules, reached, strict=True):
-        held = rows_in_memory(ranks, rule)
+        held = rule_mask(ranks, rule)
         # A missing value among known ones meets no condition.
         lost = np.zeros(40, dtype=bool)
         for j, first, _ in rule:

@@ -19,7 +19,7 @@ def chain(n_columns, rng):
         high[k + 1 :, k] = 0
     return BoxSums(
         costs=[np.arange(n_cells, dtype=float)] * n_columns,
-        own=np.zeros(n_columns, dtype=np.intp),
+        origin=np.zeros(n_columns, dtype=np.intp),
         tree=np.zeros(n_columns + 1, dtype=np.intp),
         low=low,
         high=high,

@@ -5,9 +5,18 @@ and a step of this condition. Entries of all parts are found in one pass, and ad
 the curves from the point of the step onwards.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.bits import RowBits, set_bits
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.effects.tree_effects import Reached, TreeEffects
 
 # Words of bit sets that are listed together; they fit the cache.
 _MOST_WORDS = 2**16
@@ -22,19 +31,21 @@ class TreeCurves:
         The trees, and the parts that move.
     """
 
-    def __init__(self, effects):
+    def __init__(self, effects: TreeEffects) -> None:
         self.effects = effects
         self._n_parts = len(effects.parts)
         self._k = effects.values.shape[1]
         self._n_points = sum(part.n_points for part in effects.parts)
 
-    def block_rows(self, most_bytes):
+    def block_rows(self, most_bytes: int) -> int:
         """Number of rows whose curves fit the memory: a multiple of 64."""
         bytes_of_row = 8 * self._k * (self._n_points + self._n_parts)
         n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
         return min(self.effects.block_rows, 64 * max(1, n_words))
 
-    def expectations(self, codes, shares):
+    def expectations(
+        self, codes: NDArray[np.intp], shares: list[NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
         """Mean outputs of rows with each part drawn from its points.
 
         Parameters
@@ -60,7 +71,7 @@ class TreeCurves:
                 np.add.at(sums, index, amount[which])
         return (fixed + means).T.reshape(len(codes), self._n_parts, self._k)
 
-    def _shares_of_conditions(self, shares):
+    def _shares_of_conditions(self, shares: list[NDArray[np.float64]]) -> NDArray[Any]:
         """Probability of meeting each condition: (n_nodes,)."""
         n_nodes = self.effects.ensemble.n_nodes
         # From the point at which a condition begins to hold, all later ones meet it.
@@ -69,7 +80,9 @@ class TreeCurves:
         node, point, sign = self.effects.steps.of_conditions(np.arange(n_nodes))
         return np.bincount(node, sign * later[point], n_nodes)
 
-    def curves(self, codes):
+    def curves(
+        self, codes: NDArray[np.intp]
+    ) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Outputs of each row with each part at each of its points.
 
         Parameters
@@ -98,7 +111,7 @@ class TreeCurves:
             moved.sum_up(curves, axis=2)
             yield part, np.moveaxis(curves, 0, 2)
 
-    def _add_entries(self, reached, sums):
+    def _add_entries(self, reached: Reached, sums: NDArray[np.float64]) -> None:
         """Add what leaves contribute from the first point of each of their steps."""
         steps = self.effects.steps
         which, step = steps.positions(reached.names)
@@ -113,7 +126,9 @@ class TreeCurves:
             for sums_of, own in zip(sums, amounts[some].T, strict=True):
                 np.add.at(sums_of, index, own.take(at))
 
-    def _reached(self, codes, fixed):
+    def _reached(
+        self, codes: NDArray[np.intp], fixed: NDArray[np.float64]
+    ) -> Iterator[Reached]:
         """Leaves with their rows; `fixed` gets the outputs without each part's leaves.
 
         `fixed` (k, n_rows * n_parts) holds zeros, and is complete at the end.

@@ -21,10 +21,15 @@ A product is made for the distinct values of T alone: S may have very many, and 
 parts have few.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.bits import (
     Conditions,
@@ -34,6 +39,10 @@ from sklearn_interpret._core.trees.structure.bits import (
     set_bits,
 )
 from sklearn_interpret._core.trees.structure.paths import TreePaths
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.terms import Term
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
 # Words of bit sets that are evaluated together; they fit the processor's cache.
 _WORDS_OF_CONDITIONS = 2**18
@@ -61,7 +70,13 @@ class TreeSets:
 
     wants_order = False  # its methods take rows in any order in the same time
 
-    def __init__(self, ensemble, values, features, block_rows):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        values: NDArray[np.float64],
+        features: NDArray[np.intp],
+        block_rows: int,
+    ) -> None:
         self.ensemble, self.values = ensemble, values
         self.block_rows = block_rows
         player = np.ones(ensemble.n_features, dtype=np.intp)
@@ -80,7 +95,9 @@ class TreeSets:
             ]
             self._blocks.append((np.flatnonzero(mine[leaves]), *conditions))
 
-    def leaf_weights(self, codes, weights):
+    def leaf_weights(
+        self, codes: NDArray[np.intp], weights: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
         """Weight of the rows that meet each condition on the features outside.
 
         A list of one array, by the node that names the condition; last the weight of
@@ -94,7 +111,9 @@ class TreeSets:
                 found[outside.nodes] = weigh.of(outside.met(bits))
         return [found]
 
-    def outputs(self, codes, leaf_weights):
+    def outputs(
+        self, codes: NDArray[np.intp], leaf_weights: list[NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
         """Partial dependence at rows, without the base: (n_rows, k).
 
         From sums over the background of the arrays of :meth:`leaf_weights`.
@@ -127,7 +146,9 @@ class TreeSets:
         return found.T
 
 
-def _conditions_of_leaves(ensemble, paths):
+def _conditions_of_leaves(
+    ensemble: TreeEnsemble, paths: TreePaths
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Conditions of all leaves on both players, -1 where there is none; the leaves."""
     leaves = np.flatnonzero(ensemble.is_leaf)
     names = np.full((2, len(leaves)), -1)
@@ -147,7 +168,7 @@ class LinkedTreeSets:
         For each part, at which of its points each row is.
     """
 
-    def __init__(self, effects, positions):
+    def __init__(self, effects: Any, positions: list[int]) -> None:
         self.effects, self.positions = effects, positions
         ensemble, paths = effects.ensemble, effects.paths
         leaves = np.flatnonzero(ensemble.is_leaf)
@@ -164,7 +185,14 @@ class LinkedTreeSets:
         self._place = np.empty(ensemble.n_nodes, dtype=np.intp)
         self._place[self._conditions.nodes] = np.arange(len(inner))
 
-    def averages(self, sets, codes, weights, outputs, function):
+    def averages(
+        self,
+        sets: NDArray[Any],
+        codes: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        outputs: NDArray[np.intp],
+        function: Callable[..., Any],
+    ) -> Any:
         """Mean of a function of the outputs over the rows, with each row's parts.
 
         Parameters
@@ -204,7 +232,7 @@ class LinkedTreeSets:
             for total, move in zip(sums, moves, strict=True)
         ]
 
-    def _move(self, parts):
+    def _move(self, parts: Any) -> Any:
         """A set of parts, ready to be moved."""
         sizes = [self.effects.parts[part].n_points for part in parts]
         at = np.ravel_multi_index([self.positions[part] for part in parts], sizes)
@@ -226,7 +254,13 @@ class LinkedTreeSets:
                 terms.append(_Term(*term, names[members][:, leaves], own, of_point))
         return _Move(at, len(known), terms)
 
-    def _moved(self, move, met, rows, outputs):
+    def _moved(
+        self,
+        move: NDArray[np.float64],
+        met: NDArray[np.bool_],
+        rows: Any,
+        outputs: NDArray[np.intp],
+    ) -> Any:
         """Outputs (n, n_points, k) of rows that meet conditions (m, n_words)."""
         moved = np.repeat(outputs[rows].T[:, :, None], move.n_points, axis=2)
         for term in move.terms:
@@ -237,7 +271,9 @@ class LinkedTreeSets:
                 sums += change.take(term.of_point, axis=1)
         return np.moveaxis(moved, 0, 2)
 
-    def _product(self, term, output, met, n_rows):
+    def _product(
+        self, term: Term, output: int, met: NDArray[np.bool_], n_rows: int
+    ) -> Any:
         """Amounts of leaves in one output of rows at a term's points: (n_rows, n)."""
         n_points = term.points.shape[1]
         values = self.effects.values[term.leaves, output]
@@ -256,7 +292,9 @@ class LinkedTreeSets:
             found += rows[reached].T.astype(np.float64) @ points
         return found
 
-    def _rows_inside(self, met, leaves, parts):
+    def _rows_inside(
+        self, met: NDArray[np.bool_], leaves: NDArray[np.intp], parts: Any
+    ) -> Any:
         """Which rows meet all conditions of leaves but those on parts: (m, n) bits."""
         paths = self.effects.paths
         _, names = paths.conditions_of(leaves)
@@ -268,7 +306,7 @@ class LinkedTreeSets:
         )
         return np.unpackbits(sets.view(np.uint8), axis=1, bitorder="little")
 
-    def _points_inside(self, part, names):
+    def _points_inside(self, part: NDArray[np.float64], names: list[str]) -> Any:
         """Which points of a part meet conditions: (m, n_points), 0 or 1."""
         effects = self.effects
         inside = np.zeros((len(names), effects.parts[part].n_points))

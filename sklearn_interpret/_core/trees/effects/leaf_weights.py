@@ -7,9 +7,19 @@ reach the same leaves as their neighbours, so that sets are full or empty: with 
 rows each of them is in few sets.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.bits import WORD, RowBits, RowWeights
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Words of the sets that go down together; they fit the processor's cache.
 _MOST_WORDS = 2**16
@@ -39,7 +49,7 @@ class LeafWeights:
         Number of weights that are found.
     """
 
-    def __init__(self, ensemble, paths, n_parts):
+    def __init__(self, ensemble: TreeEnsemble, paths: TreePaths, n_parts: int) -> None:
         self._ensemble, self._paths = ensemble, paths
         nodes = np.concatenate([np.empty(0, dtype=np.intp), *ensemble.levels()])
         is_leaf = ensemble.is_leaf[nodes]
@@ -55,7 +65,7 @@ class LeafWeights:
         roots = ensemble.roots
         self._roots = starts[roots[~ensemble.is_leaf[roots]]]
 
-    def by_condition(self, weights):
+    def by_condition(self, weights: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
         """Weights of rows at leaves, by the conditions that they meet.
 
         Parameters
@@ -89,15 +99,27 @@ class LeafWeights:
             all_but_one,
         )
 
-    def inside(self, weights, leaves):
+    def inside(
+        self, weights: NDArray[np.float64], leaves: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Weight of the rows that meet all conditions of leaves (n,)."""
         return weights[self._starts[leaves]]
 
-    def without(self, weights, leaves, slot):
+    def without(
+        self,
+        weights: NDArray[np.float64],
+        leaves: NDArray[np.intp],
+        slot: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
         """Weight of the rows that meet all conditions but that in a slot (n,)."""
         return weights[self._starts[leaves] + 1 + slot]
 
-    def add_rows(self, codes, weights, found):
+    def add_rows(
+        self,
+        codes: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        found: NDArray[np.float64],
+    ) -> None:
         """Add the weights of rows (n_rows, n_features) to those found (size,)."""
         bits, weigh = RowBits(self._ensemble, codes), RowWeights(weights)
         size = max(1, _MOST_WORDS // bits.n_words)
@@ -122,7 +144,14 @@ class LeafWeights:
                 inside = every.take(source.take(at), axis=0)
                 waiting.append((children.take(at), counts.take(at), inside))
 
-    def _parted(self, sets, counts, bits, weigh, rows):
+    def _parted(
+        self,
+        sets: NDArray[np.intp],
+        counts: NDArray[np.float32],
+        bits: RowBits,
+        weigh: RowWeights,
+        rows: NDArray[Any],
+    ) -> tuple[NDArray[np.intp], NDArray[np.float32], NDArray[np.intp]]:
         """The sets of rows at the children, without empty ones.
 
         Returns sets of the children, their numbers of rows, and which of the `rows`
@@ -147,7 +176,10 @@ class LeafWeights:
         return children, counts, np.concatenate(which)
 
 
-def _taken(waiting, rows):
+def _taken(
+    waiting: list[tuple[NDArray[np.intp], NDArray[np.float32], NDArray[Any]]],
+    rows: NDArray[Any],
+) -> Iterator[Any]:
     """The sets that have waited least, as many as there is room for."""
     taken, n = [], 0
     while waiting and n < len(rows):
@@ -165,7 +197,13 @@ def _taken(waiting, rows):
 _PLACE, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
 
 
-def _next_sets(ensemble, paths, nodes, starts, n_parts):
+def _next_sets(
+    ensemble: TreeEnsemble,
+    paths: TreePaths,
+    nodes: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    n_parts: int,
+) -> NDArray[np.intp]:
     """For each set of rows at an inner node its sets at the children.
 
     Of the rows at a node those that go left at its split go to one set of the left
@@ -212,7 +250,9 @@ def _next_sets(ensemble, paths, nodes, starts, n_parts):
     return table
 
 
-def order_of_likeness(ensemble, codes):
+def order_of_likeness(
+    ensemble: TreeEnsemble, codes: NDArray[np.intp]
+) -> NDArray[np.intp]:
     """Order of rows in which neighbours mostly reach the same leaves: (n_rows,), intp.
 
     Each feature is cut into parts of equally many rows, twice as many for each of its
@@ -234,7 +274,7 @@ def order_of_likeness(ensemble, codes):
     return np.argsort(cells, kind="stable")
 
 
-def _features_of_bits(ensemble):
+def _features_of_bits(ensemble: TreeEnsemble) -> NDArray[np.intp]:
     """The feature that each bit is taken from."""
     inner = np.flatnonzero(~ensemble.is_leaf)
     # Each bit halves the rows that the feature's splits still separate.

@@ -18,15 +18,25 @@ corners to a grid of both parts' points; the term at a row is the sum of all tha
 below and to the left of it. Hence the cost hardly depends on the rows explained.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.bits import (
     RowBits,
     RowWeights,
     all_but_one_and_all,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.effects.tree_effects import (
+        LastSplits,
+        TreeEffects,
+    )
 
 # Words of bit sets that are combined together; they fit the processor's cache.
 _MOST_WORDS = 2**15
@@ -51,7 +61,7 @@ class TreePairs:
 
     wants_order = False  # its methods take rows in any order in the same time
 
-    def __init__(self, effects, pairs):
+    def __init__(self, effects: TreeEffects, pairs: list[tuple[int, int]]) -> None:
         self.effects, self.pairs = effects, pairs
         self.block_rows = effects.block_rows
         wanted = np.full((len(effects.parts) + 1,) * 2, -1, dtype=np.int32)
@@ -65,7 +75,9 @@ class TreePairs:
                 for splits in block.groups
             ]
 
-    def leaf_weights(self, codes, weights):
+    def leaf_weights(
+        self, codes: NDArray[np.intp], weights: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
         """Weight of the rows that reach leaves if only in spite of two conditions.
 
         For each group of splits above leaves and each of its children, (2, e), from at
@@ -80,7 +92,13 @@ class TreePairs:
                 found.append(next(openings).weights(met, lefts, weigh, bits.valid))
         return found
 
-    def terms(self, leaf_weights, together, total, at):
+    def terms(
+        self,
+        leaf_weights: NDArray[np.float64],
+        together: list[NDArray[np.float64]],
+        total: float,
+        at: list[NDArray[np.intp]],
+    ) -> list[NDArray[np.float64]]:
         """The terms of rows.
 
         Parameters
@@ -123,7 +141,7 @@ class TreePairs:
         return sums.totals()
 
 
-def leaves_of_pairs(effects):
+def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.intp]:
     """How many leaves have conditions on both of two parts: (n_parts, n_parts)."""
     n = len(effects.parts) + 1
     counts = np.zeros(n * n, dtype=np.int32)
@@ -139,7 +157,7 @@ def leaves_of_pairs(effects):
     return counts.reshape(n, n)[:-1, :-1]
 
 
-def steps_of_parts(effects):
+def steps_of_parts(effects: TreeEffects) -> NDArray[np.float64]:
     """How often conditions on each part begin or cease to hold, in the mean."""
     n_parts = len(effects.parts)
     player = effects.paths.player
@@ -149,7 +167,7 @@ def steps_of_parts(effects):
     return n_steps / np.maximum(np.bincount(player[own], minlength=n_parts), 1)
 
 
-def bytes_of_pairs(shape, n_rows, n_leaves, k):
+def bytes_of_pairs(shape: list[int], n_rows: int, n_leaves: int, k: int) -> int:
     """About the memory that the k terms of pairs of parts take.
 
     `shape` (2,) has the numbers of points of the parts, `n_leaves` is the number of
@@ -189,7 +207,13 @@ class _Openings:
     by_side: np.ndarray
 
     @classmethod
-    def of_splits(cls, splits, player, wanted, n_conditions):
+    def of_splits(
+        cls,
+        splits: LastSplits,
+        player: NDArray[np.intp],
+        wanted: NDArray[np.intp],
+        n_conditions: int,
+    ) -> _Openings:
         """Openings of a group of splits.
 
         Parameters
@@ -222,7 +246,13 @@ class _Openings:
             by_side=(first != own) & (second != own),
         )
 
-    def weights(self, met, lefts, weigh, valid):
+    def weights(
+        self,
+        met: NDArray[Any],
+        lefts: NDArray[Any],
+        weigh: RowWeights,
+        valid: NDArray[Any],
+    ) -> NDArray[np.float64]:
         """Weight of the rows that meet all other conditions, by child: (2, e).
 
         `met` holds the rows that meet each condition, and all rows; `lefts` those that
@@ -258,7 +288,12 @@ class _PairSums:
         Points of each part.
     """
 
-    def __init__(self, effects, pairs, at):
+    def __init__(
+        self,
+        effects: TreeEffects,
+        pairs: list[tuple[int, int]],
+        at: list[NDArray[np.intp]],
+    ) -> None:
         k = effects.values.shape[1]
         self._steps = effects.steps
         self._pairs, self._at = np.array(pairs, dtype=np.intp).reshape(-1, 2), at
@@ -275,7 +310,14 @@ class _PairSums:
         self._constant = np.zeros((len(pairs), k))
         self._waiting, self._n_waiting = [], 0
 
-    def add(self, pair, names, both, alone, neither):
+    def add(
+        self,
+        pair: NDArray[np.intp],
+        names: NDArray[np.intp],
+        both: NDArray[np.float64],
+        alone: list[NDArray[np.float64]],
+        neither: NDArray[np.float64],
+    ) -> None:
         """Leaves' amounts for pairs.
 
         Parameters
@@ -305,7 +347,12 @@ class _PairSums:
             self._add_corners(pair[some], names[:, some], both[some])
             start = some.stop
 
-    def _add_corners(self, pair, names, amounts):
+    def _add_corners(
+        self,
+        pair: NDArray[np.intp],
+        names: NDArray[np.intp],
+        amounts: NDArray[np.float64],
+    ) -> None:
         """Where both conditions begin or cease to hold."""
         entry, u, sign_u = self._steps.of_conditions(names[0])
         step, v, sign_v = self._steps.of_conditions(names[1, entry])
@@ -322,7 +369,7 @@ class _PairSums:
         if self._n_waiting >= _MOST_CORNERS:
             self._settle()
 
-    def _settle(self):
+    def _settle(self) -> None:
         """Add the collected corners to their grids."""
         if not self._waiting:
             return
@@ -335,7 +382,7 @@ class _PairSums:
             if len(at):
                 grid.add(u[at].astype(np.intp), v[at].astype(np.intp), amounts[at])
 
-    def totals(self):
+    def totals(self) -> list[NDArray[np.float64]]:
         """The sums at the points: a list of (n, k)."""
         self._settle()
         found = []
@@ -374,7 +421,13 @@ class QuadrantSums:
     With bands of height :math:`h / \sqrt n` both have some :math:`w \sqrt n` cells.
     """
 
-    def __init__(self, u, v, shape, k):
+    def __init__(
+        self,
+        u: NDArray[np.intp],
+        v: NDArray[np.intp],
+        shape: list[int] | tuple[int, int],
+        k: int,
+    ) -> None:
         height, width = shape
         u, v = u.astype(np.intp, copy=False), v.astype(np.intp, copy=False)
         self._width = width
@@ -398,13 +451,15 @@ class QuadrantSums:
         self._cells = np.zeros((k, self._band * self._n_columns))
 
     @staticmethod
-    def n_cells(n, shape):
+    def n_cells(n: int, shape: list[int] | tuple[int, int]) -> int:
         """How many numbers are kept for n points and one sum each."""
         band = np.maximum(1, np.rint(shape[0] / np.sqrt(max(n, 1))).astype(np.intp))
         n_bands = -(-shape[0] // band)
         return 2 * n_bands * shape[1] + band * (n + n_bands)
 
-    def add(self, u, v, amounts):
+    def add(
+        self, u: NDArray[np.intp], v: NDArray[np.intp], amounts: NDArray[np.float64]
+    ) -> None:
         """Add amounts (m, k) to cells (m,) of the grid."""
         band, inside = np.divmod(u, self._band)
         in_bands = band * self._width + v
@@ -413,7 +468,7 @@ class QuadrantSums:
             np.add.at(self._bands[output], in_bands, amount)
             np.add.at(self._cells[output], in_cells, amount)
 
-    def sums(self):
+    def sums(self) -> NDArray[np.float64]:
         """The sums: (n, k)."""
         u, v, band = self._at
         k, n_bands = len(self._bands), len(self._ends)

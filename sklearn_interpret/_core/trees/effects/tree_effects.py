@@ -12,10 +12,15 @@ and ceases to hold. The first are bit sets of rows, the second are `ConditionSte
 The two meet only when outputs are added up: the grid of points costs next to nothing.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.effects.leaf_weights import LeafWeights
 from sklearn_interpret._core.trees.structure.bits import (
@@ -28,6 +33,9 @@ from sklearn_interpret._core.trees.structure.bits import (
     set_bits,
 )
 from sklearn_interpret._core.trees.structure.paths import TreePaths
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
 # Words of the bit sets of a block's conditions, and of those that are combined
 # together; these fit the processor's cache.
@@ -62,23 +70,23 @@ class MovedFeatures:
     shape: tuple
 
     @property
-    def n_points(self):
+    def n_points(self) -> int:
         """Number of points."""
         return len(self.codes)
 
     @property
-    def words(self):
+    def words(self) -> tuple[int, int]:
         """Height of the grid, and number of words for the bits of one of its rows."""
         height, width = (1, *self.shape)[-2:]
         return height, -(-width // 64)
 
-    def at(self, points):
+    def at(self, points: NDArray[np.intp]) -> Any:
         """Some of the points, a slice of them, of a grid without a second axis."""
         codes = self.codes[points]
         shape = self.shape if len(codes) == self.n_points else (len(codes),)
         return MovedFeatures(self.features, codes, shape)
 
-    def sum_up(self, changes, axis):
+    def sum_up(self, changes: NDArray[np.float64], axis: int) -> None:
         """Cumulate changes in place over the grid whose points lie along an axis."""
         shape = *changes.shape[:axis], *self.shape, *changes.shape[axis + 1 :]
         on_grid = changes.reshape(shape)  # a view
@@ -110,7 +118,9 @@ class ConditionSteps:
     sign: np.ndarray
 
     @classmethod
-    def of_parts(cls, ensemble, paths, parts):
+    def of_parts(
+        cls, ensemble: TreeEnsemble, paths: TreePaths, parts: list[MovedFeatures]
+    ) -> ConditionSteps:
         """The steps of conditions on all parts, the first players of the paths."""
         by_size = {}
         for player, part in enumerate(parts):
@@ -124,12 +134,16 @@ class ConditionSteps:
         starts = np.searchsorted(node[order], np.arange(ensemble.n_nodes + 1))
         return cls(starts, point[order], sign[order])
 
-    def of_conditions(self, nodes):
+    def of_conditions(
+        self, nodes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """All steps of conditions: position in `nodes`, point, and sign, (n,) each."""
         which, steps = self.positions(nodes)
         return which, self.point[steps], self.sign[steps]
 
-    def positions(self, nodes):
+    def positions(
+        self, nodes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """All steps of conditions: position in `nodes`, and of the step, (n,) each."""
         first = self.starts[nodes]
         counts = self.starts[nodes + 1] - first
@@ -174,7 +188,14 @@ class TreeEffects:
         Whether :meth:`leaf_weights` is fast for rows in `order_of_likeness`.
     """
 
-    def __init__(self, ensemble, values, base, parts, n_rows=0):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        values: NDArray[np.float64],
+        base: NDArray[np.float64],
+        parts: list[MovedFeatures],
+        n_rows: int = 0,
+    ) -> None:
         self.ensemble = ensemble
         self.values = values
         self.parts = parts
@@ -192,7 +213,7 @@ class TreeEffects:
         self.wants_order = n_rows >= _MANY_ROWS
 
     @cached_property
-    def blocks(self):
+    def blocks(self) -> list[BlockOfTrees]:
         """The trees, some at a time."""
         most_nodes = _WORDS_OF_CONDITIONS * 64 // self.block_rows
         return [
@@ -201,11 +222,13 @@ class TreeEffects:
         ]
 
     @cached_property
-    def weigher(self):
+    def weigher(self) -> LeafWeights:
         """Finds :meth:`leaf_weights`, and sorts them by condition."""
         return LeafWeights(self.ensemble, self.paths, len(self.parts))
 
-    def leaf_weights(self, codes, weights):
+    def leaf_weights(
+        self, codes: NDArray[np.intp], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Weight of the rows that reach each leaf, if only in spite of one condition.
 
         Parameters
@@ -228,7 +251,9 @@ class TreeEffects:
             self.weigher.add_rows(codes[rows], weights[rows], found)
         return found
 
-    def averages(self, leaf_weights, total):
+    def averages(
+        self, leaf_weights: NDArray[np.float64], total: float
+    ) -> list[NDArray[np.float64]]:
         """Mean outputs with each part at each of its points.
 
         Parameters
@@ -267,7 +292,9 @@ class TreeEffects:
             part.sum_up(curve, axis=0)
         return curves
 
-    def differences(self, codes, crossings):
+    def differences(
+        self, codes: NDArray[np.intp], crossings: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Changes of the output of rows where they step from one point to the next.
 
         Parameters
@@ -294,7 +321,9 @@ class TreeEffects:
                 _add_to(found, row * n_parts + player, amounts)
         return found.T.reshape(len(codes), n_parts, k)
 
-    def _crossed(self, reached, crossing, crossed):
+    def _crossed(
+        self, reached: Reached, crossing: NDArray[Any], crossed: NDArray[np.bool_]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
         """Amounts of leaves in differences: row, part that moves, amounts (n, k)."""
         step, point, sign = self.steps.of_conditions(reached.names)
         used = np.flatnonzero(crossed[point])
@@ -309,7 +338,7 @@ class TreeEffects:
             player = self.paths.player[reached.names[at]]
             yield row, player, values * sign[chunk][which, None]
 
-    def _rows_by_point(self, crossings, n_words):
+    def _rows_by_point(self, crossings: NDArray[np.intp], n_words: int) -> NDArray[Any]:
         """Rows that step to each point, as bit sets."""
         row, part = np.nonzero(crossings >= 0)
         point = self.first[part] + crossings[row, part]
@@ -318,7 +347,7 @@ class TreeEffects:
         np.add.at(sets, (point, row >> 6), bit)
         return sets
 
-    def leaves(self, bits):
+    def leaves(self, bits: RowBits) -> Iterator[Reached]:
         """All leaves, some at a time, with the rows that reach them: Reached."""
         for block in self.blocks:
             met = block.conditions.met(bits)
@@ -327,7 +356,15 @@ class TreeEffects:
                     for child, side in enumerate((lefts, ~lefts)):
                         yield self._reached(block, splits, chunk, sets, child, side)
 
-    def _reached(self, block, splits, chunk, sets, child, side):
+    def _reached(
+        self,
+        block: BlockOfTrees,
+        splits: LastSplits,
+        chunk: slice,
+        sets: NDArray[Any],
+        child: int,
+        side: NDArray[Any],
+    ) -> Reached:
         """The leaves on one side of some splits, and the rows that reach them."""
         at = np.flatnonzero(splits.is_leaf[child, chunk])
         own = splits.slot[chunk][at], np.arange(len(at))
@@ -392,7 +429,9 @@ class BlockOfTrees:
     groups: list
 
     @classmethod
-    def of_nodes(cls, ensemble, paths, nodes):
+    def of_nodes(
+        cls, ensemble: TreeEnsemble, paths: TreePaths, nodes: NDArray[np.intp]
+    ) -> BlockOfTrees:
         """The block that all nodes of some trees make up."""
         leaves = nodes[ensemble.is_leaf[nodes]]
         inner = nodes[~ensemble.is_leaf[nodes]]
@@ -445,7 +484,13 @@ class LastSplits:
     names: np.ndarray
 
     @classmethod
-    def of_splits(cls, ensemble, paths, place, splits):
+    def of_splits(
+        cls,
+        ensemble: TreeEnsemble,
+        paths: TreePaths,
+        place: NDArray[np.intp],
+        splits: NDArray[np.intp],
+    ) -> LastSplits:
         """The group of some splits; `place` holds positions of nodes in the block's."""
         conditions = paths.of_nodes(splits)
         children = np.stack([ensemble.left[splits], ensemble.right[splits]])
@@ -457,7 +502,9 @@ class LastSplits:
         is_leaf = ensemble.is_leaf[children]
         return cls(splits, place[conditions], slot, children, is_leaf, place[names])
 
-    def rows_at_splits(self, met, bits):
+    def rows_at_splits(
+        self, met: NDArray[Any], bits: RowBits
+    ) -> Iterator[tuple[slice, NDArray[Any], NDArray[Any]]]:
         """Rows at the splits, some splits at a time.
 
         Yields
@@ -479,7 +526,7 @@ class LastSplits:
             yield chunk, sets, bits.lefts(self.nodes[chunk])
 
 
-def _block_rows(ensemble, n_words):
+def _block_rows(ensemble: TreeEnsemble, n_words: int) -> int:
     """Number of rows for which tables of rows by code take at most `n_words`."""
     n_codes = ensemble.split_codes.n_codes
     n_rows = _MOST_ROWS
@@ -491,13 +538,21 @@ def _block_rows(ensemble, n_words):
     return n_rows
 
 
-def _add_to(sums, index, amounts):
+def _add_to(
+    sums: NDArray[np.float64], index: NDArray[np.intp], amounts: NDArray[np.float64]
+) -> None:
     """Add amounts (n, k) to the sums (k, size) at an index (n,)."""
     for into, amount in zip(sums, amounts.T, strict=True):
         np.add.at(into, index, amount)
 
 
-def _steps_of_parts(ensemble, paths, parts, players, words):
+def _steps_of_parts(
+    ensemble: TreeEnsemble,
+    paths: TreePaths,
+    parts: list[MovedFeatures],
+    players: list[int],
+    words: tuple[int, int],
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
     """Nodes, points and signs of the steps of conditions on parts of one size.
 
     The bits of one block of rows stand for the points of all of these parts.
@@ -527,7 +582,9 @@ def _steps_of_parts(ensemble, paths, parts, players, words):
             yield nodes[which], point, np.full(len(point), sign)
 
 
-def _point_bits(ensemble, parts, words):
+def _point_bits(
+    ensemble: TreeEnsemble, parts: list[MovedFeatures], words: tuple[int, int]
+) -> RowBits:
     """The points as rows; each row of a grid starts with a new word."""
     height, n_words = words
     codes = []
@@ -540,7 +597,9 @@ def _point_bits(ensemble, parts, words):
     return RowBits(ensemble, np.hstack(codes), features)
 
 
-def _changes(sets, valid):
+def _changes(
+    sets: NDArray[Any], valid: NDArray[Any]
+) -> Iterator[tuple[NDArray[Any], int]]:
     """Bit sets (m, height, n_words) of unit steps over both axes, with their signs."""
     sets = sets & valid
     shifted = sets << WORD.type(1)

@@ -3,9 +3,17 @@
 64 rows share a word, so that one operation on words checks a condition for 64 rows.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Little-endian, so that the bytes of a word hold its rows in order on every machine.
 WORD = np.dtype("<u8")
@@ -17,7 +25,7 @@ _MOST_WORDS = 2**19
 _MOST_OCTETS = 2**14
 
 
-def first_bits(n):
+def first_bits(n: int) -> NDArray[Any]:
     """A bit set that holds the first n rows: (n_words,)."""
     words = np.full(-(-n // 64), _ALL, dtype=WORD)
     if n % 64:
@@ -38,7 +46,12 @@ class RowBits:
         Their features; splits on others cannot be evaluated. None means all.
     """
 
-    def __init__(self, ensemble, codes, features=None):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        codes: NDArray[np.intp],
+        features: NDArray[np.intp] | list[int] | None = None,
+    ) -> None:
         self.ensemble = ensemble
         self.n_rows = len(codes)
         self.n_words = -(-self.n_rows // 64)
@@ -73,14 +86,19 @@ class RowBits:
                 self._missing[int(j)] = table[-1] ^ table[-2]
             height = upto[-1] + 1
 
-    def lefts(self, nodes):
+    def lefts(self, nodes: NDArray[np.intp]) -> NDArray[Any]:
         """Rows that would go to the left at inner nodes (m,): bits (m, n_words).
 
         Bits beyond the last row mean nothing.
         """
         return self.lefts_at(self.ensemble.split_places.take(nodes), nodes)
 
-    def lefts_at(self, places, nodes, out=None):
+    def lefts_at(
+        self,
+        places: NDArray[np.intp],
+        nodes: NDArray[np.intp],
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
         """As :meth:`lefts`, for inner nodes whose `split_places` are known.
 
         A place past all codes, with any leaf as node, gives all rows.
@@ -99,7 +117,7 @@ class RowBits:
                 sets[at] = self._categories_left(nodes[at], j)
         return sets
 
-    def _categories_left(self, nodes, j):
+    def _categories_left(self, nodes: NDArray[np.intp], j: int) -> NDArray[Any]:
         """Rows that go to the left at splits on one categorical feature."""
         first, n_codes = self._first_place[j], self.ensemble.split_codes.n_codes[j]
         at = self._at[first : first + n_codes]
@@ -124,7 +142,7 @@ class LeafFinder:
         The trees.
     """
 
-    def __init__(self, ensemble):
+    def __init__(self, ensemble: TreeEnsemble) -> None:
         self.ensemble = ensemble
         self.leaves = np.flatnonzero(ensemble.is_leaf)
         self._first = np.searchsorted(self.leaves, ensemble.roots)
@@ -139,11 +157,11 @@ class LeafFinder:
             self._unions.append((trees, self.leaves[on], starts))
 
     @property
-    def block_rows(self):
+    def block_rows(self) -> int:
         """Number of rows that are best routed together."""
         return 64 * max(4, _MOST_WORDS // self.ensemble.n_nodes)
 
-    def find(self, codes):
+    def find(self, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Leaves that rows reach: (n_trees, n_rows), intp."""
         trees = self.ensemble
         bits = RowBits(trees, codes)
@@ -188,7 +206,9 @@ class Conditions:
     parts: tuple
 
     @classmethod
-    def of_nodes(cls, ensemble, paths, nodes):
+    def of_nodes(
+        cls, ensemble: TreeEnsemble, paths: TreePaths, nodes: NDArray[np.intp]
+    ) -> Conditions:
         """Conditions of nodes (m,), no roots, and with each its previous one."""
         place = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         ordered, parts, n_before = [nodes[:0]], [], 0
@@ -209,7 +229,7 @@ class Conditions:
         sides = np.where(right, _ALL, WORD.type(0))[:, None]
         return cls(nodes, parents, sides, tuple(parts))
 
-    def met(self, bits):
+    def met(self, bits: RowBits) -> NDArray[Any]:
         """Rows that meet each condition: (m, n_words)."""
         sets = bits.lefts(self.parents)
         sets ^= self.sides
@@ -219,7 +239,7 @@ class Conditions:
         return sets
 
 
-def blocks_of_trees(ensemble, most_nodes):
+def blocks_of_trees(ensemble: TreeEnsemble, most_nodes: int) -> list[NDArray[np.intp]]:
     """The nodes of some trees at a time, about `most_nodes`: list of ndarray."""
     tree = np.empty(ensemble.n_nodes, dtype=np.intp)
     tree[ensemble.roots] = np.arange(ensemble.n_trees)
@@ -234,7 +254,7 @@ def blocks_of_trees(ensemble, most_nodes):
     return [nodes for nodes in pieces if len(nodes)]
 
 
-def all_but_one_and_all(sets, valid):
+def all_but_one_and_all(sets: NDArray[Any], valid: NDArray[Any]) -> NDArray[Any]:
     """Rows in all of d sets but any one, and last those in all of them.
 
     From sets (d, m, n_words) for m intersections; `valid` holds all rows. Returns
@@ -253,7 +273,7 @@ def all_but_one_and_all(sets, valid):
     return rows
 
 
-def set_bits(sets):
+def set_bits(sets: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Which bits of sets (m, n_words) are set: the set, and the row, (n,) each."""
     words = sets.reshape(-1)
     kept = np.flatnonzero(words != 0)
@@ -284,7 +304,7 @@ class RowWeights:
         Weights.
     """
 
-    def __init__(self, weights):
+    def __init__(self, weights: NDArray[np.float64]) -> None:
         n_words = -(-len(weights) // 64)
         self.each = weights[0] if np.all(weights == weights[0]) else None
         if self.each is None:
@@ -297,12 +317,12 @@ class RowWeights:
             self._starts = np.arange(n_words * 8) * 256
         self._ones = np.ones(n_words, dtype=np.float32)
 
-    def counts(self, sets):
+    def counts(self, sets: NDArray[Any]) -> NDArray[np.float32]:
         """Number of rows in sets (..., n_words), as float32."""
         # Small whole numbers: exact in single precision; BLAS adds them up.
         return np.bitwise_count(sets).astype(np.float32) @ self._ones
 
-    def of(self, sets):
+    def of(self, sets: NDArray[Any]) -> NDArray[np.float64]:
         """Total weight of the rows in sets (..., n_words)."""
         if self.each is not None:
             return self.counts(sets).astype(np.float64) * self.each

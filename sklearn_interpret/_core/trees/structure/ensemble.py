@@ -1,11 +1,15 @@
 """A tree ensemble as flat arrays, the codes of its splits, and the routing of rows."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.grids import AT_ONCE, search_among
 from sklearn_interpret._core.trees.structure.bits import LeafFinder
@@ -71,15 +75,15 @@ class SplitCodes:
     @classmethod
     def of_splits(
         cls,
-        feature,
-        threshold,
-        category_set,
-        categories_known,
+        feature: NDArray[np.intp],
+        threshold: NDArray[np.float64],
+        category_set: NDArray[np.intp],
+        categories_known: NDArray[np.bool_],
         *,
-        n_features,
-        precision,
-        strict,
-    ):
+        n_features: int,
+        precision: Any,
+        strict: bool,
+    ) -> SplitCodes:
         """Codes for the splits of an ensemble, its arrays given.
 
         Parameters
@@ -123,11 +127,11 @@ class SplitCodes:
         )
 
     @property
-    def missing(self):
+    def missing(self) -> NDArray[np.intp]:
         """Code of missing values of each feature: intp of shape (n_features,)."""
         return self.n_codes - 1
 
-    def encode(self, X):
+    def encode(self, X: NDArray[Any]) -> NDArray[np.intp]:
         """Codes of rows: (n_rows, n_features), int32, column after column in memory."""
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self.thresholds):
@@ -155,7 +159,9 @@ class SplitCodes:
         return codes
 
 
-def _by_group(feature, wanted):
+def _by_group(
+    feature: NDArray[np.intp], wanted: NDArray[np.bool_]
+) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """The wanted inner nodes, feature by feature."""
     nodes = np.flatnonzero(wanted & (feature >= 0))
     if len(nodes) == 0:
@@ -239,32 +245,32 @@ class TreeEnsemble:
     strict: bool
     whole_codes: SplitCodes | None = None
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what was derived from them is found again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
-    def n_trees(self):
+    def n_trees(self) -> int:
         """Number of trees."""
         return len(self.roots)
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """Number of nodes of all trees, leaves included."""
         return len(self.left)
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         """Number of outputs, k."""
         return len(self.base)
 
     @cached_property
-    def is_leaf(self):
+    def is_leaf(self) -> NDArray[np.bool_]:
         """Which nodes are leaves: bool of shape (n_nodes,)."""
         return self.left < 0
 
     @cached_property
-    def parents(self):
+    def parents(self) -> NDArray[np.intp]:
         """Node index of each node's parent, -1 at roots."""
         parents = np.full(self.n_nodes, -1, dtype=np.intp)
         inner = np.flatnonzero(~self.is_leaf)
@@ -273,7 +279,7 @@ class TreeEnsemble:
         return parents
 
     @cached_property
-    def _levels(self):
+    def _levels(self) -> tuple[NDArray[np.intp], ...]:
         levels = []
         nodes = self.roots
         while len(nodes):
@@ -283,7 +289,7 @@ class TreeEnsemble:
             nodes = np.column_stack([self.left[inner], self.right[inner]]).ravel()
         return tuple(levels)
 
-    def levels(self):
+    def levels(self) -> tuple[NDArray[np.intp], ...]:
         """Node indices by depth, the roots first, for work on one level of all trees.
 
         From the second level on siblings stand side by side, the left one first.
@@ -291,7 +297,7 @@ class TreeEnsemble:
         return self._levels
 
     @cached_property
-    def depth(self):
+    def depth(self) -> NDArray[np.intp]:
         """Number of splits above each node: intp of shape (n_nodes,)."""
         depth = np.full(self.n_nodes, -1, dtype=np.intp)
         for level, nodes in enumerate(self._levels):
@@ -299,7 +305,7 @@ class TreeEnsemble:
         return depth
 
     @cached_property
-    def split_codes(self):
+    def split_codes(self) -> SplitCodes:
         """The integers that stand for feature values in all comparisons."""
         if self.whole_codes is not None:
             return self.whole_codes
@@ -314,7 +320,7 @@ class TreeEnsemble:
         )
 
     @cached_property
-    def split_places(self):
+    def split_places(self) -> NDArray[np.intp]:
         """Where the split's threshold stands among all codes of all features.
 
         ndarray of shape (n_nodes,), intp; of no meaning at leaves. What is split as
@@ -324,14 +330,16 @@ class TreeEnsemble:
         first = np.append(first, 0)  # for leaves, which have no feature
         return first[self.feature] + np.maximum(self.split_codes.rank, 0)
 
-    def codes(self, X):
+    def codes(self, X: NDArray[Any]) -> NDArray[np.intp]:
         """Codes of rows X, as `SplitCodes` has them.
 
         X holds numbers, positions of categories, and NaN where missing.
         """
         return self.split_codes.encode(X)
 
-    def goes_left(self, nodes, codes):
+    def goes_left(
+        self, nodes: NDArray[np.intp], codes: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
         """Whether values go to the left child.
 
         Parameters
@@ -360,22 +368,22 @@ class TreeEnsemble:
         left[missing] = self.missing_left[nodes[missing]]
         return left
 
-    def apply(self, X):
+    def apply(self, X: NDArray[Any]) -> NDArray[np.intp]:
         """Leaf that each row reaches in each tree: (n_rows, n_trees), intp."""
         return self.apply_codes(self.codes(X))
 
-    def apply_codes(self, codes):
+    def apply_codes(self, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Leaf that each row reaches in each tree, rows given by their codes."""
         leaves = np.empty((len(codes), self.n_trees), dtype=np.intp)
         for rows, found in self._routed(codes):
             leaves[rows] = found.T
         return leaves
 
-    def raw(self, X):
+    def raw(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Raw output: `base` plus the values of the leaves reached, (n_rows, k)."""
         return self.raw_of_codes(self.codes(X))
 
-    def raw_of_codes(self, codes):
+    def raw_of_codes(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Raw output of rows given by their codes."""
         outputs = np.empty((len(codes), self.n_outputs))
         for rows, leaves in self._routed(codes, self.n_outputs):
@@ -383,10 +391,12 @@ class TreeEnsemble:
         return outputs + self.base
 
     @cached_property
-    def _leaf_finder(self):
+    def _leaf_finder(self) -> LeafFinder:
         return LeafFinder(self)
 
-    def _routed(self, codes, width=1):
+    def _routed(
+        self, codes: NDArray[np.intp], width: int = 1
+    ) -> Iterator[tuple[slice, NDArray[np.intp]]]:
         """Some rows after the other, and their leaves (n_trees, n)."""
         step = max(1, _MOST_PAIRS // max(1, self.n_trees * width))
         route = self._route
@@ -398,7 +408,7 @@ class TreeEnsemble:
             rows = slice(start, start + step)
             yield rows, route(codes[rows])
 
-    def _route(self, codes):
+    def _route(self, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Leaves (n_trees, n) of rows: few trees at a time, which stay in the cache."""
         leaves = np.empty((self.n_trees, len(codes)), dtype=np.intp)
         step = max(1, _PAIRS_IN_CACHE // max(1, len(codes)))
@@ -426,14 +436,14 @@ class TreeEnsemble:
         return leaves
 
     @cached_property
-    def _children(self):
+    def _children(self) -> NDArray[np.intp]:
         """Left and right child of each node, side by side."""
         return np.column_stack([self.left, self.right]).ravel()
 
-    def _any_missing(self, codes):
+    def _any_missing(self, codes: NDArray[np.intp]) -> bool:
         return bool((codes == self.split_codes.missing).any())
 
-    def part(self, trees, nodes):
+    def part(self, trees: slice, nodes: slice) -> TreeEnsemble:
         """Consecutive trees, with all their nodes; they compare the same codes."""
         codes = self.split_codes
         return replace(
@@ -488,7 +498,14 @@ class Tree:
     categories_known: Sequence = ()
 
 
-def join_trees(trees, *, base, n_features, precision, strict=False):
+def join_trees(
+    trees: list[Tree],
+    *,
+    base: NDArray[np.float64] | float | list[float],
+    n_features: int,
+    precision: str | type,
+    strict: bool = False,
+) -> TreeEnsemble:
     """One ensemble out of single trees.
 
     Parameters
@@ -547,7 +564,7 @@ def join_trees(trees, *, base, n_features, precision, strict=False):
     )
 
 
-def _column(trees, name, dtype):
+def _column(trees: list[Tree], name: str, dtype: type) -> NDArray[Any]:
     parts = [getattr(tree, name) for tree in trees]
     # Most are arrays already, of very many trees.
     if not all(isinstance(part, np.ndarray) and part.ndim for part in parts):
@@ -566,11 +583,11 @@ def _column(trees, name, dtype):
 _NO_TABLE = np.zeros((0, 0), dtype=bool)
 
 
-def _table(rows):
+def _table(rows: list[NDArray[np.bool_]] | tuple[Any, ...]) -> NDArray[np.bool_]:
     return np.asarray(rows, dtype=bool) if len(rows) else _NO_TABLE
 
 
-def stacked_tables(tables):
+def stacked_tables(tables: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     """Tables of different width below each other."""
     width = max((table.shape[1] for table in tables), default=0)
     stacked = np.zeros((sum(map(len, tables)), width), dtype=bool)
@@ -581,7 +598,7 @@ def stacked_tables(tables):
     return stacked
 
 
-def cover_shares(ensemble):
+def cover_shares(ensemble: TreeEnsemble) -> NDArray[np.float64]:
     """Share of each node in its parent's cover; halves where there is none."""
     above = ensemble.cover[ensemble.parents]
     halves = np.full(ensemble.n_nodes, 0.5)
@@ -590,7 +607,7 @@ def cover_shares(ensemble):
     return shares
 
 
-def node_means(ensemble):
+def node_means(ensemble: TreeEnsemble) -> NDArray[np.float64]:
     """Mean value of the leaves below each node, by their cover: (n_nodes, k)."""
     means, shares = ensemble.value.copy(), cover_shares(ensemble)[:, None]
     levels = list(pairwise(ensemble.levels()))

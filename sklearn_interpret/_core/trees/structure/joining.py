@@ -1,13 +1,20 @@
 """Ensembles made from other ensembles: sums, multiples, other features and outputs."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.ensemble import NODE_FIELDS, stacked_tables
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
-def without_unreached(tree):
+
+def without_unreached(tree: NDArray[np.intp]) -> Any:
     """A tree of arrays without the nodes that no path from its root leads to.
 
     Libraries leave such nodes behind where they prune. The others keep their order.
@@ -31,7 +38,7 @@ def without_unreached(tree):
     )
 
 
-def merged(ensembles):
+def merged(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     """The sum of ensembles over the same features and outputs.
 
     Where their comparisons differ (precision, strictness), the sum compares
@@ -47,14 +54,14 @@ def merged(ensembles):
     nodes = np.cumsum([0, *(trees.n_nodes for trees in ensembles)])
     sets = np.cumsum([0, *map(len, tables)])
 
-    def shifted(name, by):
+    def shifted(name: str, by: NDArray[np.intp]) -> NDArray[np.intp]:
         parts = [getattr(trees, name) for trees in ensembles]
         parts = [
             np.where(part < 0, -1, part + n) for part, n in zip(parts, by, strict=False)
         ]
         return np.concatenate(parts).astype(np.intp)
 
-    def together(name):
+    def together(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(trees, name) for trees in ensembles])
 
     return replace(
@@ -75,12 +82,14 @@ def merged(ensembles):
     )
 
 
-def scaled(trees, factor):
+def scaled(trees: TreeEnsemble, factor: float) -> TreeEnsemble:
     """The ensemble with its outputs multiplied by a number."""
     return replace(trees, value=trees.value * factor, base=trees.base * factor)
 
 
-def with_outputs(trees, positions, n_outputs):
+def with_outputs(
+    trees: TreeEnsemble, positions: list[int], n_outputs: int
+) -> TreeEnsemble:
     """The ensemble with its outputs put at `positions` among `n_outputs`, else zero."""
     value = np.zeros((trees.n_nodes, n_outputs))
     value[:, positions] = trees.value
@@ -89,13 +98,15 @@ def with_outputs(trees, positions, n_outputs):
     return replace(trees, value=value, base=base)
 
 
-def with_features(trees, positions, n_features):
+def with_features(
+    trees: TreeEnsemble, positions: list[int], n_features: int
+) -> TreeEnsemble:
     """The ensemble with its features taken from `positions` among `n_features`."""
     positions = np.append(np.asarray(positions, dtype=np.intp), -1)
     return replace(trees, feature=positions[trees.feature], n_features=n_features)
 
 
-def in_float64(trees):
+def in_float64(trees: TreeEnsemble) -> TreeEnsemble:
     """The same ensemble for inputs in float64, a number equal to the threshold left.
 
     Every threshold is replaced by the largest float64 that the old comparison sends to
@@ -116,19 +127,19 @@ def in_float64(trees):
     )
 
 
-def _previous(numbers):
+def _previous(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
     """The next smaller float32 of each."""
     return np.nextafter(numbers, np.float32(-np.inf))
 
 
-def _rounded_down(numbers):
+def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
     """The largest float32 up to each float64."""
     nearest = numbers.astype(np.float32)
     above = nearest.astype(np.float64) > numbers
     return np.where(above, _previous(nearest), nearest)
 
 
-def _last_rounded_to(numbers):
+def _last_rounded_to(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
     """The largest float64 that is cast to at most the float32, for each of them."""
     following = np.nextafter(numbers, np.float32(np.inf))
     # Infinity stands where the next number would be, were there no largest one.

@@ -1,6 +1,10 @@
 """Contributions of the splits on decision paths to outputs (Saabas)."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble, node_means
@@ -24,7 +28,7 @@ class PathContributions:
         Number of columns.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, columns, n_columns: int):
+    def __init__(self, ensemble: TreeEnsemble, columns: Any, n_columns: int) -> None:
         self.ensemble = ensemble
         self.n_columns = n_columns
         means, up = node_means(ensemble), ensemble.parents
@@ -35,13 +39,13 @@ class PathContributions:
         self._column = np.append(columns, -1)[ensemble.feature[up]].astype(np.int32)
 
     @property
-    def row_bytes(self):
+    def row_bytes(self) -> Any:
         """Approximate memory that a row needs."""
         steps = _TREES_OF_PASS * (self.ensemble.depth.max(initial=0) + 1)
         numbers = self.n_columns * self.ensemble.n_outputs + self.ensemble.n_trees
         return 8 * (2 * numbers + steps * (4 + self.ensemble.n_outputs))
 
-    def values(self, codes):
+    def values(self, codes: NDArray[np.intp]) -> Any:
         """Contributions (m, n_columns, k) to rows given by codes, and raw output."""
         trees = self.ensemble
         leaves = trees.apply_codes(codes)
@@ -55,7 +59,9 @@ class PathContributions:
                 self._add_by_step(values, here)
         return values, trees.base + trees.value.take(leaves, axis=0).sum(axis=1)
 
-    def _add_by_leaf(self, values, leaves):
+    def _add_by_leaf(
+        self, values: NDArray[np.float64], leaves: NDArray[np.intp]
+    ) -> None:
         """Add what leaves (m, n_trees) contribute, by a table of those reached."""
         first = leaves.min()
         reached = np.zeros(leaves.max() - first + 1, dtype=bool)
@@ -71,7 +77,9 @@ class PathContributions:
         which = sparse.csr_array((np.ones(leaves.size), *which), shape=shape)
         values += (which @ table).reshape(values.shape)
 
-    def _add_by_step(self, values, leaves):
+    def _add_by_step(
+        self, values: NDArray[np.float64], leaves: NDArray[np.intp]
+    ) -> None:
         """Add what leaves (m, n_trees) contribute: all steps of all rows."""
         steps = self._steps_up(leaves.ravel())
         pair, column, change = map(np.concatenate, zip(*steps, strict=True))
@@ -81,7 +89,7 @@ class PathContributions:
             found = np.bincount(cell, change[:, output], size)
             values[..., output] += found.reshape(len(values), -1)
 
-    def _steps_up(self, leaves):
+    def _steps_up(self, leaves: NDArray[np.intp]) -> Iterator[Any]:
         """From leaves to roots, step by step: positions of leaves, columns, changes.
 
         There is a step, if only of no leaf.

@@ -1,9 +1,12 @@
 """The path from the root to each leaf, its splits merged player by player."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
@@ -45,7 +48,13 @@ class TreePaths:
     n_players: int
 
     @classmethod
-    def of_ensemble(cls, ensemble, players=None, *, n_players=None):
+    def of_ensemble(
+        cls,
+        ensemble: TreeEnsemble,
+        players: NDArray[np.intp] | None = None,
+        *,
+        n_players: int | None = None,
+    ) -> TreePaths:
         """Paths of all nodes, for the player (n_features,) of each feature.
 
         None makes every feature a player of its own.
@@ -83,7 +92,7 @@ class TreePaths:
         return cls(ensemble, player, previous, slot, n_conditions, n_players)
 
     @cached_property
-    def _lists(self):
+    def _lists(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Where the conditions of each node start, from one to the next, and all."""
         starts, strides = np.zeros((2, self.ensemble.n_nodes), dtype=np.intp)
         above = np.empty((0, self.ensemble.n_trees), dtype=np.int32)
@@ -100,7 +109,7 @@ class TreePaths:
         return starts, strides, np.concatenate(blocks or [above.ravel()])
 
     @property
-    def conditions(self):
+    def conditions(self) -> NDArray[np.intp]:
         """Conditions of all nodes, each named by its node: int32.
 
         Level by level, those in the first slots first. Those of a node's parent are in
@@ -109,13 +118,15 @@ class TreePaths:
         """
         return self._lists[2]
 
-    def of_nodes(self, nodes):
+    def of_nodes(self, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Conditions (d, m) by slot of nodes (m,) that all need d of them."""
         d = self.n_conditions[nodes[0]] if len(nodes) else 0
         starts, strides, conditions = self._lists
         return conditions[starts[nodes] + np.arange(d)[:, None] * strides[nodes]]
 
-    def conditions_of(self, nodes):
+    def conditions_of(
+        self, nodes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Conditions of any nodes, by slot: position of its node, and name, of each."""
         counts = self.n_conditions[nodes]
         which = np.repeat(np.arange(len(nodes)), counts)
@@ -125,7 +136,9 @@ class TreePaths:
         place += slot * np.repeat(strides[nodes], counts)
         return which, conditions[place]
 
-    def code_intervals(self, ensemble):
+    def code_intervals(
+        self, ensemble: TreeEnsemble
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Lowest and highest code with which numbers meet each condition."""
         low = np.zeros(ensemble.n_nodes, dtype=np.intp)
         high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)
@@ -138,7 +151,7 @@ class TreePaths:
         return low, high
 
     @cached_property
-    def merged(self):
+    def merged(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Nodes and their previous ones, the latter themselves merged before."""
         steps = []
         ready = self.previous < 0
@@ -151,7 +164,12 @@ class TreePaths:
         return steps
 
 
-def _one_level_down(above, up, place, new):
+def _one_level_down(
+    above: NDArray[np.intp],
+    up: NDArray[np.intp],
+    place: NDArray[np.intp],
+    new: NDArray[np.intp],
+) -> NDArray[np.intp]:
     """Lists of nodes: those of the nodes above, at `up`, but for one entry."""
     n_slots = max(len(above), place.max(initial=-1) + 1)
     below = np.full((n_slots, len(up)), -1, dtype=np.int32)

@@ -344,7 +344,7 @@ class _Space:
         moves[(np.abs(point - self.own) > 1) | ~self.in_three] = 0
         for j in np.argsort(moves)[np.count_nonzero(moves == 0) :]:
             tried = np.where(np.arange(len(values)) == j, origin, values)
-            if self.within.kept(tried * self.scale):
+            if self.within.satisfied_by(tried * self.scale):
                 values = tried
         return values
 
