@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 def pytest_addoption(parser):
     """Tell how long to look for input that breaks something."""
-    parser.addoption("--fuzz", type=int, default=100, help="cases for each family")
+    parser.addoption("--fuzz", type=int, help="cases for each family, at random")
     parser.addoption("--thorough", action="store_true", help="run slow tests too")
 
 

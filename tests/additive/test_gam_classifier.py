@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -19,6 +19,7 @@ from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.exceptions import InspectionWarning, SeparationWarning
 from sklearn_interpret.shapley import ShapleyWaterfallDisplay
 from tests.references.additive import b_splines, penalty_roots
+from tests.speeds import examples
 
 
 def table(n_rows=200, seed=0):
@@ -99,7 +100,7 @@ def test_classes_that_are_told_apart_without_error():
         assert np.max(model.pvalues_) < 1e-4
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@examples(8)
 @given(st.integers(0, 10**6), st.sampled_from([30, 100]), st.sampled_from([0, 1]))
 @example(4, 100, 0)
 def test_no_fit_of_separable_classes_ends_at_the_intercept(seed, n_rows, digits):

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -28,6 +28,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn_interpret._model.gradients.models import read_scores
 from sklearn_interpret.adversarial import MinimalPerturbation
 from sklearn_interpret.exceptions import NoCounterfactualWarning, UnreadableModelError
+from tests.speeds import examples
 
 ORDERS = {"inf": np.inf, "2": 2, "1": 1}
 DUALS = {"inf": 1, "2": 2, "1": np.inf}
@@ -120,7 +121,7 @@ def test_a_class_among_several(iris, target):
 
 @every_norm
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=15)
+@examples(15)
 def test_no_row_is_nearer(norm, seed):
     """Random rows within the bound of each are answered as before."""
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -23,6 +23,7 @@ from sklearn_interpret.rules import (
     SkopeRulesClassifier,
 )
 from tests.references.rules import first_rule, predicted_by_text, rule_holds
+from tests.speeds import examples
 
 # Few samples are enough for what is tested here.
 pytestmark = [
@@ -74,7 +75,7 @@ def random_case(seed, n_classes=3):
 
 
 @every_list
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
 def test_rules_evaluated_by_hand_give_the_predictions(model, seed, n_classes):
     X, y, new = random_case(seed, n_classes)
@@ -107,7 +108,7 @@ def test_rules_evaluated_by_hand_give_the_predictions(model, seed, n_classes):
 
 
 @every_model
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
 def test_no_condition_is_redundant(model, seed, n_classes):
     X, y, _ = random_case(seed, n_classes)
@@ -325,7 +326,7 @@ def test_words_have_all_digits():
     assert Condition(0, "x0", levels=(0.123456789,)).to_text() == "x0 = 0.123456789"
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.floats(-1e308, 1e308, allow_subnormal=False),
     st.floats(-1e308, 1e308, allow_subnormal=False),
