@@ -1,7 +1,5 @@
 """Every public estimator keeps scikit-learn's contract and ours."""
 
-import inspect
-import pkgutil
 from functools import cache
 from importlib import import_module
 from unittest import SkipTest
@@ -9,14 +7,13 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from sklearn import __version__ as sklearn_version
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted
 
-import sklearn_interpret
 from sklearn_interpret._model.response import RESPONSE_METHODS
 from sklearn_interpret.estimator_checks import estimator_checks_generator
 from sklearn_interpret.estimator_checks._results import everything
@@ -28,29 +25,6 @@ from tests.instances import (
     instances,
     instances_for_any_data,
 )
-
-
-def public_estimators():
-    """Return the concrete estimator classes that public modules declare public."""
-    found = pkgutil.walk_packages(sklearn_interpret.__path__, "sklearn_interpret.")
-    names = [module.name for module in found if "._" not in module.name]
-    lifted = {
-        getattr(module, name)
-        for module in map(import_module, names)
-        for name in getattr(module, "__all__", ())
-    }
-    classes = [entry for entry in lifted if inspect.isclass(entry)]
-    return sorted(
-        (c for c in classes if issubclass(c, BaseEstimator) and not _is_abstract(c)),
-        key=lambda c: c.__name__,
-    )
-
-
-def _is_abstract(c):
-    # The base's hook is abstract, though scikit-learn's classes have no ABCMeta.
-    return any(
-        getattr(getattr(c, name), "__isabstractmethod__", False) for name in dir(c)
-    )
 
 
 def short(estimator):
@@ -134,12 +108,6 @@ def _fails_by_itself(estimator, check):
         return tags.classifier_tags is not None and not tags.classifier_tags.multi_class
     # A mean is subtracted in place from whole numbers.
     return tags.input_tags.categorical and "positive_only" in name
-
-
-def test_the_table_has_every_public_estimator():
-    known = {*ARGUMENTS, *OF_TEXTS}
-    assert public_estimators() == sorted(known, key=lambda c: c.__name__)
-    assert all(ARGUMENTS.values())
 
 
 def ignoring(*warnings, also=()):

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb, to_rgba_array
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
-from tests.plotting.drawings import DRAWINGS, FAMILIES
+from tests.plotting.drawings import DRAWINGS
 
 OTHER_STYLES = ("dark_background", "ggplot")
 TEXT, LINE = 3.0, 1.8  # least contrasts
@@ -118,11 +118,6 @@ def too_faint(figure):
             if np.quantile(found, 0.75) < LINE:
                 faint.append((line, colour))
     return faint
-
-
-def test_every_display_is_drawn():
-    exported = {name for family in FAMILIES for name in family.__all__}
-    assert {name for name in exported if name.endswith("Display")} == set(DRAWINGS)
 
 
 def drawn_in(style, draw):
