@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from collections import Counter, defaultdict
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -18,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 def pytest_addoption(parser):
     """Tell how long to look for input that breaks something."""
     parser.addoption("--fuzz", type=int, help="cases for each family, at random")
-    parser.addoption("--thorough", action="store_true", help="run slow tests too")
+    parser.addoption("--thorough", action="store_true", help="run all tests")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -40,13 +41,52 @@ def pytest_collection():
 def pytest_collection_modifyitems(config, items):
     """Begin with the tests of workers: a small process is quicker to fork.
 
-    And leave the thorough tests to those who ask for them.
+    And leave to those who ask for them the thorough tests, and of tests with several
+    parameters the cases beyond those that have each value of each parameter.
     """
     items.sort(key=lambda item: item.path.name != "test_workers.py")
     if not config.getoption("--thorough"):
-        thorough = [item for item in items if item.get_closest_marker("thorough")]
-        config.hook.pytest_deselected(items=thorough)
-        items[:] = [item for item in items if item not in set(thorough)]
+        quick = [item for item in items if not item.get_closest_marker("thorough")]
+        tests = defaultdict(list)
+        for item in quick:
+            tests[item.nodeid.partition("[")[0]].append(item)
+        chosen = {item for cases in tests.values() for item in _each_value(cases)}
+        config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
+        items[:] = [item for item in items if item in chosen]
+
+
+def _each_value(cases):
+    """Cases of a test, few of them, that have each value of each of its parameters."""
+    values = {case: set(_values(case)) for case in cases}
+    unseen = set().union(*values.values())
+    of_one = Counter(next(zip(*value, strict=True)) for value in unseen)
+    if max(of_one.values(), default=len(cases)) == len(cases):
+        return cases
+    chosen, n_uses = [], Counter()
+    while unseen:
+        # The most values that are not seen yet, next to the least used of the others.
+        case = max(
+            values,
+            key=lambda c: (
+                len(values[c] & unseen),
+                -sum(n_uses[value] for value in values[c]),
+            ),
+        )
+        chosen.append(case)
+        unseen -= values[case]
+        n_uses.update(values.pop(case))
+    return chosen
+
+
+def _values(case):
+    """What a test is called with: values that are parametrized together are one."""
+    params = getattr(case, "callspec", None) and dict(case.callspec.params)
+    for mark in case.iter_markers("parametrize"):
+        names = mark.args[0] if mark.args else mark.kwargs["argnames"]
+        names = names.split(",") if isinstance(names, str) else names
+        yield tuple((name, id(params.pop(name.strip()))) for name in names)
+    for name, value in (params or {}).items():
+        yield ((name, id(value)),)
 
 
 @pytest.fixture(autouse=True, scope="session")

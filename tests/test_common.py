@@ -70,11 +70,11 @@ def own_checks(estimator_class):
         if name == "check_model_sees_frames":
             continue  # check_polars_equals_pandas holds pandas to the same
         # Parameters that differ from the defaults show what is left of a fit.
-        yield (last if name == "check_refit_forgets" else first), name, check
+        yield (last if name == "check_refit_forgets" else first), name, check, ()
     for estimator in others:
         for name, check in estimator_checks_generator(estimator):
             if name in OF_EVERY_INSTANCE:
-                yield estimator, name, check
+                yield estimator, name, check, pytest.mark.thorough
 
 
 def with_own_checks(classes):
@@ -83,9 +83,11 @@ def with_own_checks(classes):
     return pytest.mark.parametrize(
         ("estimator", "check"),
         [
-            pytest.param(estimator, check, id=f"{name_of(estimator)}-{name}")
+            pytest.param(
+                estimator, check, id=f"{name_of(estimator)}-{name}", marks=marks
+            )
             for estimator_class in classes
-            for estimator, name, check in own_checks(estimator_class)
+            for estimator, name, check, marks in own_checks(estimator_class)
         ],
     )
 
@@ -96,8 +98,18 @@ def with_checks_of_scikit_learn(estimators):
     names, values = mark.args
     if parse_version(sklearn_version) < parse_version("1.7"):
         values = [pair for pair in values if not _fails_by_itself(*pair)]
+    values = [
+        pytest.param(*pair, marks=pytest.mark.thorough if _repeats(pair[1]) else ())
+        for pair in values
+    ]
     # An estimator is named once, not for each of its checks: names take long to write.
-    return pytest.mark.parametrize(names, list(values), ids=cache(mark.kwargs["ids"]))
+    return pytest.mark.parametrize(names, values, ids=cache(mark.kwargs["ids"]))
+
+
+def _repeats(check):
+    """Whether a check is one of the others, in another container."""
+    containers = {"check_estimator_sparse_matrix", "check_classifier_data_not_an_array"}
+    return check.keywords.get("readonly_memmap") or check.func.__name__ in containers
 
 
 def _fails_by_itself(estimator, check):

@@ -408,6 +408,7 @@ def covered(effect, truth):
     return (low <= truth) & (truth <= high)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "n_samples"), [("standard_error", 300), ("bootstrap", 200)]
 )
@@ -438,6 +439,7 @@ def test_coverage(method, n_samples):
     assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.9 / np.sqrt(n_samples))
 
 
+@pytest.mark.thorough
 def test_coverage_by_standard_errors_over_levels():
     """A level's rows take part in two steps, so that the steps are correlated."""
     rng = np.random.default_rng(0)
@@ -460,6 +462,7 @@ def levelled(level, b):
     return np.array(["pqrs".index(name) for name in level]) * b.astype(float)
 
 
+@pytest.mark.thorough
 def test_bands_of_the_bootstrap_are_the_quantiles_of_refits():
     X, _ = numeric_table(n_rows=50)
     params = {"features": [0, (0, 1)], "n_intervals": 4}

@@ -282,6 +282,7 @@ def test_hrt_follows_trees_to_the_same_losses(sampler, kind, no_checks):
     assert_array_equal(one.pvalues_, other.pvalues_)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
 def test_pvalues_are_uniform_under_the_null(test, no_checks):
     found = []
@@ -291,6 +292,7 @@ def test_pvalues_are_uniform_under_the_null(test, no_checks):
     assert kstest(found, "uniform").pvalue > 0.01
 
 
+@pytest.mark.thorough
 def test_pcm_finds_an_interaction_that_gcm_misses():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(600, 3))

@@ -72,6 +72,7 @@ def surface(design, rng, n_rows):
     return {"a": levels, "b": other.astype(str)}, table[level, other], 1.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", ["jump", "dose by site", "two categories"])
 def test_residuals_of_what_a_surface_drives_are_not_correlated(design):
     """Two targets that only depend on the same surface, at few rows.
@@ -95,6 +96,7 @@ def test_residuals_of_what_a_surface_drives_are_not_correlated(design):
     assert n_rejected <= 7
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("test", ["gcm", "pcm", "hrt"])
 def test_a_feature_driven_by_the_surface_of_the_target_is_not_needed(test):
     """The first feature is needed; that which shares its surface is not."""
@@ -152,6 +154,7 @@ def test_rows_on_one_side_of_a_jump_have_a_model(X):
     assert_allclose(model.predict(X), plain.predict(X))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", ["dose by site", "two categories"])
 def test_the_check_sees_surfaces_in_few_rows(design):
     """Of regressions without surfaces, at 100 rows, in one of the two residuals."""

@@ -7,6 +7,7 @@ from functools import wraps
 from importlib import import_module
 
 import numpy as np
+import pytest
 
 from sklearn_interpret import (
     additive,
@@ -965,6 +966,12 @@ DISPLAYS = {
     "TextCounterfactualDisplay": Row([_text_counterfactual]),
 }
 DRAWINGS = {name: row.drawings for name, row in DISPLAYS.items()}
+# Names and functions to parametrize by; the quick run draws the first of each display.
+EACH_DRAWING = [
+    pytest.param(name, draw, marks=pytest.mark.thorough if place else ())
+    for name, drawings in DRAWINGS.items()
+    for place, draw in enumerate(drawings)
+]
 
 
 def classes_of(family):

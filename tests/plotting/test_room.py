@@ -20,6 +20,7 @@ from tests.figures import LEAVES, text_faults
 from tests.plotting.drawings import (
     DISPLAYS,
     DRAWINGS,
+    EACH_DRAWING,
     class_of,
     lengthen_names,
     patch_axes,
@@ -212,10 +213,7 @@ def texts_beyond(figure):
     return [text for text, fault in text_faults(figure) if fault == LEAVES]
 
 
-@pytest.mark.parametrize(
-    ("name", "draw"),
-    [(name, draw) for name, draws in DRAWINGS.items() for draw in draws],
-)
+@pytest.mark.parametrize(("name", "draw"), EACH_DRAWING)
 def test_texts_stay_within_a_figure_without_a_layout(name, draw, monkeypatch):
     axes = (plt.subplots()[1] for _ in count())
     patch_axes(monkeypatch, class_of(name), axes)

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb, to_rgba_array
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
-from tests.plotting.drawings import DRAWINGS
+from tests.plotting.drawings import DRAWINGS, EACH_DRAWING
 
 OTHER_STYLES = ("dark_background", "ggplot")
 TEXT, LINE = 3.0, 1.8  # least contrasts
@@ -128,12 +128,12 @@ def drawn_in(style, draw):
         return too_faint(figure)
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_seen_and_read(name):
-    for draw in DRAWINGS[name]:
-        assert drawn_in("default", draw) == []
+@pytest.mark.parametrize(("name", "draw"), EACH_DRAWING)
+def test_seen_and_read(name, draw):
+    assert drawn_in("default", draw) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "style"), [*zip(DRAWINGS, cycle(OTHER_STYLES), strict=False)]
 )

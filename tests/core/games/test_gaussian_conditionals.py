@@ -110,6 +110,7 @@ def test_efficiency_of_samples(seed, rank):
     assert_allclose(total, np.broadcast_to(expected, total.shape), atol=1e-9 * size)
 
 
+@pytest.mark.thorough
 def test_samples_are_near_and_their_errors_are_honest(always_sampled):
     """Deviations in units of the standard error are about standard normal."""
     standardised = []
