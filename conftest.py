@@ -15,6 +15,17 @@ import pytest
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Pages of the guide whose examples take seconds: doctests of the thorough run.
+LONG_CHAPTERS = {
+    "adversarial.rst",
+    "coming_from.rst",
+    "counterfactuals.rst",
+    "importance.rst",
+    "misleading.rst",
+    "rules.rst",
+    "which_method.rst",
+}
+
 
 def pytest_addoption(parser):
     """Tell how long to look for input that breaks something."""
@@ -46,13 +57,25 @@ def pytest_collection_modifyitems(config, items):
     """
     items.sort(key=lambda item: item.path.name != "test_workers.py")
     if not config.getoption("--thorough"):
-        quick = [item for item in items if not item.get_closest_marker("thorough")]
         tests = defaultdict(list)
-        for item in quick:
+        for item in items:
+            if item.path.name in LONG_CHAPTERS:
+                item.add_marker("thorough")
             tests[item.nodeid.partition("[")[0]].append(item)
-        chosen = {item for cases in tests.values() for item in _each_value(cases)}
+        chosen = {item for cases in tests.values() for item in _quick(cases)}
         config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
         items[:] = [item for item in items if item in chosen]
+
+
+def _quick(cases):
+    """Cases of a test for the quick run."""
+    marks = {case: case.get_closest_marker("thorough") for case in cases}
+    most = min(
+        (mark.kwargs["after"] for mark in marks.values() if mark and mark.kwargs),
+        default=None,
+    )
+    quick = [case for case in cases if not marks[case] or marks[case].kwargs]
+    return _each_value(quick)[:most]
 
 
 def _each_value(cases):

@@ -125,6 +125,7 @@ def test_pvalues_do_not_grow_with_the_effect(slope):
     assert model.pvalues_[1] > 0.05
 
 
+@pytest.mark.thorough
 def test_smoothing_parameters_do_not_go_round_in_circles():
     """No warning of convergence for few rows of many functions."""
     for seed in range(6):

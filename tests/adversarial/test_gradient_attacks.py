@@ -30,6 +30,7 @@ ORDERS = {"inf": np.inf, "2": 2, "1": 1}
 BOTH = pytest.mark.parametrize("attack_class", [FastGradientSign, ProjectedGradient])
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 1000), epsilon=st.floats(0.01, 2))
 @examples(15)
@@ -182,6 +183,7 @@ def test_pipelines_and_cross_validation(attack_class):
         assert fitted.robust_score(X, Y) < fitted.score(X, Y)
 
 
+@pytest.mark.thorough(after=1)
 @BOTH
 def test_robustness_curves(attack_class):
     attack, rows, y = attack_class(SVC()).fit(X, Y), X[::3], Y[::3]

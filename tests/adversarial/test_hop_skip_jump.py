@@ -39,6 +39,7 @@ class Labels(ClassifierMixin, BaseEstimator):
         return self.classes_[self.answer(np.asarray(X)).astype(int)]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 1000), n_features=st.integers(1, 4))
 @examples(5)

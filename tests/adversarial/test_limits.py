@@ -111,6 +111,7 @@ def test_rows_as_returned_are_within_limits(
                 assert sizes.max() <= epsilon
 
 
+@pytest.mark.thorough
 def test_rows_of_another_dtype_or_container_than_those_of_fit():
     pl = pytest.importorskip("polars")
     rng = np.random.default_rng(0)
@@ -170,6 +171,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_frames_keep_categories_dtypes_and_what_is_frozen(name):
     attack, (known, y) = ATTACKS[name], frame()

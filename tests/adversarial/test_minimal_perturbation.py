@@ -119,6 +119,7 @@ def test_a_class_among_several(iris, target):
     assert (found.distances[~away] == 0).all()
 
 
+@pytest.mark.thorough(after=1)
 @every_norm
 @given(seed=st.integers(0, 10_000))
 @examples(15)
@@ -200,6 +201,7 @@ def by_penalty(model, row, own, low, high):
     return nearest
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -292,6 +294,7 @@ def test_predictions_that_are_exponentials():
     assert_allclose(found.distances, expected, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_answers_hold_among_other_rows(iris, dtype):
     X, y, _ = iris

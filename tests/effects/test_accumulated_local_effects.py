@@ -48,6 +48,7 @@ def mixed_model(seed=0, n_rows=40):
 # First order
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     ("n_intervals", "centred"), [(1, True), (4, False), (15, True), (200, True)]
@@ -137,6 +138,7 @@ def test_first_order_of_several_classes():
 # Second order
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_second_order_of_numbers(seed, weighted):
@@ -273,6 +275,7 @@ def test_rows_outside_of_edges_do_not_count_in_the_mean():
 # Order of levels
 
 
+@pytest.mark.thorough
 def test_the_order_by_similarity():
     for seed in range(5):
         X, y = mixed_frame(n_rows=80, seed=seed)

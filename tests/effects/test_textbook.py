@@ -46,6 +46,7 @@ def forest():
     return FrozenEstimator(forest), X
 
 
+@pytest.mark.thorough
 def test_accumulated_local_effects_recover_the_terms_of_a_forest(forest):
     model, X = forest
     local = ALE(model).fit(X)
@@ -84,6 +85,7 @@ def levels_and_spreads(fitted):
     return fitted.average_, fitted.heterogeneity_ if is_ice else fitted.standard_errors_
 
 
+@pytest.mark.thorough(after=2)
 @examples(15)
 @given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
 @pytest.mark.parametrize("effect", [PartialDependence, ICE, ConditionalDependence, ALE])

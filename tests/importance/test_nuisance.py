@@ -33,6 +33,7 @@ def test_the_default_nuisance_takes_weights_for_copies(X):
     assert_allclose(both.predict(X) @ [1, 1], 0, atol=1e-6)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("model", [None, LinearRegression()])
 @pytest.mark.parametrize("n_targets", [1, 11])
 def test_what_residuals_depend_on_is_found(X, model, n_targets):
@@ -172,6 +173,7 @@ def test_the_check_sees_surfaces_in_few_rows(design):
     assert n_seen >= 8
 
 
+@pytest.mark.thorough
 def test_weights_are_no_dependence():
     """A row that counts twice has its noise once: it does not predict itself."""
     for seed in range(3):

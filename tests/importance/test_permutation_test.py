@@ -118,6 +118,7 @@ def test_importances_of_a_fixed_sum_are_warned_of(getter):
     of_its_own(tree, n_permutations=4).fit(X[:, :1], Y)  # nothing to share with
 
 
+@pytest.mark.thorough
 def test_classes_that_are_rare():
     """A class that a fold has never seen is no error, and labels may be any."""
     X, _ = linear_table(30)

@@ -203,6 +203,7 @@ def slow_ends(name, inspector, y, term, level):
     ]
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("name", "dispersion"),
     [
@@ -633,6 +634,7 @@ def test_blocks_of_nearly_dependent_columns(monkeypatch):
     assert np.isnan(table_of_three[1:, 3]).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", [LinearRegression(), LogisticRegression(C=np.inf)])
 def test_memory_is_that_of_the_design_and_some_columns(model):
     X = RNG.normal(size=(200_000, 20))

@@ -254,6 +254,7 @@ def test_reports_of_skore_run_checks():
         SkoreCheck("overfit").check_function(report)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_rows", [20, 200])
 @pytest.mark.parametrize("spread", [1, 5])
 def test_calibrated_probabilities_are_rarely_blamed(n_rows, spread):

@@ -114,6 +114,7 @@ def test_no_clock_decides_what_is_there(monkeypatch):
     assert "drop column" not in table(found, "Importance")
 
 
+@pytest.mark.thorough
 def test_shares_of_sage_agree_over_seeds():
     """They differ by less than their errors; a frozen model has such errors, too."""
     model = make_pipeline(StandardScaler(), SVR(C=20))
@@ -133,6 +134,7 @@ def test_shares_of_sage_agree_over_seeds():
         assert widths.min().min() > 0
 
 
+@pytest.mark.thorough
 def test_errors_of_a_frozen_model_count_the_rows():
     """A linear model's permutation importance is known: 2 b beta / var y."""
     held, slopes = 0, np.array([2.0, 1.0, 0.0])
@@ -151,6 +153,7 @@ def test_errors_of_a_frozen_model_count_the_rows():
     assert held >= 0.88 * 45
 
 
+@pytest.mark.thorough
 def test_weights_and_copies_have_the_same_effects():
     copies = np.repeat(np.arange(120), np.arange(120) % 3 + 1)
     model = make_pipeline(PolynomialFeatures(2), LinearRegression())
@@ -200,6 +203,7 @@ def test_noise_is_weighed_by_a_refit_with_weights():
     assert report.fit(Z, y, weights).checks_[0].statistic < 1e-3
 
 
+@pytest.mark.thorough
 def test_sentences_of_several_outputs():
     """Each output has its direction; what explains one output names it."""
     y = np.column_stack([2 * NUMBERS["a"], NUMBERS["b"] - NUMBERS["a"]])

@@ -162,6 +162,7 @@ def test_rounding_of_the_objective_stops_nothing():
     assert len(loss.calls) < 40
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("loss", LOSSES, ids=name)
 @given(seed=st.integers(0, 1000))
 @examples(5)

@@ -129,6 +129,7 @@ def test_values_are_those_of_the_enumerated_game(players, check, regime):
     check(0, PLAYERS[players])
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("check", CHECKS)
 def test_values_of_any_trees(check):
     """Hence also efficiency, symmetry, linearity, and zero for unused features."""
