@@ -180,6 +180,7 @@ def test_proofs_of_linear_models_against_rows_near(seed):
             assert found.status[i] in ("found", "impossible")
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     "offset, scaled", [(0, False), (0, True), (100, True), (1e6, True)]
 )

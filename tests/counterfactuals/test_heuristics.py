@@ -84,6 +84,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("case", CASES)
 def test_valid_and_no_farther_than_the_baseline(case):
     model, X, rows = CASES[case]()
@@ -150,6 +151,7 @@ def test_all_rows_are_asked_about_together():
     assert numbers[1] < 4 * numbers[0]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     "parameters",
     [{"first_radius": 20.0}, {"first_radius": 0.01}, {"decrease": 10**200}],

@@ -135,6 +135,7 @@ def long_texts():
     return texts, np.array(sums) > 5
 
 
+@pytest.mark.thorough(after=1)
 @nothing_found
 @pytest.mark.parametrize("kind", ["counts", "tf-idf", "steps"])
 def test_long_texts_are_proved_without_asking_about_all_sets(kind):

@@ -175,11 +175,6 @@ def test_texts_of_long_names_have_room(name, monkeypatch):
     assert text_faults(DRAWINGS[name][0]().figure_) == []
 
 
-@pytest.mark.parametrize("name", WITH_PANELS)
-def test_texts_of_panels_have_room(name):
-    assert text_faults(panels_of(name, 2).figure_) == []
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("long", [False, True])

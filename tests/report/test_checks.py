@@ -181,6 +181,7 @@ def test_one_feature():
     assert "one feature" in found["noise"].finding
 
 
+@pytest.mark.thorough
 def test_mixed_table_with_missing_values():
     """Categories, booleans and missing values; two columns say the same."""
     rng = np.random.default_rng(0)

@@ -38,6 +38,7 @@ def table(section, caption):
     return next(parts).columns
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("model", [Ridge(), KNeighborsRegressor()])
 def test_losses_are_weighted(model):
     """Means of folds, and the references, which are fitted with the weights, too."""
@@ -91,6 +92,7 @@ def test_drop_column_uses_the_folds_and_the_weights():
     np.testing.assert_allclose(columns["± (drop)"], stats.t.ppf(0.975, 3) * widths)
 
 
+@pytest.mark.thorough
 def test_order_of_rows_moves_no_importance():
     """Sorted by target, rows of unshuffled folds have targets of their own."""
     order = np.argsort(Y, kind="stable")
@@ -104,6 +106,7 @@ def test_order_of_rows_moves_no_importance():
     assert (moves < found["± (drop)"]).all()
 
 
+@pytest.mark.thorough
 def test_no_clock_decides_what_is_there(monkeypatch):
     """Columns depend on the model and on sizes; those of a slow search are missing."""
     clock = iter(range(0, 10**9, 10**4))
@@ -224,6 +227,7 @@ def test_sentences_of_several_outputs():
     assert section.summary.endswith("Of 6 outputs, these are the first 3.")
 
 
+@pytest.mark.thorough
 def test_targets_in_a_column_are_one_target():
     found = sections(LinearRegression(), X, Y.to_frame(), "overview", "importance")
     assert "removes" in found[0].summary

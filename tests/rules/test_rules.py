@@ -145,6 +145,7 @@ AT_RANDOM = [
 ]
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("model", AT_RANDOM, ids=str)
 def test_the_seed_decides(model):
     X, y = load_digits(return_X_y=True)
@@ -170,6 +171,7 @@ def test_one_row(model):
     assert model.predict([[5.0, 2.0], [np.nan, np.nan]]).tolist() == ["a", "a"]
 
 
+@pytest.mark.thorough(after=3)
 @every_classifier
 def test_columns_that_are_all_missing(model):
     X = np.column_stack([np.full(20, np.nan), np.arange(20)])
@@ -366,6 +368,7 @@ def test_a_class_that_is_never_predicted_is_named(model):
     assert set(model.predict(IMBALANCED)) == {"healthy"}
 
 
+@pytest.mark.thorough(after=2)
 @every_classifier
 def test_balanced_classes_are_rows_that_weigh_as_much(model):
     """Shares are of weighted classes; coverage counts the rows as they are."""
