@@ -1,5 +1,7 @@
 """Files of skops hold every estimator, fitted on frames as on arrays."""
 
+from functools import partial
+
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -14,6 +16,7 @@ from sklearn_interpret.estimator_checks._tables import (
 )
 from sklearn_interpret.surrogates import LimeImage
 from tests.instances import ARGUMENTS, OF_TEXTS, instances, wraps_a_model
+from tests.speeds import first
 
 skops = pytest.importorskip("skops.io")
 
@@ -21,34 +24,43 @@ skops = pytest.importorskip("skops.io")
 OF_NUMBERS = ("SparseLinear", "KMedoids", "NearestPrototype", "MMDCritic")
 
 
+TABLES = {
+    "pandas": partial(mixed_frame, "pandas"),
+    "polars": partial(mixed_frame, "polars"),
+    "numbers": lambda estimator: named_table(),
+}
+
+
 def cases(kind):
-    """Instances and tables: of numbers, and mixed ones for what takes these."""
-    first, *others = instances(kind)
-    if not kind.__name__.startswith(OF_NUMBERS):
-        for library in ("pandas", "polars"):
-            yield first, mixed_frame(library, first)
-    for estimator in (first, *others[-1:]):
-        yield estimator, named_table()
+    """Tables, mixed ones for what takes these, and instances of a kind, by position."""
+    tables = [*TABLES]
+    if kind.__name__.startswith(OF_NUMBERS):
+        tables = ["numbers"]
+    return first([*((kind, table, 0) for table in tables), (kind, "numbers", -1)])
 
 
 # The tables are small, and partly noise.
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @pytest.mark.parametrize(
-    "kind",
-    [kind for kind in ARGUMENTS if kind not in {*OF_TEXTS, LimeImage}],
-    ids=lambda kind: kind.__name__,
+    ("kind", "table", "place"),
+    [
+        case
+        for kind in ARGUMENTS
+        if kind not in {*OF_TEXTS, LimeImage}
+        for case in cases(kind)
+    ],
 )
-def test_frames(kind):
-    for estimator, X in cases(kind):
-        y, params = target_for(estimator), {}
-        if wraps_a_model(kind):
-            model = clone(recorder_for(estimator)).fit(X, y)
-            params["estimator"] = FrozenEstimator(model)
-        fitted = prepared(estimator, **params).fit(X, y)
-        # Importances are computed on first access, before they are saved.
-        expected = everything(fitted, X[:2])
-        file = skops.dumps(fitted)
-        found = skops.loads(file, trusted=skops.get_untrusted_types(data=file))
-        assert_same(everything(found, X[:2]), expected)
-        assert_same(found.feature_names_in_, fitted.feature_names_in_)
+def test_frames(kind, table, place):
+    estimator = instances(kind)[place]
+    X, y, params = TABLES[table](estimator), target_for(estimator), {}
+    if wraps_a_model(kind):
+        model = clone(recorder_for(estimator)).fit(X, y)
+        params["estimator"] = FrozenEstimator(model)
+    fitted = prepared(estimator, **params).fit(X, y)
+    # Importances are computed on first access, before they are saved.
+    expected = everything(fitted, X[:2])
+    file = skops.dumps(fitted)
+    found = skops.loads(file, trusted=skops.get_untrusted_types(data=file))
+    assert_same(everything(found, X[:2]), expected)
+    assert_same(found.feature_names_in_, fitted.feature_names_in_)

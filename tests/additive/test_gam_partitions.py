@@ -19,6 +19,7 @@ from sklearn_interpret.exceptions import (
 )
 from sklearn_interpret.partitions import RowBatches
 from tests.partitions import in_batches
+from tests.speeds import more
 
 N_ROWS = 1200
 
@@ -140,13 +141,14 @@ def assert_same(found, expected, rows, *, tol=1e-12):
         )
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
 @pytest.mark.parametrize(
     ("name", "n_partitions"),
     [
         *product(CASES, [7]),
-        *product(["weights", "poisson", "gamma", "missing"], [1, 2, 64]),
-        *product(["quantiles", "classes"], [1, 64]),
+        *more(product(["weights", "poisson", "gamma", "missing"], [1, 2, 64])),
+        *more(product(["quantiles", "classes"], [1, 64])),
     ],
 )
 def test_equals_the_fit_in_memory(name, n_partitions):
@@ -161,6 +163,7 @@ def test_equals_the_fit_in_memory(name, n_partitions):
         assert found.theta_ == pytest.approx(expected.theta_, rel=tol)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("name", ["normal", "quantiles", "gamma", "three classes"])
 def test_numbers_of_passes(name):
     model, y = CASES[name]

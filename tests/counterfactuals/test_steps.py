@@ -136,6 +136,7 @@ def read_again(table):
     return again.astype(TABLE.dtypes)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("method", [ExactCounterfactual, WachterCounterfactual])
 @pytest.mark.parametrize("name", MODELS)
 def test_what_is_found_holds_when_it_is_written(name, method):

@@ -207,6 +207,7 @@ def cities(n_levels):
     return pd.DataFrame({"city": names, "x": rng.normal(size=len(names))})
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("n_levels", [13, 50, 90, 300])
 def test_many_levels_stand_below_each_other(n_levels):
     """Each has its name while there is room; more are thinned."""
@@ -266,6 +267,7 @@ def test_an_order_by_effect_is_none_by_similarity():
     assert names == effects.sort_values(ascending=False).index.tolist()
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("n_entries", [1, 31])  # laid out by matplotlib, and by us
 def test_long_names_next_to_a_colour_bar_are_not_cut(n_entries):
     levels = np.array([f"level number {k} of a feature" for k in range(4)])
@@ -360,6 +362,7 @@ def test_a_colour_and_a_label_of_the_users():
     assert texts[:2] == ["linear $model$", "this model's curve, 90 %"]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("features", [[0], [0, 1], [0, 1, 2, 3]])
 @pytest.mark.parametrize("own", [True, False])
 def test_two_models_on_the_same_axes(features, own):

@@ -18,6 +18,8 @@ from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
 from sklearn_interpret.effects import PartialDependence
 from tests.references.memory import peak_memory
 
+pytestmark = pytest.mark.thorough
+
 FEW, MANY = 1000, 3000
 # Grids that are given: quantiles sort a column in passing.
 GRIDS = {"custom_values": {j: np.linspace(-2, 2, 9) for j in range(6)}}

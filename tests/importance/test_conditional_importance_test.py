@@ -264,6 +264,7 @@ class OpaqueClassifier(ClassifierMixin, BaseEstimator):
         return self._model.predict(X)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("sampler", ["residuals", "gaussian"])
 @pytest.mark.parametrize("kind", ["numbers", "two classes", "three classes"])
 def test_hrt_follows_trees_to_the_same_losses(sampler, kind, no_checks):
@@ -282,6 +283,7 @@ def test_hrt_follows_trees_to_the_same_losses(sampler, kind, no_checks):
     assert_array_equal(one.pvalues_, other.pvalues_)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
 def test_pvalues_are_uniform_under_the_null(test, no_checks):
     found = []
@@ -291,6 +293,7 @@ def test_pvalues_are_uniform_under_the_null(test, no_checks):
     assert kstest(found, "uniform").pvalue > 0.01
 
 
+@pytest.mark.thorough
 def test_pcm_finds_an_interaction_that_gcm_misses():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(600, 3))
@@ -340,6 +343,7 @@ def test_groups_have_no_units(test, no_checks):
     assert_allclose(one.pvalues_, other.pvalues_, rtol=1e-6)
 
 
+@pytest.mark.thorough(after=2)
 @of_each
 def test_frames_with_categories(test, few_trees, known_smoothing):
     frame, y = mixed_frame(120)
@@ -357,6 +361,7 @@ def test_frames_with_categories(test, few_trees, known_smoothing):
     assert_allclose(again.pvalues_, found.pvalues_)
 
 
+@pytest.mark.thorough(after=2)
 @of_each
 @pytest.mark.parametrize(
     "target",
@@ -381,6 +386,7 @@ def test_kinds_of_targets(test, target, no_checks):
     assert found.predict(rows).shape[0] == 400
 
 
+@pytest.mark.thorough(after=2)
 @of_each
 def test_pipelines_and_frozen_models(test, no_checks, known_smoothing):
     frame, y = mixed_frame()
@@ -415,6 +421,7 @@ REFERRING = {
 }
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.ExtrapolationWarning")
 @pytest.mark.parametrize("name", REFERRING)
 def test_models_that_refer_to_columns_are_fitted_without_one(name, no_checks):
@@ -507,6 +514,7 @@ def test_seeds_and_workers(test, no_checks):
     assert one.get_params() == before
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("test", ["gcm", "pcm", "hrt"])
 def test_weak_nuisances_are_named(test):
     rng = np.random.default_rng(0)
@@ -589,6 +597,7 @@ ODD_ROWS = {
 }
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.WeakNuisanceWarning",
     "ignore::sklearn_interpret.exceptions.ExtrapolationWarning",
@@ -606,6 +615,7 @@ def test_odd_rows(test, kind, few_trees):
         assert_array_equal(found.importances_[1:], 0)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("nuisance", [LinearRegression(), None, TREE])
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
 def test_nothing_is_left_of_copies(test, nuisance, no_checks, known_smoothing):
@@ -642,6 +652,7 @@ def test_rare_classes(test, n_rare, no_checks):
     assert found.pvalues_.min() > 0.01
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
 @of_each
 def test_more_features_than_rows(test, few_trees):

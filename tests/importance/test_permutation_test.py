@@ -36,6 +36,7 @@ X, Y = linear_table()
 of_its_own = partial(PermutationTest, importance_getter="auto")
 
 
+@pytest.mark.thorough
 def test_pvalues_of_noise_are_uniform():
     """Of features next to a real one, which has the smallest p-value there is."""
     rng = np.random.default_rng(0)
@@ -53,6 +54,7 @@ def test_pvalues_of_noise_are_uniform():
     assert np.mean(np.array(real) <= 0.05) > 0.95
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "model, n_tables",
     [(LinearRegression(), 15), (DecisionTreeRegressor(max_depth=3, random_state=0), 5)],
@@ -116,6 +118,7 @@ def test_importances_of_a_fixed_sum_are_warned_of(getter):
     of_its_own(tree, n_permutations=4).fit(X[:, :1], Y)  # nothing to share with
 
 
+@pytest.mark.thorough
 def test_classes_that_are_rare():
     """A class that a fold has never seen is no error, and labels may be any."""
     X, _ = linear_table(30)
@@ -140,6 +143,7 @@ def test_what_the_held_out_importances_need():
     assert test.fit(X, outputs).pvalues_[[0, 2]].tolist() == [0.1, 0.1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "model",
     [

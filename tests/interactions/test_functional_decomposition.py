@@ -185,6 +185,7 @@ def check_components(model, data, method):
     np.testing.assert_allclose(explanation.remainder, 0, atol=1e-10)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("name", MODELS)
 def test_components_are_those_of_the_definition(name):
     estimator, data, y, method = MODELS[name]

@@ -227,6 +227,7 @@ def test_three_way_interactions_of_a_product_of_three():
 # Trees and brute force
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     "model, method, n_classes",
     [
@@ -592,6 +593,7 @@ def test_sums_grow_with_rows_pairs_triples_and_passes(wide_trees):
     assert n_sums(30, 300) < n_sums(30, 300, memory=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("inspector", [HStatistic, PartialDependenceInteraction])
 @pytest.mark.parametrize("method", ["brute", "tree"])
 def test_memory_until_the_warning_of_many_pairs(
@@ -611,6 +613,7 @@ def test_memory_until_the_warning_of_many_pairs(
     assert peak_memory(stopped) < 2 * 8 * WIDE.shape[1] ** 2 + 1.5 * 2**20
 
 
+@pytest.mark.thorough
 def test_memory_is_that_of_few_rows_at_once(wide_trees):
     rows = np.random.default_rng(0).normal(size=(5_000, WIDE.shape[1]))
     h = HStatistic(wide_trees, features=range(100), pairs=[(0, 1)])
@@ -641,6 +644,7 @@ def test_triples_are_those_whose_pairs_are_there():
     assert list(h.three_way_) == [("x0", "x1", "x2"), ("x0", "x1", "x3")]
 
 
+@pytest.mark.thorough
 def test_effects_of_many_rows_stay_within_the_working_memory():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 5))

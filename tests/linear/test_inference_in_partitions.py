@@ -89,6 +89,7 @@ def assert_same(inspector, y, columns, weights, n_partitions=7):
         assert_allclose(getattr(inspector, name), expected[name], err_msg=name, **EXACT)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.OverdispersionWarning"
 )

@@ -181,6 +181,7 @@ def test_one_feature():
     assert "one feature" in found["noise"].finding
 
 
+@pytest.mark.thorough
 def test_mixed_table_with_missing_values():
     """Categories, booleans and missing values; two columns say the same."""
     rng = np.random.default_rng(0)
@@ -254,6 +255,7 @@ def test_reports_of_skore_run_checks():
         SkoreCheck("overfit").check_function(report)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_rows", [20, 200])
 @pytest.mark.parametrize("spread", [1, 5])
 def test_calibrated_probabilities_are_rarely_blamed(n_rows, spread):

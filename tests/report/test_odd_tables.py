@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from sklearn_interpret.report import InspectionReport
+from tests.speeds import first
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(80, 3)), columns=list("abc"))
@@ -44,11 +45,13 @@ def rare(n_rows, of):
 
 @pytest.mark.parametrize(
     ("model", "y"),
-    [
-        (TREES, rare(3, CLASSES)),
-        (LogisticRegression(), rare(1, CLASSES)),
-        (TREES, rare(1, "v")),
-    ],
+    first(
+        [
+            (TREES, rare(3, CLASSES)),
+            (LogisticRegression(), rare(1, CLASSES)),
+            (TREES, rare(1, "v")),
+        ]
+    ),
 )
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
 def test_classes_that_folds_lack(model, y):
@@ -57,6 +60,7 @@ def test_classes_that_folds_lack(model, y):
     assert texts["effects"].startswith("On average,")
 
 
+@pytest.mark.thorough
 def test_class_that_the_rows_of_a_frozen_model_lack():
     model = LogisticRegression().fit(X, rare(3, CLASSES))
     texts, _ = summaries(FrozenEstimator(model), X[3:], CLASSES[3:])
@@ -65,6 +69,7 @@ def test_class_that_the_rows_of_a_frozen_model_lack():
     assert "nfluen" not in texts["training"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "gone",
     [
@@ -104,6 +109,7 @@ def test_characters_that_no_page_may_have():
         ElementTree.fromstring(f"<svg {drawing.split('</svg>')[0]}</svg>")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "y"),
     [
@@ -118,6 +124,7 @@ def test_several_outputs(model, y):
     assert texts["chance"].startswith("The rows have several targets")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_rows", [8, 25])
 def test_few_rows_of_a_frozen_model(n_rows):
     model = FrozenEstimator(LinearRegression().fit(X, Y))

@@ -1,7 +1,7 @@
 """Columns as trees take them, and intervals of ranks as conditions."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.tree import DecisionTreeRegressor
@@ -11,6 +11,7 @@ from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.rules._ordered_table import OrderedTable
 from tests.rules.test_rules import random_table
+from tests.speeds import examples
 
 
 def space_of(X):
@@ -44,7 +45,7 @@ def test_levels_are_ordered_by_their_mean_target():
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_conditions_hold_where_the_intervals_do(seed):
     rng = np.random.default_rng(seed)

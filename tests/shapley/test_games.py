@@ -200,6 +200,7 @@ def test_all_orders_are_exact(n_permutations):
     assert_array_equal(explanation.standard_errors, 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("antithetic", [True, False])
 def test_standard_errors_are_honest(antithetic):
     rng = np.random.default_rng(0)

@@ -147,6 +147,7 @@ def case(request):
     return model, X[:4], X[20:29], lambda rows: ask(model, rows)
 
 
+@pytest.mark.thorough(after=5)
 def test_interventional_values(case):
     model, rows, background, ask = case
     weights = np.random.default_rng(0).integers(1, 4, size=len(background))

@@ -16,6 +16,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret._core.trees.shapley.values import TreeShare
 from sklearn_interpret.shapley import TreeSHAP
 
+pytestmark = pytest.mark.thorough
+
 FEW, MANY = 1500, 6000
 IMPORTANCES = "feature_importances_"
 

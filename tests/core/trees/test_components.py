@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -25,6 +25,7 @@ from tests.references.trees import (
     telling_rows,
     with_cover,
 )
+from tests.speeds import examples
 
 PLAYERS = {
     "features": np.arange(5),
@@ -94,7 +95,7 @@ def test_components_are_those_of_the_definition(players, max_order, regime):
     check(0, players, max_order, depth=6)
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(seed=st.integers(0, 10**6), depth=st.integers(0, 7))
 def test_components_of_any_trees(seed, depth):
     check(seed, np.arange(5), 5, depth=depth)

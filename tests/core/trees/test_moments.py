@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -13,6 +13,7 @@ from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
 from sklearn_interpret._core.trees.moments import TreeProducts
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.trees import random_ensemble
+from tests.speeds import examples
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
 
@@ -86,7 +87,7 @@ GROUPS = {
 }
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     seed=st.integers(0, 2**16),
     k=st.sampled_from([1, 3]),

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -26,6 +26,7 @@ from sklearn_interpret._core.trees.effects.tree_effects import (
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.observed import mean_given
 from tests.references.trees import random_ensemble, telling_rows
+from tests.speeds import examples
 
 GROUPS = ([0], [1], [2], [3]), ([2], [3, 0]), ([1], [0, 2], [3])
 
@@ -83,7 +84,7 @@ any_trees = given(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @any_trees
 def test_pairs_of_any_trees(seed, n_categorical, k, n_rows):
     trees = random_ensemble(seed, n_categorical=n_categorical, k=k)
@@ -94,7 +95,7 @@ def test_pairs_of_any_trees(seed, n_categorical, k, n_rows):
     check_pairs(trees, codes, weights, groups, pairs)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
 def test_sets_of_any_trees(seed, n_categorical):
     trees = random_ensemble(seed, n_categorical=n_categorical, k=1 + seed % 2)
@@ -130,7 +131,7 @@ def check_outcomes(trees, codes, weights, groups):
         assert_allclose(curves[which], expected, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @any_trees
 def test_outcomes_of_any_trees(seed, n_categorical, k, n_rows):
     trees = random_ensemble(seed, n_categorical=n_categorical, k=k)

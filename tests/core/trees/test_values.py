@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -35,6 +35,7 @@ from tests.references.trees import (
     telling_rows,
     with_cover,
 )
+from tests.speeds import examples
 
 N_CATEGORICAL = 1
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
@@ -134,11 +135,12 @@ def test_values_are_those_of_the_enumerated_game(players, check, regime):
     check(0, PLAYERS[players])
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("check", CHECKS)
 def test_values_of_any_trees(check):
     """Hence also efficiency, symmetry, linearity, and zero for unused features."""
 
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     @given(seed=st.integers(0, 2**16), depth=st.integers(0, 5), k=st.integers(1, 3))
     def holds(seed, depth, k):
         check(seed, np.arange(4), depth=depth, k=k, n_features=4)

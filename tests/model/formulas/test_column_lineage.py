@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import issparse
@@ -57,6 +57,7 @@ from sklearn_interpret._model.formulas.column_lineage import (
     n_input_columns,
 )
 from sklearn_interpret.exceptions import UnreadableModelError
+from tests.speeds import examples
 
 N = 60
 
@@ -361,7 +362,7 @@ def test_columns_by_selector():
     assert_array_equal(input_columns(transformer, 3), [1, 0, 2, 0, 1])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     chosen=st.lists(st.lists(st.integers(0, 3), unique=True), min_size=1, max_size=4),
     kinds=st.lists(st.integers(0, 4), min_size=4, max_size=4),

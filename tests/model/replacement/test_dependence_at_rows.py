@@ -106,6 +106,7 @@ def columns_of(players, chosen):
     return [j for player in chosen for j in players[player]]
 
 
+@pytest.mark.thorough
 def test_columns_of_no_player_take_little_memory():
     X = RNG.normal(size=(300, 1000))
     response = make_response(frozen(lambda a, *others: a))
@@ -116,6 +117,7 @@ def test_columns_of_no_player_take_little_memory():
     assert peak_memory(made) < 1.5 * X.nbytes
 
 
+@pytest.mark.thorough(after=7)
 @pytest.mark.parametrize("players_of", [alone_in, grouped])
 @pytest.mark.parametrize("name", TABLES)
 def test_the_definition_with_no_row_sent_twice(name, players_of):
@@ -180,6 +182,7 @@ def test_outcomes_are_the_responses_at_every_point(name, memory):
                 assert_allclose(outcomes[:, point], model.predict(altered), atol=1e-12)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("name", ["continuous", "mixed", "few values"])
 def test_blocks_change_nothing(name):
     X = TABLES[name]

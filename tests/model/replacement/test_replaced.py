@@ -107,6 +107,7 @@ def working_memory(mebibytes):
 MEMORIES = (1024, 2e-3, 1e-9)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("memory", MEMORIES)
 @pytest.mark.parametrize("model, n_outputs", [(TREE, 1), (Counting(), 2)])
 def test_answers_are_those_of_single_rows(model, n_outputs, memory):
@@ -130,6 +131,7 @@ def test_trees_are_read_unless_there_are_few_rows_to_predict(n_rows, reads):
         assert isinstance(found, ReplacedTrees) is expected
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_blocks_do_not_depend_on_the_number_of_workers(memory):
     rows = as_rows(X)

@@ -211,6 +211,7 @@ def test_sums_of_trees(name, players):
     check_outcomes(observed, ask, X, players)
 
 
+@pytest.mark.thorough(after=7)
 @pytest.mark.parametrize("name", LINKS)
 def test_functions_of_sums(name):
     model, X, asked = LINKS[name]

@@ -97,6 +97,7 @@ def test_scores_that_a_model_cannot_have(inspector):
         inspector(LinearRegression(), scoring="neg_log_loss").fit(X, X[:, 0])
 
 
+@pytest.mark.thorough
 def test_inspectors_score_rows_without_a_class():
     """Permutation and drop-column importance, fidelity, removal of rows."""
     y = np.array(["a", "b", "c"])[PLACES]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.frozen import FrozenEstimator
@@ -26,6 +26,7 @@ from sklearn_interpret.exceptions import (
 )
 from sklearn_interpret.linear import CoefficientInference, SparseLinearClassifier
 from sklearn_interpret.surrogates import LimeTabular
+from tests.speeds import examples
 
 
 @pytest.mark.parametrize("subsample", [None, 10, 11, 1.0, np.int64(500)])
@@ -111,7 +112,7 @@ def test_missing_labels_are_named(missing):
 
 # The model itself overflows, before its numbers are looked at.
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.floats(-300, 300))
 @example(-200.0)
 @example(155.0)

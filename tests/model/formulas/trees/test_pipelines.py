@@ -149,6 +149,7 @@ RARE = {"handle_unknown": "infrequent_if_exist", "max_categories": 3}
 ORDINAL = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     "words, of_colour, of_town",
     [
@@ -342,6 +343,7 @@ def test_voting_whose_first_member_hands_on():
     assert_array_equal(model.columns, [*range(5), *range(5)])
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     ("kind", "max_features"), [("array", 5), ("pandas", 1.0), ("polars", 5)]
 )

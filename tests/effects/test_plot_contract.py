@@ -1,8 +1,9 @@
-"""The contract of all displays, over one table of them."""
+"""The contract of all displays of effects, over the table of displays."""
 
 import inspect
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,15 +21,15 @@ from sklearn_interpret.effects import (
     AccumulatedLocalEffectsDisplay,
     CeterisParibusDisplay,
     ConditionalDependence,
-    ConditionalDependenceDisplay,
     EffectComparisonDisplay,
     IndividualConditionalExpectation,
-    IndividualConditionalExpectationDisplay,
     PartialDependence,
     PartialDependenceDisplay,
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 from tests.figures import all_texts, draw
+from tests.instances import takes
+from tests.plotting.drawings import classes_of
 
 
 @dataclass
@@ -36,10 +37,27 @@ class Case:
     """A display, and how it is asked for some features."""
 
     display: type
-    kinds: tuple
-    several: bool = True
-    settings: dict = field(default_factory=dict)
-    pairs: bool = True
+
+    @cached_property
+    def _parameters(self):
+        return inspect.signature(self.display.from_estimator).parameters
+
+    @property
+    def kinds(self):
+        """Classes of the inspectors that it shows."""
+        compared = (PartialDependence, ConditionalDependence, AccumulatedLocalEffects)
+        return getattr(self.display, "_kinds", compared)
+
+    @property
+    def several(self):
+        """Whether it shows several features."""
+        return "features" in self._parameters
+
+    @property
+    def settings(self):
+        """Few points along the features."""
+        few = ("grid_resolution", "n_intervals")
+        return {name: 6 for name in few if name in self._parameters}
 
     def asking(self, *features):
         """Keyword arguments that name the features."""
@@ -53,60 +71,30 @@ class Case:
             kind(
                 FrozenEstimator(estimator),
                 features=list(features),
-                **{n: v for n, v in self.settings.items() if n in signature(kind)},
+                **{n: v for n, v in self.settings.items() if takes(kind, n)},
             ).fit(X)
             for kind in self.kinds
         ]
         return made[0] if self.several else made
 
 
-def signature(function):
-    return inspect.signature(function).parameters
+CASES = [Case(display) for display in classes_of(effects)]
+# Profiles of a row, and effects of one feature by several methods, are of no pairs.
+WITHOUT_PAIRS = {CeterisParibusDisplay, EffectComparisonDisplay}
 
 
-CASES = {
-    case.display.__name__: case
-    for case in [
-        Case(
-            PartialDependenceDisplay,
-            (PartialDependence,),
-            settings={"grid_resolution": 6},
-        ),
-        Case(
-            IndividualConditionalExpectationDisplay,
-            (IndividualConditionalExpectation,),
-            settings={"grid_resolution": 6},
-        ),
-        Case(
-            CeterisParibusDisplay,
-            (IndividualConditionalExpectation,),
-            settings={"grid_resolution": 6},
-            pairs=False,
-        ),
-        Case(
-            ConditionalDependenceDisplay,
-            (ConditionalDependence,),
-            settings={"n_intervals": 6},
-        ),
-        Case(
-            AccumulatedLocalEffectsDisplay,
-            (AccumulatedLocalEffects,),
-            settings={"n_intervals": 6},
-        ),
-        Case(
-            EffectComparisonDisplay,
-            (PartialDependence, ConditionalDependence, AccumulatedLocalEffects),
-            several=False,
-            pairs=False,
-            settings={"n_intervals": 6, "grid_resolution": 6},
-        ),
-    ]
-}
+def each(cases):
+    """Parametrize by cases."""
+    return pytest.mark.parametrize("case", cases, ids=lambda c: c.display.__name__)
 
 
-@pytest.fixture(params=CASES)
+of_several = each([case for case in CASES if case.several])
+of_pairs = each([case for case in CASES if case.display not in WITHOUT_PAIRS])
+
+
+@pytest.fixture(params=CASES, ids=lambda case: case.display.__name__)
 def case(request):
-    return CASES[request.param]
+    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -137,12 +125,6 @@ def mean_rows(frame):
         if name in frame:
             frame = frame[frame[name].isna()]
     return frame
-
-
-def test_every_display_is_in_the_table():
-    exported = {name for name in effects.__all__ if name.endswith("Display")}
-    # Regions are those of one model and one feature; they have tests of their own.
-    assert exported == CASES.keys() | {"RegionalEffectDisplay"}
 
 
 def test_given_array_of_axes(case, regression):
@@ -212,9 +194,10 @@ def test_table_has_the_numbers_drawn(case, mixed):
 
 def test_bands_lie_where_the_table_says(case, regression):
     model, X = regression
+    asked = case.asking("first")
     if case.display is AccumulatedLocalEffectsDisplay:
-        case = Case(case.display, case.kinds, settings={"confidence_level": 0.9})
-    display = case.display.from_estimator(model, X, **case.asking("first"))
+        asked = {"features": ["first"], "confidence_level": 0.9}
+    display = case.display.from_estimator(model, X, **asked)
     frame = display.to_frame()
     bands = [band for panel in display.bands_ for band in panel]
     assert bool(bands) == ("low" in frame)
@@ -226,9 +209,7 @@ def test_bands_lie_where_the_table_says(case, regression):
     assert not any(display.plot(band=False).bands_)
 
 
-@pytest.mark.parametrize(
-    "case", [c for c in CASES.values() if c.display is not CeterisParibusDisplay]
-)
+@each([case for case in CASES if case.display is not CeterisParibusDisplay])
 def test_fitted_inspectors_are_not_fitted_again(case, regression, monkeypatch):
     model, X = regression
     fitted = case.fitted(model, X, "first")
@@ -411,9 +392,8 @@ def test_folds_with_other_outputs_are_refused(case):
         case.display.from_cv_results({"estimator": [fewer, full]}, X, **case.asking(0))
 
 
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.several])
-def test_folds_of_inspectors(name, folds):
-    case = CASES[name]
+@of_several
+def test_folds_of_inspectors(case, folds):
     _, X = folds
     (kind,) = case.kinds
     y = X["first"] + X["second"] ** 2
@@ -428,9 +408,8 @@ def test_folds_of_inspectors(name, folds):
     pd.testing.assert_frame_equal(display.to_frame(), other.to_frame())
 
 
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.several])
-def test_many_features(name):
-    case = CASES[name]
+@of_several
+def test_many_features(case):
     n_features = 7
     X, _ = numeric_table(30, n_features)
     model = LinearRegression().fit(X, X @ np.arange(n_features))
@@ -454,18 +433,18 @@ def test_many_features(name):
     assert names == [f"x{rank}" for rank in ranks[:5]]
 
 
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.several])
-def test_common_range(name, regression):
-    case, (model, X) = CASES[name], regression
+@of_several
+def test_common_range(case, regression):
+    model, X = regression
     display = case.display.from_estimator(model, X, **case.settings)
     assert len({ax.get_ylim() for ax in display.axes_.flat}) == 1
     display.plot(share_y=False)
     assert len({ax.get_ylim() for ax in display.axes_.flat}) == 3
 
 
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.pairs])
-def test_pairs(name, mixed):
-    case, (model, X) = CASES[name], mixed
+@of_pairs
+def test_pairs(case, mixed):
+    model, X = mixed
     pairs = [("size", "rooms"), ("colour", "size"), ("size", "town"), ("new", "town")]
     display = case.display.from_estimator(model, X, **case.asking("size", *pairs))
     draw(display.figure_)
@@ -489,9 +468,9 @@ def test_pairs(name, mixed):
         assert display.colorbars_[place] is not None
 
 
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.pairs])
-def test_entries_of_a_fitted_inspector_can_be_chosen(name, mixed):
-    case, (model, X) = CASES[name], mixed
+@of_pairs
+def test_entries_of_a_fitted_inspector_can_be_chosen(case, mixed):
+    model, X = mixed
     fitted = case.fitted(model, X, "rooms", "size", ("size", "new"))
     display = case.display.from_estimator(fitted, X, features=[("size", "new"), "size"])
     assert display.feature_names == [("size", "new"), "size"]
