@@ -25,7 +25,11 @@ def observed(check, read_labels, needed, sample):
     rows, weights = sample.rows, sample.weights
     check(rows)
     labels = read_labels(sample.y)
-    return rows.n_rows, labels, {k: Summary.of(rows, weights, *k) for k in needed}
+    return (
+        rows.n_rows,
+        labels,
+        {k: Summary.of_column(rows, weights, *k) for k in needed},
+    )
 
 
 def both_observed(first, second):

@@ -82,7 +82,7 @@ class BaseAttack(BaseRowSearch):
     def _make_response(self):
         model, target = self.estimator_, self.target
         if not is_classifier(model):
-            return TargetOutcome.of(model, self.desired, target)
+            return TargetOutcome.of_model(model, self.desired, target)
         if self.desired is not None:
             raise ValueError(
                 f"desired={self.desired!r} is an interval of a regressor's "
@@ -409,7 +409,7 @@ class Budget:
         low, high = self.low - steps, self.high - steps
         return steps + farthest(slopes, low, high, radius, self.norm)
 
-    def values(self, steps):
+    def rows_after(self, steps):
         """Encoded rows after some steps, as their columns take them, in the ball."""
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
@@ -482,8 +482,8 @@ class BaseGradientAttack(BaseAttack):
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             place = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:
-            place = self._best_of(every, every.values(steps), m)
-        values = budget.values(steps.reshape(n, m, -1)[rows, place])
+            place = self._best_of(every, every.rows_after(steps), m)
+        values = budget.rows_after(steps.reshape(n, m, -1)[rows, place])
         return values, rivals[rows, place]
 
     def _best_of(self, budget, values, number):

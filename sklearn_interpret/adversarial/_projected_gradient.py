@@ -182,7 +182,7 @@ class ProjectedGradient(BaseGradientAttack):
         for _ in counted(range(self.n_steps + 1)):
             rows = left[going]
             here, index = budget.part(rows), budget.index[rows]
-            values = here.values(steps)
+            values = here.rows_after(steps)
             rival, margin, _ = self._margins.at(problem, values, index)
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]

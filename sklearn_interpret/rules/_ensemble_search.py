@@ -117,7 +117,7 @@ class EnsembleSearch:
     def _problem(self, targets, weights, seed):
         """Rules grown by some weights, the columns of all rows, and the lasso."""
         weights = weights * self.class_weights
-        table = OrderedTable.of(self.space, self.codes, targets, weights)
+        table = OrderedTable.of_codes(self.space, self.codes, targets, weights)
         random = np.random.RandomState(seed)
         rules = boosted_rules(
             table, targets, weights, self.loss, random=random, **self.growth

@@ -320,7 +320,7 @@ def _leaves(tree, space, codes, labels, weights):
     # Trees for either of two classes have the same leaves.
     for label in classes[len(classes) == 2 :]:
         positive = labels == label
-        table = OrderedTable.of(space, codes, positive, weights)
+        table = OrderedTable.of_codes(space, codes, positive, weights)
         grown = tree.fit(table.ranks.T, positive, sample_weight=weights).tree_
         for rule, child in zip(table.rules(grown), grown.children_left, strict=True):
             if rule and child < 0:

@@ -85,7 +85,7 @@ class Attributor(ABC):
         return self.n_coalitions(n_players)
 
     @abstractmethod
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions (m, n_players, k) of `PlayedRows` of a `CoalitionGame`.
 
         Also returns a dict of further fields of the explanation.
@@ -117,7 +117,7 @@ class AllCoalitions(Attributor):
         """Interaction values (n_players, n_players, k), zero on the diagonal."""
         return interactions_of_all(known)
 
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions, and standard errors if coalitions are sampled."""
         shape = *played.active.shape, len(game.base_values)
         values, errors = np.zeros((2, *shape))
@@ -226,7 +226,7 @@ class BaseCoalitional(BasePlayers):
 
 def _attributions_of(attributor, game, rows):
     played = game.play(rows)
-    values, fields = attributor.values(game, played)
+    values, fields = attributor.attribute(game, played)
     return (values, played.predictions, fields), played.saturated
 
 

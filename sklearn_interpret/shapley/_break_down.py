@@ -324,7 +324,7 @@ class _Steps(Attributor):
         n_pairs = n_players * (n_players - 1) // 2
         return n_players + n_pairs * self.with_pairs
 
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions, and the step at which each player was added.
 
         Players of one step share its contribution equally.
@@ -409,7 +409,7 @@ def _gains(game, played, paths):
             rows.append(row)
             coalitions.append(present.copy())
     coalitions = np.array(coalitions, dtype=bool).reshape(-1, n_players)
-    found = played.values(np.array(rows, dtype=np.intp), coalitions)
+    found = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)

@@ -174,7 +174,7 @@ class LinearSHAP(BaseReadPlayers):
         parts = [rows.part(part) for part in slices(rows.n_rows, step)]
         predictions = [self._linear.predictions(part.native) for part in parts]
         tasks = [(self._shares, part) for part in parts]
-        valued = run_in_threads(_LinearValues.values, tasks, n_jobs=self.n_jobs)
+        valued = run_in_threads(_LinearValues.attribute, tasks, n_jobs=self.n_jobs)
         values, errors = zip(*valued, strict=True)
         fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
         return _joined(values), _joined(predictions), fields
@@ -199,7 +199,7 @@ class _LinearValues:
     n_players: int
     blocks: list | None
 
-    def values(self, rows):
+    def attribute(self, rows):
         """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
         derived = self.model.derived(rows.native)
         coefficients = self.model.coefficients

@@ -234,7 +234,7 @@ class _Permutations(Attributor):
         both = np.stack([orders, orders[:, ::-1]], axis=1)
         return both.reshape(-1, n_players)
 
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions, as means over orders, and their standard errors."""
         n_rows, n_players = played.active.shape
         numbers = np.unique(played.active.sum(axis=1)).tolist()

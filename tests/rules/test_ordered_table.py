@@ -23,7 +23,7 @@ def test_levels_are_ordered_by_their_mean_target():
     X = np.array([["a", 1.0], ["b", 2.0], ["c", np.nan], [None, 4.0]], dtype=object)
     space = space_of(X)
     targets, weights = np.array([5.0, 3.0, 4.0, 0.0]), np.array([1.0, 2.0, 0.0, 1.0])
-    table = OrderedTable.of(space, space.table.codes, targets, weights)
+    table = OrderedTable.of_codes(space, space.table.codes, targets, weights)
     # "c" has no weight; a missing value has twice the rank that would be next.
     assert_array_equal(table.ranks, [[1, 0, -1, 4], [0, 1, 6, 2]])
     assert table.n_known.tolist() == [2, 3]
@@ -52,7 +52,7 @@ def test_conditions_hold_where_the_intervals_do(seed):
     space = space_of(X)
     targets, weights = rng.normal(size=60), rng.integers(3, size=60)
     weights[0] = 1
-    table = OrderedTable.of(space, space.table.codes, targets, weights)
+    table = OrderedTable.of_codes(space, space.table.codes, targets, weights)
     tree = DecisionTreeRegressor(max_leaf_nodes=9, random_state=0)
     tree.fit(table.ranks.T, targets, sample_weight=weights)
     for rule in table.rules(tree.tree_):
