@@ -90,7 +90,7 @@ def _strings_in_words(model, X):
     columns = [
         column
         for j, column in enumerate(rows.names)
-        if rows.values(j).dtype.kind in "OUS"
+        if rows.column_array(j).dtype.kind in "OUS"
     ]
     if not columns:
         return f"{name} takes no strings, but y has some: it needs numbers."
@@ -304,7 +304,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _choose_sample(self, rows, y, weights):
         """The sample that `_inspect` gets."""
-        sample = Sample.of(rows, y, weights)
+        sample = Sample.of_positive_weight(rows, y, weights)
         subsample = getattr(self, "subsample", None)
         return self._draw(sample, subsample, getattr(self, "random_state", None))
 

@@ -428,7 +428,7 @@ class WeightedLine(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y=None, sample_weight=None):
         rows = check_rows(self, X, reset=True)
-        sample = Sample.of(rows, y, check_weights(sample_weight, rows))
+        sample = Sample.of_positive_weight(rows, y, check_weights(sample_weight, rows))
         first = np.asarray(sample.rows.native)[:, 0]
         root = np.sqrt(sample.weights / sample.weights.mean())
         self.line_ = np.polyfit(first, sample.y, 1, w=root)

@@ -44,7 +44,7 @@ class ConditionSpace:
         if left_out:
             named_as_left_out(rows, left_out)
         for j, nominal in enumerate(self.nominal):
-            if rows.values(j).dtype.kind == "c":
+            if rows.column_array(j).dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
             if j in left_out:  # of one level, on which there is no condition
                 own, values = np.zeros(rows.n_rows, dtype=np.intp), [""]

@@ -77,7 +77,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         weights = validation.check_weights(
             sample_weight, rows, count_rows=self._errors_count_rows
         )
-        self._fit(Sample.of(rows, y, weights))
+        self._fit(Sample.of_positive_weight(rows, y, weights))
         return self
 
     @abstractmethod

@@ -157,7 +157,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             (len(explanation), found.n_columns), np.nan, object if mixed else float
         )
         for j in range(found.n_columns):
-            nearest[rows, j] = found.values(j)[first]
+            nearest[rows, j] = found.column_array(j)[first]
         return nearest
 
     def get_feature_names_out(

@@ -596,7 +596,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
 def _check_values(missing, estimator_name, columns, rows):
     """Refuse infinite numbers; of missing ones, name the parameter that takes them."""
     for j in columns:
-        values = rows.values(j)
+        values = rows.column_array(j)
         if values.dtype.kind == "f" and missing == "error" and np.isnan(values).any():
             raise ValueError(
                 f"Input X contains NaN: the feature {rows.names[j]!r} has missing "

@@ -120,7 +120,7 @@ class Column:
             codes, labels = rows.encode_column(self.position)
             values = self.encode(labels)[codes]
         if handle_unknown == "error":
-            self.refuse_unknown(values, rows.values(self.position), name)
+            self.refuse_unknown(values, rows.column_array(self.position), name)
         return values
 
     def extents(self, values):
@@ -260,7 +260,7 @@ def _few(x):
 
 def _numbers(rows, j):
     """A column as float64; NaN where it is missing."""
-    values = rows.values(j)
+    values = rows.column_array(j)
     if values.dtype.kind not in "iufb":
         raise ValueError(
             f"terms: the feature {rows.names[j]!r} is not numeric (dtype "

@@ -203,7 +203,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
 
     def _choose_sample(self, rows, y, weights):
         # The bounds are those of all rows; the subsample is drawn later.
-        return Sample.of(rows, y, weights)
+        return Sample.of_positive_weight(rows, y, weights)
 
     def _make_actionability(self, rows, weights):
         actionability = super()._make_actionability(rows, weights)

@@ -82,7 +82,7 @@ class BaseAttack(BaseRowSearch):
     def _make_response(self):
         model, target = self.estimator_, self.target
         if not is_classifier(model):
-            return TargetOutcome.of(model, self.desired, target)
+            return TargetOutcome.of_model(model, self.desired, target)
         if self.desired is not None:
             raise ValueError(
                 f"desired={self.desired!r} is an interval of a regressor's "

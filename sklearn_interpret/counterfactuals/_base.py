@@ -86,7 +86,7 @@ class BaseCounterfactual(BaseRowSearch):
     }
 
     def _make_response(self):
-        return TargetOutcome.of(self.estimator_, self.desired, self.target)
+        return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
     def _make_actionability(self, rows, weights):
         """The constraints on changes, from the parameters."""

@@ -161,7 +161,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     }
 
     def _make_response(self):
-        return TargetOutcome.of(self.estimator_, self.desired, self.target)
+        return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
     def _inspect(self, sample, response):
         self._outcome = response
@@ -180,7 +180,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             )
         if self.mask_token:
             return None
-        return formula([BagOfWords.of], self._outcome, required=self.method == "exact")
+        return formula(
+            [BagOfWords.read], self._outcome, required=self.method == "exact"
+        )
 
     @shows_progress
     def explain(self, X: Any) -> RemovalExplanation:

@@ -204,7 +204,7 @@ default=None
         before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
         changed = np.empty((after.n_rows, after.n_columns), dtype=bool)
         for j in range(after.n_columns):
-            old, new = before.values(j), after.values(j)
+            old, new = before.column_array(j), after.column_array(j)
             both_missing = (old != old) & (new != new)
             changed[:, j] = (old != new) & ~both_missing
         return changed
@@ -223,7 +223,7 @@ default=None
         before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
         perturbations = np.where(self.changed, np.nan, 0.0)
         for j in range(after.n_columns):
-            if after.values(j).dtype.kind in "fiu":
+            if after.column_array(j).dtype.kind in "fiu":
                 moved = after.numbers(j) - before.numbers(j)
                 perturbations[:, j] = np.where(self.changed[:, j], moved, 0.0)
         return perturbations

@@ -259,7 +259,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
                 "test='loco' and an estimator that takes it; X.toarray() is dense."
             )
         for j, name in enumerate(rows.names):
-            dtype = rows.values(j).dtype
+            dtype = rows.column_array(j).dtype
             if dtype.kind in _REFUSED:
                 raise ValueError(
                     f"{_REFUSED[dtype.kind]} not supported: the feature {name!r} of X "

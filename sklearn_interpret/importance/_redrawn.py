@@ -140,7 +140,9 @@ class Redraw:
 
 def _has_levels(rows, j):
     """Whether a column has few values, or no numbers."""
-    return not rows.are_numbers[j] or len(np.unique(rows.values(j))) <= _MOST_LEVELS
+    return (
+        not rows.are_numbers[j] or len(np.unique(rows.column_array(j))) <= _MOST_LEVELS
+    )
 
 
 def _as_levels(rows, rest, j, drawn):
@@ -149,7 +151,7 @@ def _as_levels(rows, rest, j, drawn):
         drawn = rows.as_numbers(j, drawn.ravel()).reshape(drawn.shape)
     if rows.is_integer(j):
         drawn = np.rint(drawn)
-    values = np.concatenate([rows.values(j)[rest, None], drawn], axis=1)
+    values = np.concatenate([rows.column_array(j)[rest, None], drawn], axis=1)
     levels, codes = np.unique(values, return_inverse=True)
     return rows.cast(j, levels), codes.reshape(values.shape)
 

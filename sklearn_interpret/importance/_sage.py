@@ -253,7 +253,9 @@ class SAGE(BaseImportance):
         return make_response(model, needed)
 
     def _choose_sample(self, rows, y, weights):
-        return Sample.of(rows, y, weights)  # `subsample` is that of the background
+        return Sample.of_positive_weight(
+            rows, y, weights
+        )  # `subsample` is that of the background
 
     def _measure(self, sample, response):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -471,7 +473,9 @@ class _Coalitions:
         played, (m, c) = self.game.play(rows), (rows.n_rows, coalitions.shape[1])
         coalitions = np.broadcast_to(coalitions, (m, *coalitions.shape[1:]))
         which = np.repeat(np.arange(m), c)
-        inner = played.values(which, coalitions.reshape(-1, coalitions.shape[-1]))
+        inner = played.coalition_values(
+            which, coalitions.reshape(-1, coalitions.shape[-1])
+        )
         everybody = played.predictions[:, None]
         nobody = np.broadcast_to(self.base_values, everybody.shape)
         inner = inner.reshape(m, c, everybody.shape[-1])

@@ -233,7 +233,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 f"n_repeats={self.n_repeats} draws several subsamples, but subsample="
                 "None takes all rows: pass a subsample, or n_repeats=1."
             )
-        return Sample.of(rows, y, weights)
+        return Sample.of_positive_weight(rows, y, weights)
 
     def _inspect(self, sample, response):
         rng = check_random_state(self.random_state)
@@ -438,7 +438,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         for players in sets:
             columns = tuple(j for player in players for j in self.features_[player])
             codes, _, first = rows.encode(columns)
-            levels = tuple(background.cast(j, rows.values(j)[first]) for j in columns)
+            levels = tuple(
+                background.cast(j, rows.column_array(j)[first]) for j in columns
+            )
             variants = (np.arange(len(first))[None],) * len(columns)
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))

@@ -188,7 +188,7 @@ class VariableInteractionNetwork(BaseInteraction):
 
     def _choose_sample(self, rows, y, weights):
         """All rows: `_inspect` draws the subsample, then donors, from one generator."""
-        return Sample.of(rows, y, weights)
+        return Sample.of_positive_weight(rows, y, weights)
 
     def _inspect(self, sample, response):
         rng = check_random_state(self.random_state)

@@ -249,7 +249,9 @@ class MMDCritic(
         """
         rows = validation.check_rows(self, X, reset=True)
         labels = self._check_labels(rows, y) if self.by_class else None
-        sample = Sample.of(rows, labels, validation.check_weights(sample_weight, rows))
+        sample = Sample.of_positive_weight(
+            rows, labels, validation.check_weights(sample_weight, rows)
+        )
         kernel = self._make_kernel(sample, rows.n_rows)
         self.gamma_ = getattr(kernel, "gamma", None)
         self._groups = list(self._grouped(kernel, sample))

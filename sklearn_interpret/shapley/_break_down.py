@@ -409,7 +409,7 @@ def _gains(game, played, paths):
             rows.append(row)
             coalitions.append(present.copy())
     coalitions = np.array(coalitions, dtype=bool).reshape(-1, n_players)
-    found = played.values(np.array(rows, dtype=np.intp), coalitions)
+    found = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)

@@ -197,7 +197,9 @@ class ShapleyValues(BaseAttribution):
         subsample = self.subsample
         if subsample is None and self.algorithm_ not in ("tree", "linear"):
             subsample = _BACKGROUND
-        return self._draw(Sample.of(rows, y, weights), subsample, self.random_state)
+        return self._draw(
+            Sample.of_positive_weight(rows, y, weights), subsample, self.random_state
+        )
 
     def _chosen(self, rows):
         """The algorithm that is used."""

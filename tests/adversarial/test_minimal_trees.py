@@ -71,7 +71,7 @@ def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None, **more)
         missing_stays=True,
         **{"distance": dict(enumerate(COSTS)), **more},
     )
-    outcome = TargetOutcome.of(model, outcome)
+    outcome = TargetOutcome.of_model(model, outcome)
     return SearchProblem(outcome, actionability, known), SearchProblem(
         outcome, actionability, as_rows(rows)
     )

@@ -93,7 +93,7 @@ def known_smoothing(monkeypatch):
 
 def drawn(X, y):
     """Rows and targets in the order of the draws, their parts, and a seed a feature."""
-    sample = copies(Sample.of(as_rows(X), y, np.ones(len(y))))
+    sample = copies(Sample.of_positive_weight(as_rows(X), y, np.ones(len(y))))
     rng = np.random.RandomState(0)
     parts = random_folds(np.zeros(len(y)), 10, rng)
     seeds = rng.randint(np.iinfo(np.int32).max, size=X.shape[1])
@@ -208,7 +208,7 @@ def test_hrt_by_predictions_of_all_rows(model, groups):
         y = np.array(["a", "b", "c"])[np.digitize(Y, [-1, 1])]
     found = quick("hrt", model, sampler=sampler, feature_groups=groups, correction=None)
     found.fit(X, y)
-    rows = Sample.of(as_rows(X), y, np.ones(60)).distinct()
+    rows = Sample.of_positive_weight(as_rows(X), y, np.ones(60)).distinct()
     rows, y = rows.rows.native, rows.y
     strata = np.zeros(60) if y.dtype.kind == "f" else y
     half = random_folds(strata, 10, np.random.RandomState(0)) % 2 == 0

@@ -82,7 +82,7 @@ def test_importances_of_held_out_rows_by_a_plain_loop():
     """The tree's importances are those over all pairs of rows of a fold."""
     X, y = linear_table(20)
     model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X[:10], y[:10])
-    sample = Sample.of(as_rows(X[10:]), y[10:], np.arange(1.0, 11.0))
+    sample = Sample.of_positive_weight(as_rows(X[10:]), y[10:], np.arange(1.0, 11.0))
     increases = loss_increases(model, sample, [(0,), (1, 3)], np.array([2.0]), None)
     weights = sample.weights / sample.weights.sum()
     for found, columns in zip(increases, [[0], [1, 3]], strict=True):

@@ -116,7 +116,9 @@ class Actionability(PlainState):
         empty = known.take(np.arange(0))
         self.dtypes = [
             np.dtype(
-                getattr(known.column(j).dtype, "numpy_dtype", empty.values(j).dtype)
+                getattr(
+                    known.column(j).dtype, "numpy_dtype", empty.column_array(j).dtype
+                )
                 if known.dates(j) is None
                 else float
             )
@@ -504,7 +506,7 @@ class Actionability(PlainState):
             if rows.column(j).dtype != self.known.column(j).dtype:
                 continue
             if levels is None:
-                plain = rows.values(j).dtype.kind in "fiu"
+                plain = rows.column_array(j).dtype.kind in "fiu"
                 returning[j] = plain and (np.abs(own) < LARGEST_INTEGER).all()
             else:
                 plain = all(type(level) in (str, bool) for level in levels)

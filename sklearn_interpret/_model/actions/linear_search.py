@@ -109,7 +109,9 @@ class ColumnEffects:
         ):
             link = self._link_of_probability(outcome.response)
         n_sums, precision = len(self.model.intercept), self.precision
-        return SumTarget.of(outcome, n_sums, link, 1.0, margin, precision=precision)
+        return SumTarget.of_outcome(
+            outcome, n_sums, link, 1.0, margin, precision=precision
+        )
 
     def _link_of_probability(self, response):
         """ "logistic" if probabilities are the expit of one function, else None."""

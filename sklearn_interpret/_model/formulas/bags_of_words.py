@@ -50,7 +50,7 @@ class BagOfWords:
     outcome: object
 
     @classmethod
-    def of(cls, outcome):
+    def read(cls, outcome):
         """Read the model of a `TargetOutcome`; an UnreadableModelError says why not."""
         pipeline = unfrozen(outcome.estimator)
         steps = pipeline.steps if computes_as(pipeline, Pipeline) else []

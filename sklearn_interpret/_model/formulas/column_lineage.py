@@ -4,8 +4,6 @@ Transformers are known by their class. A subclass that overrides `transform`, or
 calls, is refused.
 """
 
-from contextlib import contextmanager
-
 import numpy as np
 from sklearn import preprocessing
 from sklearn.compose import ColumnTransformer
@@ -14,6 +12,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
+from sklearn_interpret._model.formulas.door import errors_in
 from sklearn_interpret._model.formulas.formula_class import overridden_methods
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.rows.arrays import as_days
@@ -240,15 +239,6 @@ def _of_function(transformer, n_columns):
             "to work entry by entry."
         )
     return np.arange(n_columns)
-
-
-@contextmanager
-def errors_in(part):
-    """Name a part of the model in its errors."""
-    try:
-        yield
-    except UnreadableModelError as error:
-        raise UnreadableModelError(f"{part}: {error}") from error
 
 
 def _of_steps(pipeline, n_columns):

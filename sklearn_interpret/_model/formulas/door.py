@@ -6,6 +6,7 @@ model's own responses to rows (:class:`Formula`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import starmap
 from typing import Any
 
@@ -87,3 +88,13 @@ def formula(
             raise reasons[0]
         raise UnreadableModelError(" ".join(map(str, reasons))) from reasons[-1]
     return None
+
+
+@contextmanager
+def errors_in(part: str, readable: str | None = None) -> Iterator[None]:
+    """Name a part of the model in its errors, and say what can be read instead."""
+    try:
+        yield
+    except UnreadableModelError as error:
+        hint = "" if readable is None else f" What can be read: {readable}."
+        raise UnreadableModelError(f"{part}: {error}{hint}") from error

@@ -26,8 +26,7 @@ from sklearn_interpret._model._sklearn_compat import (
     BaseLinearModel,
     LinearClassifierMixin,
 )
-from sklearn_interpret._model.formulas.column_lineage import errors_in
-from sklearn_interpret._model.formulas.door import Formula
+from sklearn_interpret._model.formulas.door import Formula, errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.last_step import LastStep, after_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
@@ -217,14 +216,9 @@ def read_linear(estimator):
 
     Otherwise an UnreadableModelError says why, and what can be read.
     """
-    try:
-        return _read(unfrozen(estimator))
-    except UnreadableModelError as error:
-        name = type(unfrozen(estimator)).__name__
-        raise UnreadableModelError(
-            f"{name} can't be read as a linear model: {error} What can be read: "
-            f"{READABLE}."
-        ) from error
+    model = unfrozen(estimator)
+    with errors_in(f"{type(model).__name__} can't be read as a linear model", READABLE):
+        return _read(model)
 
 
 def _read(model):

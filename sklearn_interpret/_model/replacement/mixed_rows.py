@@ -51,9 +51,9 @@ class RowKeys:
             rng = np.random.default_rng(0)
             self._words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
         self._codes = codes
-        self.whole = self.of(range(len(sizes)))
+        self.whole = self.of_players(range(len(sizes)))
 
-    def of(self, players):
+    def of_players(self, players):
         """Keys (n_rows, n_words) of the rows' values of some players."""
         keys = np.zeros((len(self._codes), self._words.shape[1]), dtype=np.uint64)
         for player in players:
@@ -97,7 +97,7 @@ class Grid:
 
         `positions` (n_rows,) set the order of the donors; any order without them.
         """
-        inside = keys.of(players)
+        inside = keys.of_players(players)
         if positions is None:
             donors, donor_of = distinct(inside)
         else:

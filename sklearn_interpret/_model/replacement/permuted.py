@@ -380,14 +380,14 @@ def similar_rows(rows, columns, weights, random_state=0):
 
 
 def _is_numeric(rows, j):
-    return rows.values(j).dtype.kind in "iuf" and not rows.is_categorical(j)
+    return rows.column_array(j).dtype.kind in "iuf" and not rows.is_categorical(j)
 
 
 def _ordinal(rows, j):
     """A column as ranks of its values or categories, NaN where a number is missing."""
     if not _is_numeric(rows, j):
         return rows.encode([j])[0].astype(np.float64)
-    values = rows.values(j).astype(np.float64)
+    values = rows.column_array(j).astype(np.float64)
     ranks = np.unique(values, return_inverse=True)[1]
     return np.where(np.isnan(values), np.nan, ranks.reshape(-1))
 

@@ -161,7 +161,7 @@ class ComponentsOfCoalitions:
         for coalition, players in zip(coalitions, self._coalitions, strict=True):
             coalition[list(players)] = True
         which = np.repeat(np.arange(n_rows), len(coalitions))
-        values = played.values(which, np.tile(coalitions, (n_rows, 1)))
+        values = played.coalition_values(which, np.tile(coalitions, (n_rows, 1)))
         values = values.reshape(n_rows, len(coalitions), len(self._game.base_values))
         everybody = played.predictions[:, None]
         nobody = np.broadcast_to(self._game.base_values, everybody.shape)

@@ -163,11 +163,11 @@ class PlayedRows:
         for own, part, start in zip(players, designs, ends[:-1], strict=True):
             coalitions[start : start + len(part), own] = part
         which = np.repeat(np.arange(self.n_rows), np.diff(ends))
-        values = self.values(which, coalitions)
+        values = self.coalition_values(which, coalitions)
         for own, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
             yield own, values[start:stop]
 
-    def values(self, which, coalitions):
+    def coalition_values(self, which, coalitions):
         """Values (m, k) of coalitions (m, n_players), each of the row at `which`."""
         game = self._game
         means = np.zeros((len(which), self.predictions.shape[1]))

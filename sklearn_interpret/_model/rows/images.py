@@ -78,7 +78,7 @@ def _is_numeric(rows):
 
 def _numbers(rows, j):
     """A column of pixels, missing ones as NaN."""
-    values = rows.values(j)
+    values = rows.column_array(j)
     if values.dtype.kind not in "biuf":
         raise ValueError(
             f"The column {rows.names[j]!r} of X has the dtype {values.dtype}: the "
@@ -224,7 +224,7 @@ class _TableImage(_Image):
 
     def _levels(self, j, hidden, shown):
         """The hidden and the shown value of a pixel, in the column's dtype."""
-        whole = self.row.values(j).dtype.kind in "biu"
+        whole = self.row.column_array(j).dtype.kind in "biu"
         return self.row.cast(j, np.array([np.rint(hidden) if whole else hidden, shown]))
 
 

@@ -336,7 +336,7 @@ class _Reader:
         if given.dtype.kind in "biuf" and not given.any():
             return None
         weights = check_weights(sample_weight, rows)
-        sample = Sample.of(rows, y, weights)
+        sample = Sample.of_positive_weight(rows, y, weights)
         if self.columns is None:
             return sample
         rows = _SomeColumns(sample.rows, all_names, columns)

@@ -76,7 +76,7 @@ class Sample:
     >>> from sklearn_interpret._model.rows.arrays import as_rows
     >>> from sklearn_interpret.base import Sample
     >>> weights = np.array([1.0, 0.0, 2.0])
-    >>> sample = Sample.of(as_rows(np.eye(3)), [4, 5, 6], weights)
+    >>> sample = Sample.of_positive_weight(as_rows(np.eye(3)), [4, 5, 6], weights)
     >>> sample.index, sample.y, sample.weights
     (array([0, 2]), array([4, 6]), array([1., 2.]))
     """
@@ -93,7 +93,7 @@ class Sample:
         return np.arange(self.rows.n_rows) if self.kept is None else self.kept
 
     @classmethod
-    def of(cls, rows, y, weights):
+    def of_positive_weight(cls, rows, y, weights):
         """The rows of positive weight.
 
         Parameters

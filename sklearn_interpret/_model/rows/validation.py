@@ -139,8 +139,8 @@ def check_scale(values, what):
 def check_scales(rows):
     """Check the scale of each float column."""
     for j in range(rows.n_columns):
-        if rows.values(j).dtype.kind == "f":
-            check_scale(rows.values(j), f"Column {rows.names[j]!r} of X")
+        if rows.column_array(j).dtype.kind == "f":
+            check_scale(rows.column_array(j), f"Column {rows.names[j]!r} of X")
 
 
 def check_weights(sample_weight, rows, *, count_rows=False):
@@ -185,7 +185,7 @@ def offsets_of(column, rows):
     """Known parts of the linear predictor."""
     if column is None:
         return np.zeros(rows.n_rows)
-    offsets = rows.values(column)
+    offsets = rows.column_array(column)
     if offsets.dtype.kind not in "iuf" or not np.isfinite(offsets).all():
         name = rows.names[column]
         raise ValueError(f"offset takes a column of finite numbers, not {name!r}.")

@@ -128,7 +128,7 @@ def column_deviations(columns, weights):
     shares = weights / weights.sum()
     deviations = np.empty(columns.n_columns)
     for j in range(columns.n_columns):
-        values = columns.values(j).astype(np.float64)
+        values = columns.column_array(j).astype(np.float64)
         # Squares of very small or large numbers would leave the range of floats.
         scale = np.abs(values).max() or 1.0
         values = values / scale

@@ -61,7 +61,7 @@ class FeatureColumn:
 
     def __init__(self, rows, j, name, marked):
         self.name, self.levels = name, None
-        values, self._date_dtype = rows.values(j), rows.date_dtype(j)
+        values, self._date_dtype = rows.column_array(j), rows.date_dtype(j)
         if values.dtype.kind in "iuf" and not rows.is_categorical(j):
             marked = list(map(days, marked))
             self._marked = np.array(marked, dtype=np.float64)

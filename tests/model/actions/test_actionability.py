@@ -373,7 +373,7 @@ def test_without_a_range_the_limits_of_the_dtype_are_left():
 def problem_of(X, rows, **limits):
     """Rows to be led to predictions above two, with the constraints of a table."""
     model = LinearRegression().fit(X, np.arange(len(X)))
-    outcome = TargetOutcome.of(model, (2.0, None))
+    outcome = TargetOutcome.of_model(model, (2.0, None))
     return SearchProblem(outcome, feasible_of(X, **limits), as_rows(rows))
 
 

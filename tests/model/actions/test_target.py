@@ -29,7 +29,7 @@ CLASSIFIERS = [
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
 def test_any_other_class(model, y):
     model = model.fit(X, y)
-    outcome = TargetOutcome.of(model, "other")
+    outcome = TargetOutcome.of_model(model, "other")
     own = outcome.asked(X[:1]).answers[[0] * len(X)]
     expected = model.predict(X) != model.predict(X[:1])
     assert_array_equal(outcome.asked(X).holds(own), expected)
@@ -42,7 +42,7 @@ def test_any_other_class(model, y):
 def test_a_class(model, y):
     model = model.fit(X, y)
     for desired in model.classes_:
-        outcome = TargetOutcome.of(model, desired)
+        outcome = TargetOutcome.of_model(model, desired)
         expected = model.predict(X) == desired
         assert_array_equal(outcome.asked(X).holds(), expected)
         margins = outcome.asked(X).margins()
@@ -51,7 +51,7 @@ def test_a_class(model, y):
 
 def test_a_class_that_is_called_other():
     model = LogisticRegression().fit(X, NAMES[TWO + 1])
-    outcome = TargetOutcome.of(model, "other")
+    outcome = TargetOutcome.of_model(model, "other")
     assert not outcome.is_other
     assert_array_equal(outcome.asked(X).holds(), model.predict(X) == "other")
 
@@ -63,24 +63,24 @@ def test_a_class_that_is_called_other():
 def test_an_interval_of_a_probability(desired, low, high):
     model = LogisticRegression().fit(X, TWO)
     probability = model.predict_proba(X)[:, 1]
-    outcome = TargetOutcome.of(model, desired)
+    outcome = TargetOutcome.of_model(model, desired)
     expected = (probability >= low) & (probability <= high)
     assert_array_equal(outcome.asked(X).holds(), expected)
-    of_first = TargetOutcome.of(model, desired, target=0)
+    of_first = TargetOutcome.of_model(model, desired, target=0)
     expected = (1 - probability >= low) & (1 - probability <= high)
     assert_array_equal(of_first.asked(X).holds(), expected)
 
 
 def test_an_interval_of_one_of_three_classes():
     model = LogisticRegression().fit(X, THREE)
-    outcome = TargetOutcome.of(model, (0.5, None), target=2)
+    outcome = TargetOutcome.of_model(model, (0.5, None), target=2)
     expected = model.predict_proba(X)[:, 2] >= 0.5
     assert_array_equal(outcome.asked(X).holds(), expected)
 
 
 def test_an_interval_of_a_prediction():
     model = LinearRegression().fit(X, X[:, 0] + X[:, 1])
-    outcome = TargetOutcome.of(model, (-0.5, 0.5))
+    outcome = TargetOutcome.of_model(model, (-0.5, 0.5))
     predicted = model.predict(X)
     assert_array_equal(outcome.asked(X).holds(), np.abs(predicted) <= 0.5)
     assert_allclose(outcome.asked(X).margins(), 0.5 - np.abs(predicted))
@@ -113,5 +113,5 @@ def test_an_interval_of_a_prediction():
 )
 def test_wishes_that_cannot_be(model, desired, target, words):
     with pytest.raises(ValueError) as error:
-        TargetOutcome.of(model, desired, target)
+        TargetOutcome.of_model(model, desired, target)
     assert all(word in str(error.value) for word in words)

@@ -11,8 +11,8 @@ from sklearn_interpret._model.formulas.linear import (
     explained_linear,
     read_linear,
 )
-from sklearn_interpret._model.formulas.trees import read_trees
 from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 

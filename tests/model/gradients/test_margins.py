@@ -50,7 +50,9 @@ def problem_of(model, X, desired="other", target=None, fixed=(), distance="raw")
         directions={},
         distance=distance,
     )
-    return SearchProblem(TargetOutcome.of(model, desired, target), actionability, rows)
+    return SearchProblem(
+        TargetOutcome.of_model(model, desired, target), actionability, rows
+    )
 
 
 def fitted_problem(model, desired, target, classes=slice(None)):

@@ -248,7 +248,9 @@ def test_keys_larger_than_a_word():
     first, which = distinct(keys.whole)
     assert len(first) == 100
     assert_array_equal(codes[first[which]], codes)
-    assert_array_equal(keys.of([3, 4]) + keys.of([0, 1, 2, *range(5, 30)]), keys.whole)
+    assert_array_equal(
+        keys.of_players([3, 4]) + keys.of_players([0, 1, 2, *range(5, 30)]), keys.whole
+    )
 
 
 @pytest.mark.parametrize("n_words", [1, 2])

@@ -62,7 +62,7 @@ def test_values_are_weighted_means_over_the_background(kind, working_memory):
         played = game.play(as_rows(kind(X)))
         which = np.array([2, 0, 1, 1, 0])
         coalitions = RNG.random((5, 4)) < 0.5
-        found = played.values(which, coalitions)
+        found = played.coalition_values(which, coalitions)
     for value, place, coalition in zip(found, which, coalitions, strict=True):
         expected = by_definition(
             model, background, weights, players, X[place], coalition
@@ -77,7 +77,7 @@ def test_each_coalition_costs_one_row_for_each_of_the_background():
     model, game = made(RNG.normal(size=(6, 3)), [(0,), (1,), (2,)])
     played = game.play(as_rows(RNG.normal(size=(2, 3))))
     model.seen.clear()
-    played.values(np.array([0, 1, 1]), np.eye(3, dtype=bool))
+    played.coalition_values(np.array([0, 1, 1]), np.eye(3, dtype=bool))
     assert sum(map(len, model.seen)) == 3 * 6
     assert len(model.seen) == 1
 
@@ -112,7 +112,7 @@ def test_designs_are_coalitions_of_active_players():
         assert active.tolist() == own
         coalitions = np.eye(3, dtype=bool)[alone]
         which = np.full(len(alone), row)
-        assert_array_equal(values, played.values(which, coalitions))
+        assert_array_equal(values, played.coalition_values(which, coalitions))
 
 
 def test_links():
@@ -126,8 +126,8 @@ def test_links():
     coalition = np.array([[True, False]])
     assert_allclose(linked.base_values, logit(plain.base_values))
     assert_allclose(
-        linked.play(rows).values(one, coalition),
-        logit(plain.play(rows).values(one, coalition)),
+        linked.play(rows).coalition_values(one, coalition),
+        logit(plain.play(rows).coalition_values(one, coalition)),
     )
     model = LinearRegression().fit(X, y)
     _, outside = made(X[:8], players, model=model, link="logit")

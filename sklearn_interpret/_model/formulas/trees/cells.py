@@ -136,7 +136,7 @@ class TreeCells:
 
     def _grid(self, j):
         """The numbers that a column may hold."""
-        dtype = self._problem.rows.values(j).dtype
+        dtype = self._problem.rows.column_array(j).dtype
         if self.actionability.integer[j] or dtype.kind in "iu":
             most = 2**53
             if dtype.kind in "iu":

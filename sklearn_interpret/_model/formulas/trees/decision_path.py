@@ -52,7 +52,7 @@ def decision_path(response, row, tree, names=None, encoded=()):
         j = trees.feature[node]
         left = bool(trees.goes_left(np.array([node]), codes[[j]])[0])
         column, number = model.columns[j], numbers[0, j]
-        value = row.values(column)[0]
+        value = row.column_array(column)[0]
         if is_missing(value) and number != number:
             text = "is missing"
         else:
@@ -103,7 +103,7 @@ def _levels_text(model, node, left, row, encoded):
         column = model.columns[j]
         labels = row.categories(column)
         if labels is None:
-            return f"= {row.values(column)[0]}, or a level of the same side"
+            return f"= {row.column_array(column)[0]}, or a level of the same side"
         cells = [row.cast(column, labels)], [np.arange(len(labels))[None]]
         levels = row.tiles(0, 1, len(labels)).replaced([column], *cells)
         codes = trees.codes(model.encode(levels))[:, j]

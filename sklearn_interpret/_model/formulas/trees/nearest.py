@@ -62,7 +62,7 @@ class TreeSearch:
                 link, scale = "identity", 1.0
         returned = np.asarray(outcome.response.raw(rows.take([0]).native))
         single = returned.dtype == np.float32
-        self.target = SumTarget.of(
+        self.target = SumTarget.of_outcome(
             outcome,
             ensemble.n_outputs,
             link,
@@ -95,7 +95,7 @@ class TreeSearch:
         solved = _solved(space, searched, goal, end)
         if solved.point is None:
             return None, lower
-        values = space.values(solved.point)[None]
+        values = space.row_at(solved.point)[None]
         return problem.projected(values, [row])[0], lower
 
     def _nearest(self, problem, row, ways, goal, end):
@@ -112,7 +112,7 @@ class TreeSearch:
             lower = max(lower, solved.lower_bound)
             if solved.point is None:
                 return None, lower, False
-            values = space.values(solved.point)[None]
+            values = space.row_at(solved.point)[None]
             best = problem.projected(values, index)
             holds = problem.holds(best, index)[0]
             moved = not np.array_equal(best, values, equal_nan=True)
@@ -312,7 +312,7 @@ class _Space:
         own = self.own - self.in_three
         return cells + self.in_three * ((cells >= own) * 1 + (cells > own))
 
-    def values(self, point):
+    def row_at(self, point):
         """The encoded row of a point."""
         near, low, high = (
             np.array(

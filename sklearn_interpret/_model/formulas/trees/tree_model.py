@@ -267,7 +267,7 @@ def column_numbers(X, places, unseen):
     columns = []
     for j, place in enumerate(places):
         if place is None:
-            columns.append(rows.values(j))
+            columns.append(rows.column_array(j))
             continue
         codes, labels, _ = rows.encode([j])
         positions = np.full(len(labels), np.nan)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
-from sklearn_interpret._model.formulas.door import Formula, are_close
+from sklearn_interpret._model.formulas.door import Formula, are_close, errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.trees import (
     _catboost,
@@ -312,13 +312,9 @@ def read_trees(estimator):
     UnreadableModelError
         If it can't be read; names the class, the reason, and what can be read.
     """
-    try:
+    name = type(unfrozen(estimator)).__name__
+    with errors_in(f"The trees of {name} can't be read", READABLE):
         return _read(estimator)
-    except UnreadableModelError as error:
-        name = type(unfrozen(estimator)).__name__
-        raise UnreadableModelError(
-            f"The trees of {name} can't be read: {error} What can be read: {READABLE}."
-        ) from error
 
 
 def _read(estimator):

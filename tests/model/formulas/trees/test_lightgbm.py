@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.formulas.trees import read_trees
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.formulas.trees.agreement import (

@@ -40,7 +40,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.formulas.trees import read_trees
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.formulas.trees.agreement import (
     assert_made_of_their_columns,

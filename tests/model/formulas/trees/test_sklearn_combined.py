@@ -27,7 +27,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret._model.formulas.trees import read_trees
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.formulas.trees.agreement import (
     assert_read,

@@ -19,7 +19,7 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 
-from sklearn_interpret._model.formulas.trees import read_trees
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.formulas.trees.agreement import (

@@ -18,7 +18,8 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.formulas.trees import _xgboost, read_trees
+from sklearn_interpret._model.formulas.trees import _xgboost
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.formulas.trees.data import labels, table
 

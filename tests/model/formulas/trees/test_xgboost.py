@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from sklearn_interpret._model.formulas.trees import read_trees
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.formulas.trees.agreement import (
     assert_cover_adds_up,
