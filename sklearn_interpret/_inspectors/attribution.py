@@ -24,7 +24,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
@@ -124,26 +124,13 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             self._importances = total[:-1] / total[-1]
         return self._importances
 
-    def to_frame(self) -> DataFrame:
-        """Return the importances as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each feature or group and output, the most important feature
-            first: columns "feature", "output" where there are several, and
-            "importance", the mean absolute attribution over the rows of `fit`.
-            Computed from these, like `feature_importances_`. Those of single rows are
-            in the table of the explanation.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each feature or group and output, the most important feature
+        first: columns "feature", "output" where there are several, and "importance",
+        the mean absolute attribution over the rows of `fit`. Computed from these, like
+        `feature_importances_`. Those of single rows are in the table of the
+        explanation.
+        """
         sizes, labels = self._mean_sizes(), as_objects(self.output_names_)
         order = np.argsort(-sizes.sum(axis=1), kind="stable")
         names = as_objects([name for _, name in self._attributed()])[order]

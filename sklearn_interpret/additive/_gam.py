@@ -40,7 +40,7 @@ from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.rows.lazy import lazy_transformer
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows, offsets_of
 from sklearn_interpret.additive._passes import (
     Passes,
@@ -548,24 +548,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
-    def to_frame(self) -> DataFrame:
-        """Return the table of the terms.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each term, of several classes for each class and term, under its
-            name: columns "effective_dof", "statistic" and "pvalue". The curves are in
-            the table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each term, of several classes for each class and term, under its
+        name: columns "effective_dof", "statistic" and "pvalue". The curves are in the
+        table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
+        """
         measures = {
             "effective_dof": self.effective_dof_,
             "statistic": self.statistics_,

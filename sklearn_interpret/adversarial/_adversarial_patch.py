@@ -23,7 +23,6 @@ from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.images import shape_of_rows
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
@@ -243,23 +242,10 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         self.success_rates_ = rates
         self._best = int(rates.argmax())
 
-    def to_frame(self) -> DataFrame:
-        """Return the success of the patch as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each place, size and angle drawn: columns "transform" (its
-            position) and "success_rate".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each place, size and angle drawn: columns "transform" (its
+        position) and "success_rate".
+        """
         rates = self.success_rates_
         return [{"transform": np.arange(len(rates)), "success_rate": rates}]
 

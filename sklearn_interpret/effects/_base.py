@@ -21,7 +21,7 @@ from sklearn_interpret._model.rows.axes import Axis, label_text
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._model.sklearn_bases import TransformerMixin
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
@@ -207,26 +207,13 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 ConstantFeatureWarning,
             )
 
-    def to_frame(self) -> DataFrame:
-        """Return the effects as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each point of each entry and output: columns "feature" (and
-            "feature2" of pairs), "x" (and "x2"), "output" and "value"; "standard_error"
-            and, of shapes alone, "shape_standard_error"; "low" and "high" where there
-            are intervals. Where rows have curves of their own, "row" is the position
-            of the row, missing for the average.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each point of each entry and output: columns "feature" (and
+        "feature2" of pairs), "x" (and "x2"), "output" and "value"; "standard_error"
+        and, of shapes alone, "shape_standard_error"; "low" and "high" where there are
+        intervals. Where rows have curves of their own, "row" is the position of the
+        row, missing for the average.
+        """
         blocks = []
         for entry in range(len(self.axes_)):
             blocks += self._blocks_of(entry, self._numbers)

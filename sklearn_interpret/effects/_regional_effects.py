@@ -27,7 +27,6 @@ from sklearn_interpret._model.rows.axes import interval_axis
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.effects._axes import (
     GRID_CONSTRAINTS,
@@ -501,23 +500,10 @@ class RegionalEffects(BaseEffect):
             return tests
         return Condition(column, first.name), tests, missing
 
-    def to_frame(self) -> DataFrame:
-        """Return the regions as a table, one row for each.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns "feature" (not with `joint`), "region" (its position), "conditions"
-            in words, "n_rows" and "heterogeneity".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each region. Columns "feature" (not with `joint`), "region" (its
+        position), "conditions" in words, "n_rows" and "heterogeneity".
+        """
         names = [None] if self.joint else self.effect_names_
         return [
             ({} if self.joint else {"feature": name})

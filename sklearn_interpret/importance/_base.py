@@ -22,7 +22,7 @@ from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame, SelectorMixin
+from sklearn_interpret._model.sklearn_bases import SelectorMixin
 from sklearn_interpret._model.validation import Sample, empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 
@@ -123,26 +123,13 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             by_feature[list(columns)] = value
         return by_feature
 
-    def to_frame(self) -> DataFrame:
-        """Return the importances as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each feature or group, the most important first: columns
-            "feature", "importance", and where there are several draws "std" (their
-            standard deviation). "scoring" names the score, where there are several;
-            "standard_error", "statistic", "low" and "high" (ends of the interval),
-            "pvalue" and "adjusted_pvalue" are there where the method has them.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each feature or group, the most important first: columns
+        "feature", "importance", and where there are several draws "std" (their standard
+        deviation). "scoring" names the score, where there are several;
+        "standard_error", "statistic", "low" and "high" (ends of the interval), "pvalue"
+        and "adjusted_pvalue" are there where the method has them.
+        """
         results = getattr(self, "results_", {})
         if len(results) < 2:
             return [self._block(self.importances_)]

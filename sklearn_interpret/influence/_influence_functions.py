@@ -25,7 +25,6 @@ from sklearn_interpret._model.response import (
     make_response,
     weight_parameter,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
@@ -381,24 +380,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             response_name=self._response_name,
         )
 
-    def to_frame(self) -> DataFrame:
-        """Return the influence of all training rows as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each row, or group, that is left out, the most influential first:
-            columns "training_row" (its name, or that of the group) and "value", its
-            `self_influence_`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each row, or group, that is left out, the most influential first:
+        columns "training_row" (its name, or that of the group) and "value", its
+        `self_influence_`.
+        """
         return influence_blocks(self._overall())
 
     def _result_units(self):

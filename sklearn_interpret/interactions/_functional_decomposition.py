@@ -33,7 +33,6 @@ from sklearn_interpret._model.response import (
     unfrozen,
 )
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -366,26 +365,13 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         unexplained = self._moments()[1][-1]
         return unexplained if len(unexplained) > 1 else float(unexplained[0])
 
-    def to_frame(self) -> DataFrame:
-        """Return the shares of variance as a table, the largest first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each component and output: columns "interaction" (names of the
-            features), "order" (their number), "output" where there are several,
-            "variance" over the rows of `fit`, and "share" of that of the response. The
-            last line of an output is the remainder, which has a share alone. Computed
-            from the rows of `fit`, like `variances_`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each component and output: columns "interaction" (names of the
+        features), "order" (their number), "output" where there are several, "variance"
+        over the rows of `fit`, and "share" of that of the response. The last line of an
+        output is the remainder, which has a share alone. Computed from the rows of
+        `fit`, like `variances_`.
+        """
         variances, shares = self._moments()
         names = as_objects([*(name for _, name in self._attributed()), "remainder"])
         orders = np.array([*map(len, self.interactions_), np.nan])
