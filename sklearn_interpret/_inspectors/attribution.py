@@ -212,16 +212,16 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         """Warn where base values and attributions miss the predictions."""
         rounding = _ROUNDING.get(predictions.dtype.type, _ROUNDING_OF_DOUBLES)
         missed, largest = [], 0.0
-        for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
-            start, expected = base_values[part], predictions[part]
-            addends = values[part]
+        for block in slices(len(values), batch_rows(2 * values[:1].nbytes)):
+            start, expected = base_values[block], predictions[block]
+            addends = values[block]
             error = np.abs(start + addends.sum(axis=1) - expected)
             size = np.abs(start) + np.abs(expected)
             far = np.flatnonzero((error > rounding * size).any(axis=1))
             # Cheap test first: few rows need the sizes of all attributions.
             size = size[far] + np.abs(addends[far]).sum(axis=1)
             far = far[(error[far] > rounding * size).any(axis=1)]
-            missed += (part.start + far).tolist()
+            missed += (block.start + far).tolist()
             largest = max(largest, error.max())
         if missed:
             warn(
@@ -244,12 +244,12 @@ def _sizes(inspector, sample):
     rows, weights = sample.rows, sample.weights
     n_features, k = len(inspector._attributed()), len(inspector.output_names_)
     total = np.zeros((n_features + 1, k))
-    parts = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
-    for part in counted(list(parts)):
+    blocks = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
+    for block in counted(list(blocks)):
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, *_ = inspector._attribute(rows.part(part))
-        check_no_overflow(values, "values", part.start)
-        total[:-1] += np.tensordot(weights[part], np.abs(values), axes=1)
+            values, *_ = inspector._attribute(rows.part(block))
+        check_no_overflow(values, "values", block.start)
+        total[:-1] += np.tensordot(weights[block], np.abs(values), axes=1)
     total[-1] = weights.sum()
     return total
 

@@ -153,12 +153,12 @@ class TreeShare:
     ) -> Blocks:
         """Sums over the share's trees, block by block of rows."""
         codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
-        parts = self.parts(order, most_kept)
+        groups = self.parts(order, most_kept)
         for rows in _slices(len(codes), rows_at_once):
             totals = np.zeros((self.plan.n_keys(order), len(codes[rows])))
             into = list(totals)
             gaps = features_with_gaps(self.plan.ensemble, codes[rows])
-            for finder, lookups in parts:
+            for finder, lookups in groups:
                 patterns = finder.find(codes[rows], gaps, scratch)
                 for units, lookup, of_units in zip(
                     finder.groups, lookups, patterns, strict=True
@@ -174,14 +174,14 @@ class TreeShare:
 
         New ones are kept if all that is kept then takes at most `most_kept` bytes.
         """
-        kept, key = self.game.kept, (order, self.trees.start)
-        if key in kept:
-            return kept[key][0]
-        parts = list(self.make_parts(order))
-        size = sum(map(_part_bytes, parts))
-        if size + sum(known for _, known in kept.values()) <= most_kept:
-            kept[key] = parts, size
-        return parts
+        tables, key = self.game.kept, (order, self.trees.start)
+        if key in tables:
+            return tables[key][0]
+        groups = list(self.make_parts(order))
+        size = sum(map(_part_bytes, groups))
+        if size + sum(n_bytes for _, n_bytes in tables.values()) <= most_kept:
+            tables[key] = groups, size
+        return groups
 
     def make_parts(self, order):
         """Units whose patterns are found together: a PatternFinder, and tables by kind.
@@ -201,19 +201,19 @@ class TreeShare:
         ]
         lookups = _lookups(plan, self.game, flat, order) if flat else []
         lookups += [None] * (len(units) - len(flat))
-        for part in range(len(edges) - 1):
+        for group in range(len(edges) - 1):
             here, tables = [], []
             for of_kind, lookup, end in zip(units, lookups, ends, strict=True):
-                start, stop = end[part], end[part + 1]
+                start, stop = end[group], end[group + 1]
                 if start < stop:
                     here.append(of_kind[start:stop])
                     tables.append(lookup and lookup[start - end[0] : stop - end[0]])
             yield PatternFinder(plan.ensemble, plan.paths, here), tables
 
 
-def _part_bytes(part):
+def _part_bytes(group):
     """Memory of a PatternFinder, and of its tables."""
-    finder, lookups = part
+    finder, lookups = group
     tables = (table for lookup in lookups if lookup for table, _ in lookup)
     return finder.nbytes + sum(table.nbytes for table in tables)
 
@@ -416,15 +416,15 @@ def _add_deep(plan, game, units, patterns, order, into):
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
-        owner, occurring, place = distinct_patterns(patterns[chunk], units.n_bits)
+        owner, occurring, positions = distinct_patterns(patterns[chunk], units.n_bits)
         gains = game.deep_gains(units.root[chunk], owner, occurring, order)
         values = plan.ensemble.value[units.root[chunk]]
         ends = np.searchsorted(owner, np.arange(len(values) + 1))
-        for leaf, at_rows in enumerate(place):
+        for leaf, at_rows in enumerate(positions):
             mine = gains[:, ends[leaf] : ends[leaf + 1]]
             at_rows = at_rows - ends[leaf]
             for output in np.flatnonzero(values[leaf]):
-                given = (values[leaf, output] * mine).take(at_rows, axis=1)
+                added = (values[leaf, output] * mine).take(at_rows, axis=1)
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
-                for key, gain in zip(keys[start + leaf, of_output], given, strict=True):
+                for key, gain in zip(keys[start + leaf, of_output], added, strict=True):
                     np.add(into[key], gain, out=into[key])
