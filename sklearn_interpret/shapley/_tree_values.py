@@ -150,7 +150,7 @@ class TreeValues:
 def _secant(
     trees: TreeResponse, margins: NDArray[np.float64], background: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Slopes of the response between margins (n, 1), (1, m) of the background: (n, m)."""
+    """Slopes of the response between margins (n, 1) and background (1, m): (n, m)."""
     differences = margins - background
     # For close margins the derivative: the quotient would lose all digits.
     near = np.abs(differences) <= 1e-6 * (1 + np.abs(background))

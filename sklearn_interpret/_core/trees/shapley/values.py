@@ -41,7 +41,7 @@ _ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
 # Largest number of splits of a unit, and units whose patterns are found together.
 _SPLITS_PER_UNIT = 3
-_UNITS_PER_PART = 256
+_UNITS_PER_GROUP = 256
 # Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
 
@@ -153,7 +153,7 @@ class TreeShare:
     ) -> Blocks:
         """Sums over the share's trees, block by block of rows."""
         codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
-        groups = self.parts(order, most_kept)
+        groups = self.groups(order, most_kept)
         for rows in _slices(len(codes), rows_at_once):
             totals = np.zeros((self.plan.n_keys(order), len(codes[rows])))
             into = list(totals)
@@ -169,28 +169,28 @@ class TreeShare:
                         _look_up(lookup, of_units, into)
             yield rows, totals
 
-    def parts(self, order, most_kept):
-        """As :meth:`make_parts`: those that the game has kept, or new ones.
+    def groups(self, order, most_kept):
+        """As :meth:`make_groups`: those that the game has kept, or new ones.
 
         New ones are kept if all that is kept then takes at most `most_kept` bytes.
         """
-        tables, key = self.game.kept, (order, self.trees.start)
+        tables, key = self.game.cached_tables, (order, self.trees.start)
         if key in tables:
             return tables[key][0]
-        groups = list(self.make_parts(order))
-        size = sum(map(_part_bytes, groups))
+        groups = list(self.make_groups(order))
+        size = sum(map(_group_bytes, groups))
         if size + sum(n_bytes for _, n_bytes in tables.values()) <= most_kept:
             tables[key] = groups, size
         return groups
 
-    def make_parts(self, order):
+    def make_groups(self, order):
         """Units whose patterns are found together: a PatternFinder, and tables by kind.
 
         Tables are as `_lookups` gives them; None for deep units.
         """
         plan, trees = self.plan, self.trees
         n_units = sum(_units_of_trees(plan.ensemble, units) for units in plan.units)
-        edges = trees.start + _spread(n_units[trees], _UNITS_PER_PART)
+        edges = trees.start + _spread(n_units[trees], _UNITS_PER_GROUP)
         nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
         units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
         ends = [np.searchsorted(of_kind.root, nodes) for of_kind in units]
@@ -211,7 +211,7 @@ class TreeShare:
             yield PatternFinder(plan.ensemble, plan.paths, here), tables
 
 
-def _part_bytes(group):
+def _group_bytes(group):
     """Memory of a PatternFinder, and of its tables."""
     finder, lookups = group
     tables = (table for lookup in lookups if lookup for table, _ in lookup)
