@@ -315,37 +315,37 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
-        given = self._get_estimator()
-        if isinstance(given, FrozenEstimator):
-            check_fits_rows(given, X)
-            self.estimator_ = given
+        model = self._get_estimator()
+        if isinstance(model, FrozenEstimator):
+            check_fits_rows(model, X)
+            self.estimator_ = model
             with callback_task(context, self):
                 return
-        if not hasattr(given, "fit"):
+        if not hasattr(model, "fit"):
             raise TypeError(
-                f"{type(given).__name__} has no method fit: to inspect it as it is, "
+                f"{type(model).__name__} has no method fit: to inspect it as it is, "
                 "pass sklearn.frozen.FrozenEstimator(model)."
             )
-        if y is None and requires_y(given):
+        if y is None and requires_y(model):
             raise ValueError(self._missing_y_message())
-        if tags_of(given).requires_fit and is_fitted(given):
+        if tags_of(model).requires_fit and is_fitted(model):
             warn(
                 "Pass sklearn.frozen.FrozenEstimator(estimator) to inspect it as it "
                 "is, or sklearn.base.clone(estimator) to fit it here: the "
-                f"{type(given).__name__} is fitted already, and "
+                f"{type(model).__name__} is fitted already, and "
                 f"{type(self).__name__} fits a clone of it again, on the rows given "
                 "to fit.",
                 RefitWarning,
             )
         fit_params = self._estimator_fit_params(sample_weight, params)
-        estimator = clone(given)
+        estimator = clone(model)
         with propagated_callbacks(context, estimator), callback_task(context, self):
             try:
                 self.estimator_ = estimator.fit(X, y, **fit_params)
             except ValueError as error:
                 if "could not convert string to float" not in str(error):
                     raise
-                raise ValueError(_strings_in_words(given, X)) from error
+                raise ValueError(_strings_in_words(model, X)) from error
 
     def _missing_y_message(self):
         name = type(self).__name__
@@ -373,9 +373,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         `players` are pairs of columns and name. Columns without a name in `fit` get the
         one in `input_features`.
         """
-        given = check_feature_names_in(self, input_features)
+        feature_names = check_feature_names_in(self, input_features)
         names = [
-            given[columns[0]]
+            feature_names[columns[0]]
             if len(columns) == 1 and name == default_name(columns[0])
             else name
             for columns, name in players
@@ -500,7 +500,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = tags_of(self._get_estimator())
         tags.estimator_type = inner.estimator_type
-        for part in (
+        for name in (
             "target_tags",
             "classifier_tags",
             "regressor_tags",
@@ -508,5 +508,5 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             "no_validation",
             "non_deterministic",
         ):
-            setattr(tags, part, getattr(inner, part))
+            setattr(tags, name, getattr(inner, name))
         return tags

@@ -17,7 +17,7 @@ from sklearn_interpret._inspectors.attribution_columns import (
 )
 from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
 from sklearn_interpret._model.progress import counted, progress_of, shows_progress
@@ -125,26 +125,13 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             self._importances = total[:-1] / total[-1]
         return self._importances
 
-    def to_frame(self) -> DataFrame:
-        """Return the importances as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each feature or group and output, the most important feature
-            first: columns "feature", "output" where there are several, and
-            "importance", the mean absolute attribution over the rows of `fit`.
-            Computed from these, like `feature_importances_`. Those of single rows are
-            in the table of the explanation.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each feature or group and output, the most important feature
+        first: columns "feature", "output" where there are several, and "importance",
+        the mean absolute attribution over the rows of `fit`. Computed from these, like
+        `feature_importances_`. Those of single rows are in the table of the
+        explanation.
+        """
         sizes, labels = self._mean_sizes(), as_objects(self.output_names_)
         order = np.argsort(-sizes.sum(axis=1), kind="stable")
         names = as_objects([name for _, name in self._attributed()])[order]
@@ -226,16 +213,16 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         """Warn where base values and attributions miss the predictions."""
         rounding = _ROUNDING.get(predictions.dtype.type, _ROUNDING_OF_DOUBLES)
         missed, largest = [], 0.0
-        for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
-            start, expected = base_values[part], predictions[part]
-            addends = values[part]
+        for block in slices(len(values), batch_rows(2 * values[:1].nbytes)):
+            start, expected = base_values[block], predictions[block]
+            addends = values[block]
             error = np.abs(start + addends.sum(axis=1) - expected)
             size = np.abs(start) + np.abs(expected)
             far = np.flatnonzero((error > rounding * size).any(axis=1))
             # Cheap test first: few rows need the sizes of all attributions.
             size = size[far] + np.abs(addends[far]).sum(axis=1)
             far = far[(error[far] > rounding * size).any(axis=1)]
-            missed += (part.start + far).tolist()
+            missed += (block.start + far).tolist()
             largest = max(largest, error.max())
         if missed:
             warn(
@@ -258,12 +245,12 @@ def _sizes(inspector, sample):
     rows, weights = sample.rows, sample.weights
     n_features, k = len(inspector._attributed()), len(inspector.output_names_)
     total = np.zeros((n_features + 1, k))
-    parts = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
-    for part in counted(list(parts)):
+    blocks = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
+    for block in counted(list(blocks)):
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, *_ = inspector._attribute(rows.part(part))
-        check_no_overflow(values, "values", part.start)
-        total[:-1] += np.tensordot(weights[part], np.abs(values), axes=1)
+            values, *_ = inspector._attribute(rows.part(block))
+        check_no_overflow(values, "values", block.start)
+        total[:-1] += np.tensordot(weights[block], np.abs(values), axes=1)
     total[-1] = weights.sum()
     return total
 

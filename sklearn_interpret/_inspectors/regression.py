@@ -64,10 +64,6 @@ class BaseRegressionInspector(BaseInspector):
             )
         return objective
 
-    def _score_model(self, sample):
-        """The model at the optimum of the rows."""
-        return scores_of(type(self).__name__, self.estimator_, sample).polished()
-
     def _check_residuals(self, regression):
         """Refuse too few rows to have a residual."""
         if not regression.residual_dof:

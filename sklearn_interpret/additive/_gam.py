@@ -30,7 +30,7 @@ from sklearn_interpret._core.additive.inference import (
     term_tests,
 )
 from sklearn_interpret._inspectors.predictor import BasePredictor
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -549,24 +549,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
-    def to_frame(self) -> DataFrame:
-        """Return the table of the terms.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each term, of several classes for each class and term, under its
-            name: columns "effective_dof", "statistic" and "pvalue". The curves are in
-            the table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each term, of several classes for each class and term, under its
+        name: columns "effective_dof", "statistic" and "pvalue". The curves are in the
+        table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
+        """
         measures = {
             "effective_dof": self.effective_dof_,
             "statistic": self.statistics_,

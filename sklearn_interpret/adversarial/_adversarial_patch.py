@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.local.masks import quasi_random_points
 from sklearn_interpret._core.local.patch_transforms import paste, random_paste
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
@@ -243,23 +242,10 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         self.success_rates_ = rates
         self._best = int(rates.argmax())
 
-    def to_frame(self) -> DataFrame:
-        """Return the success of the patch as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each place, size and angle drawn: columns "transform" (its
-            position) and "success_rate".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each place, size and angle drawn: columns "transform" (its
+        position) and "success_rate".
+        """
         rates = self.success_rates_
         return [{"transform": np.arange(len(rates)), "success_rate": rates}]
 

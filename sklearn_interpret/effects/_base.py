@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
@@ -208,26 +208,13 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 ConstantFeatureWarning,
             )
 
-    def to_frame(self) -> DataFrame:
-        """Return the effects as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each point of each entry and output: columns "feature" (and
-            "feature2" of pairs), "x" (and "x2"), "output" and "value"; "standard_error"
-            and, of shapes alone, "shape_standard_error"; "low" and "high" where there
-            are intervals. Where rows have curves of their own, "row" is the position
-            of the row, missing for the average.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each point of each entry and output: columns "feature" (and
+        "feature2" of pairs), "x" (and "x2"), "output" and "value"; "standard_error"
+        and, of shapes alone, "shape_standard_error"; "low" and "high" where there are
+        intervals. Where rows have curves of their own, "row" is the position of the
+        row, missing for the average.
+        """
         blocks = []
         for entry in range(len(self.axes_)):
             blocks += self._blocks_of(entry, self._numbers)

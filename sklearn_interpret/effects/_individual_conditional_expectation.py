@@ -184,11 +184,8 @@ class IndividualConditionalExpectation(BaseEffect):
     heterogeneity_: NDArray[np.float64] = field(init=False)
     sample_indices_: NDArray[np.intp] = field(init=False)
 
-    _make_axis, _size_of_axes, _quantiles_of = (
-        make_grid_axis,
-        number_of_points,
-        grid_quantiles,
-    )
+    _make_axis, _quantiles_of = make_grid_axis, grid_quantiles
+    _size_of_axes = number_of_points
     _points = "grid_values_"
     _numbers = {"value": "average_", "slope_std": "derivative_std_"}
 

@@ -192,11 +192,8 @@ class PartialDependence(BaseEffect):
     _errors_count_rows = _takes_partitions = True
     _caches = (*BaseEffect._caches, "_remaining_pass")
 
-    _make_axis, _size_of_axes, _quantiles_of = (
-        make_grid_axis,
-        number_of_points,
-        grid_quantiles,
-    )
+    _make_axis, _quantiles_of = make_grid_axis, grid_quantiles
+    _size_of_axes = number_of_points
     _points = "grid_values_"
     _numbers = {
         "value": "average_",

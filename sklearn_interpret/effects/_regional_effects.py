@@ -18,7 +18,6 @@ from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.responses.response import (
@@ -503,23 +502,10 @@ class RegionalEffects(BaseEffect):
             return tests
         return Condition(column, first.name), tests, missing
 
-    def to_frame(self) -> DataFrame:
-        """Return the regions as a table, one row for each.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns "feature" (not with `joint`), "region" (its position), "conditions"
-            in words, "n_rows" and "heterogeneity".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each region. Columns "feature" (not with `joint`), "region" (its
+        position), "conditions" in words, "n_rows" and "heterogeneity".
+        """
         names = [None] if self.joint else self.effect_names_
         return [
             ({} if self.joint else {"feature": name})

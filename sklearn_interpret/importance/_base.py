@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame, SelectorMixin
+from sklearn_interpret._inspectors.sklearn_bases import SelectorMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
@@ -124,26 +124,13 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             by_feature[list(columns)] = value
         return by_feature
 
-    def to_frame(self) -> DataFrame:
-        """Return the importances as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each feature or group, the most important first: columns
-            "feature", "importance", and where there are several draws "std" (their
-            standard deviation). "scoring" names the score, where there are several;
-            "standard_error", "statistic", "low" and "high" (ends of the interval),
-            "pvalue" and "adjusted_pvalue" are there where the method has them.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each feature or group, the most important first: columns
+        "feature", "importance", and where there are several draws "std" (their standard
+        deviation). "scoring" names the score, where there are several;
+        "standard_error", "statistic", "low" and "high" (ends of the interval), "pvalue"
+        and "adjusted_pvalue" are there where the method has them.
+        """
         results = getattr(self, "results_", {})
         if len(results) < 2:
             return [self._block(self.importances_)]

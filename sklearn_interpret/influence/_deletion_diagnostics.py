@@ -15,7 +15,6 @@ from sklearn_interpret._core.statistics.score_losses import SquaredHinge
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.leave_out.deletions import make_deletions
@@ -339,24 +338,11 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             **self._left,
         )
 
-    def to_frame(self) -> DataFrame:
-        """Return the influence of all training rows as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each row, or group, that is left out, the most influential first:
-            columns "training_row" (its name, or that of the group) and "value", its
-            `influence_`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each row, or group, that is left out, the most influential first:
+        columns "training_row" (its name, or that of the group) and "value", its
+        `influence_`.
+        """
         return influence_blocks(self._overall())
 
     def _result_units(self):

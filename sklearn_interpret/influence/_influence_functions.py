@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.influence.networks import descended
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
@@ -381,24 +380,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             response_name=self._response_name,
         )
 
-    def to_frame(self) -> DataFrame:
-        """Return the influence of all training rows as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each row, or group, that is left out, the most influential first:
-            columns "training_row" (its name, or that of the group) and "value", its
-            `self_influence_`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each row, or group, that is left out, the most influential first:
+        columns "training_row" (its name, or that of the group) and "value", its
+        `self_influence_`.
+        """
         return influence_blocks(self._overall())
 
     def _result_units(self):

@@ -15,6 +15,7 @@ from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,
     has_known_dispersion,
+    scores_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
@@ -291,7 +292,8 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         return objective
 
     def _inspect(self, sample, response):
-        model, known = self._score_model(sample), has_known_dispersion(response.loss)
+        model = scores_of(type(self).__name__, self.estimator_, sample).polished()
+        known = has_known_dispersion(response.loss)
         without = None
         # One step is exact for sums of squares, unless the penalty grows with the rows.
         exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()

@@ -15,7 +15,6 @@ from sklearn_interpret._core.statistics.weighted import Moments, shares_of_varia
 from sklearn_interpret._inspectors.attribution import check_no_overflow
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.formula_class import computes_as
@@ -353,26 +352,13 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         unexplained = self._moments()[1][-1]
         return unexplained if len(unexplained) > 1 else float(unexplained[0])
 
-    def to_frame(self) -> DataFrame:
-        """Return the shares of variance as a table, the largest first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each component and output: columns "interaction" (names of the
-            features), "order" (their number), "output" where there are several,
-            "variance" over the rows of `fit`, and "share" of that of the response. The
-            last line of an output is the remainder, which has a share alone. Computed
-            from the rows of `fit`, like `variances_`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each component and output: columns "interaction" (names of the
+        features), "order" (their number), "output" where there are several, "variance"
+        over the rows of `fit`, and "share" of that of the response. The last line of an
+        output is the remainder, which has a share alone. Computed from the rows of
+        `fit`, like `variances_`.
+        """
         variances, shares = self._moments()
         names = as_objects([*(name for _, name in self._attributed()), "remainder"])
         orders = np.array([*map(len, self.interactions_), np.nan])

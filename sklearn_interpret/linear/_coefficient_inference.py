@@ -28,7 +28,7 @@ from sklearn_interpret._inspectors.regression import (
     scores_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -748,26 +748,12 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         names = column_names(self._objective, given)
         return np.asarray(names, dtype=object)[self._terms]
 
-    def to_frame(self) -> DataFrame:
-        """The table of the weights.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each term, under its name. Columns "class" (of a classifier: the
-            class whose log-odds the weights are of), "coef", "standard_error",
-            "statistic", "pvalue", "low", "high", and of classes and
-            models with a link "log" "exponentiated", "exponentiated_low" and
-            "exponentiated_high".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each term, under its name. Columns "class" (of a classifier: the
+        class whose log-odds the weights are of), "coef", "standard_error", "statistic",
+        "pvalue", "low", "high", and of classes and models with a link "log"
+        "exponentiated", "exponentiated_low" and "exponentiated_high".
+        """
         columns = {name: getattr(self, part) for name, part in _COLUMNS.items()}
         if self._objective.classes is not None:
             columns = {"class": self.output_names_[0], **columns}

@@ -23,7 +23,6 @@ from sklearn_interpret._core.statistics.lasso_path import (
 from sklearn_interpret._inspectors import predictor
 from sklearn_interpret._inspectors.sklearn_bases import (
     ClassifierMixin,
-    DataFrame,
     RegressorMixin,
     SelectorMixin,
 )
@@ -90,25 +89,12 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         native = with_days(rows)
         return check_array(native, dtype=np.float64, estimator=self, input_name="X")
 
-    def to_frame(self) -> DataFrame:
-        """Return the path as a table, that of each feature that was ever in use.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each feature and penalty, the features in the order in which they
-            entered: columns "class" of a classifier, "feature", "alpha", "coef",
-            "coef_per_std" (for one standard deviation of the feature) and "selected",
-            which is true at the penalty of the model.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each feature and penalty, the features in the order in which they
+        entered: columns "class" of a classifier, "feature", "alpha", "coef",
+        "coef_per_std" (for one standard deviation of the feature) and "selected", which
+        is true at the penalty of the model.
+        """
         n_features, n_alphas = self.coef_path_.shape[-2:]
         paths = self.coef_path_.reshape(-1, n_features, n_alphas)
         names = getattr(self, "feature_names_in_", default_names(n_features))

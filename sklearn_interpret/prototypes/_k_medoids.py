@@ -25,7 +25,6 @@ from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
-    DataFrame,
     TransformerMixin,
     fit_context,
     plain_state,
@@ -252,24 +251,11 @@ class KMedoids(
             )
         return self
 
-    def to_frame(self) -> DataFrame:
-        """Return the medoids as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each: columns "row" (its position), "n_rows" (rows of its
-            cluster), and its values by the names of the features, but of precomputed
-            distances.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each: columns "row" (its position), "n_rows" (rows of its
+        cluster), and its values by the names of the features, but of precomputed
+        distances.
+        """
         sizes = np.bincount(self.labels_, minlength=len(self.prototype_indices_))
         columns = {"row": self.prototype_indices_, "n_rows": sizes}
         if self.cluster_centers_ is None:

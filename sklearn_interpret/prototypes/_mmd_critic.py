@@ -23,7 +23,6 @@ from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
-    DataFrame,
     TransformerMixin,
     fit_context,
     plain_state,
@@ -265,23 +264,10 @@ class MMDCritic(
         self._prototypes = kernel.part(prototypes)
         return self
 
-    def to_frame(self) -> DataFrame:
-        """Return the prototypes and criticisms as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each: columns "kind", "row" (its position) and its values,
-            by the names of the features.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each: columns "kind", "row" (its position) and its values, by the
+        names of the features.
+        """
         kinds = "prototype", "criticism"
         positions = self.prototype_indices_, self.criticism_indices_
         chosen = self.prototypes_, self.criticisms_

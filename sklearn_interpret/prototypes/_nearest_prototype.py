@@ -16,7 +16,6 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     ClassifierMixin,
-    DataFrame,
     RegressorMixin,
     fit_context,
     plain_state,
@@ -92,23 +91,10 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         self.prototype_targets_ = targets[self.prototype_indices_]
         return self
 
-    def to_frame(self) -> DataFrame:
-        """Return the prototypes as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each: columns "row" (its position), "y" (its target) and its
-            values, by the names of the features.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each: columns "row" (its position), "y" (its target) and its
+        values, by the names of the features.
+        """
         columns = {"row": self.prototype_indices_, "y": self.prototype_targets_}
         return [with_values(columns, self.prototypes_)]
 

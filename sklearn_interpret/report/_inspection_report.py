@@ -28,7 +28,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
@@ -329,23 +328,10 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 file.write(html)
         return html
 
-    def to_frame(self) -> DataFrame:
-        """Return the checks as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each check: columns "name", "title", "verdict", "statistic",
-            "threshold", "finding" and "advice".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each check: columns "name", "title", "verdict", "statistic",
+        "threshold", "finding" and "advice".
+        """
         names = [field.name for field in fields(Check)]
         columns = ([getattr(c, name) for c in self.checks_] for name in names)
         return [dict(zip(names, map(as_objects, columns), strict=True))]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.predictor import BasePredictor
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
@@ -189,25 +189,12 @@ class RuleModel(TransformerMixin, BasePredictor):
         """A rule in words, with its class where there are several sums."""
         return str(rule)
 
-    def to_frame(self) -> DataFrame:
-        """Return the rules as a table, one row for each.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Column "rule" has the conditions in words; the others are those attributes
-            of the rules that they have: "prediction", "coverage", "precision", for
-            each class "share of" it, "n_rows", and bounds of shares where a model gives
-            them.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each rule. Column "rule" has the conditions in words; the others
+        are those attributes of the rules that they have: "prediction", "coverage",
+        "precision", for each class "share of" it, "n_rows", and bounds of shares where
+        a model gives them.
+        """
         return [rule_columns(self._entries, getattr(self, "classes_", None))]
 
 

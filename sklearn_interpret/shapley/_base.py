@@ -98,33 +98,33 @@ class AllCoalitions(Attributor):
         """Coalitions to evaluate, (m, n_players), but the empty and the grand one."""
         return all_coalitions(n_players)
 
-    def attributions(self, known, n_players):
+    def attributions(self, responses, n_players):
         """Shapley values (n_players, k) and their errors from values of coalitions."""
-        return values_of_all(known), 0.0
+        return values_of_all(responses), 0.0
 
-    def interactions(self, known, n_players):
+    def interactions(self, responses, n_players):
         """Interaction values (n_players, n_players, k), zero on the diagonal."""
-        return interactions_of_all(known)
+        return interactions_of_all(responses)
 
     def attribute(self, game, played):
         """Attributions, and standard errors if coalitions are sampled."""
         shape = *played.active.shape, len(game.base_values)
         values, errors = np.zeros((2, *shape))
-        for row, players, known in self._known(game, played):
-            found = self.attributions(known, len(players))
-            values[row, players], errors[row, players] = found
+        for row, players, responses in self._known(game, played):
+            of_row = self.attributions(responses, len(players))
+            values[row, players], errors[row, players] = of_row
         return values, {"standard_errors": errors} if self.sampled else {}
 
     def pair_values(self, game, played):
         """Interaction values, with the rest of each player's value on the diagonal."""
         n_rows, n_players = played.active.shape
         pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
-        for row, players, known in self._known(game, played):
-            values, _ = self.attributions(known, len(players))
-            found = self.interactions(known, len(players))
-            own = np.arange(len(players))
-            found[own, own] = values - found.sum(axis=1)
-            pairs[row][np.ix_(players, players)] = found
+        for row, players, responses in self._known(game, played):
+            values, _ = self.attributions(responses, len(players))
+            of_row = self.interactions(responses, len(players))
+            diagonal = np.arange(len(players))
+            of_row[diagonal, diagonal] = values - of_row.sum(axis=1)
+            pairs[row][np.ix_(players, players)] = of_row
         return pairs
 
     def _known(self, game, played):
@@ -185,7 +185,7 @@ class BaseCoalitional(BaseAttribution):
             *self._run(_attributions_of, rows), strict=True
         )
         joined = {
-            name: np.concatenate([part[name] for part in fields]) for name in fields[0]
+            name: np.concatenate([each[name] for each in fields]) for name in fields[0]
         }
         return np.concatenate(values), np.concatenate(predictions), joined
 
@@ -203,13 +203,13 @@ class BaseCoalitional(BaseAttribution):
         if n_workers > 1:
             step = min(step, -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers)))
         tasks = [
-            (self._attributor, self._game, rows.part(part))
-            for part in slices(rows.n_rows, step)
+            (self._attributor, self._game, rows.part(block))
+            for block in slices(rows.n_rows, step)
         ]
         n_saturated = 0
-        for found, saturated in run(function, tasks, n_jobs=self.n_jobs):
+        for result, saturated in run(function, tasks, n_jobs=self.n_jobs):
             n_saturated += saturated.sum()
-            yield found
+            yield result
         if n_saturated:
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
 

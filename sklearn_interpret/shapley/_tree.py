@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.values import add_blocks
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
-from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.parallel import LazyRows, batch_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.shapley import _base
 from sklearn_interpret.shapley._tree_values import TreeValues
@@ -162,6 +166,8 @@ class TreeSHAP(BaseFormulaAttribution):
     """
 
     _for_any_model = "KernelSHAP takes any model."
+    _takes_partitions = True
+    _caches = (*BaseFormulaAttribution._caches, "_cached_values")
 
     _parameter_constraints = {
         **BaseFormulaAttribution._parameter_constraints,
@@ -204,14 +210,16 @@ class TreeSHAP(BaseFormulaAttribution):
         self._cached_values = self._make_tree_values(codes)
         total = np.zeros(response.ensemble.n_outputs)
         asks = self._asks_model(rows)
-        for part in slices(rows.n_rows, batch_rows(rows.row_bytes)):
-            for batch, found in self._predictions(rows, part, codes[part], asks):
-                if found.dtype != np.float64:  # the precision of explanations
-                    found = response.of_codes(codes[batch])
-                total += self._shares[batch] @ found
+        for block in slices(rows.n_rows, batch_rows(rows.row_bytes)):
+            for batch, predicted in self._predictions(rows, block, codes[block], asks):
+                if predicted.dtype != np.float64:  # the precision of explanations
+                    predicted = response.of_codes(codes[batch])
+                total += self._shares[batch] @ predicted
         return total
 
-    def _make_tree_values(self, codes=None):
+    def _make_tree_values(
+        self, codes: LazyRows | NDArray[np.integer] | None = None
+    ) -> TreeValues:
         """`TreeValues` of the players; `codes` are the background's, if known."""
         players = self._players(self._trees.model.columns)
         if self._shares is not None and codes is None:
@@ -220,27 +228,26 @@ class TreeSHAP(BaseFormulaAttribution):
             self._trees, players, len(self.features_), codes, self._shares
         )
 
-    _takes_partitions = True
-    _caches = (*BaseFormulaAttribution._caches, "_cached_values")
-
-    def _tree_values(self):
+    def _tree_values(self) -> TreeValues:
         if self._cached_values is None:
             self._cached_values = self._make_tree_values()
         return self._cached_values
 
-    def _asks_model(self, rows):
+    def _asks_model(self, rows: Rows) -> bool:
         """Whether the model must predict: it may refuse rows, or differ from its
         trees."""
         return not (self._follows_trees and self._trees.takes(rows))
 
-    def _predictions(self, rows, part, codes, asks):
+    def _predictions(
+        self, rows: Rows, block: slice, codes: NDArray[np.integer], asks: bool
+    ) -> Iterator[tuple[slice, NDArray[np.floating]]]:
         """Yield batches of rows, as slices, and their predictions."""
         for batch in slices(len(codes), batch_rows(rows.row_bytes)):
-            here = slice(part.start + batch.start, part.start + batch.stop)
+            in_rows = slice(block.start + batch.start, block.start + batch.stop)
             if asks:
-                yield here, self._trees.predictions(rows.part(here).native)
+                yield in_rows, self._trees.predictions(rows.part(in_rows).native)
             else:
-                yield here, self._trees.of_codes(codes[batch])
+                yield in_rows, self._trees.of_codes(codes[batch])
 
     def _attribute(self, rows):
         n_outputs = self._trees.ensemble.n_outputs
@@ -251,20 +258,20 @@ class TreeSHAP(BaseFormulaAttribution):
         checks_some = self._trees.additive and not asks and rows.n_rows >= 2 * _CHECKED
         if checks_some:
             predictions = np.empty((rows.n_rows, n_outputs))
-        for part, codes in tree_values.coded_blocks(rows, 1, self.n_jobs):
+        for block, codes in tree_values.coded_blocks(rows, 1, self.n_jobs):
             blocks = tree_values.value_blocks(codes, 1, self.n_jobs)
             if checks_some:
-                add_blocks(values[part].transpose(2, 1, 0), blocks)
-                predictions[part] = self.base_values_ + values[part].sum(axis=1)
-                some = slice(part.start, part.stop, rows.n_rows // _CHECKED)
+                add_blocks(values[block].transpose(2, 1, 0), blocks)
+                predictions[block] = self.base_values_ + values[block].sum(axis=1)
+                some = slice(block.start, block.stop, rows.n_rows // _CHECKED)
                 predictions[some] = self._trees.of_codes(codes[:: some.step])
                 continue
             # Predictions are computed while workers compute the blocks.
-            for batch, found in self._predictions(rows, part, codes, asks):
+            for batch, predicted in self._predictions(rows, block, codes, asks):
                 if predictions is None:
-                    predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
-                predictions[batch] = found
-            add_blocks(values[part].transpose(2, 1, 0), blocks)
+                    predictions = np.empty((rows.n_rows, n_outputs), predicted.dtype)
+                predictions[batch] = predicted
+            add_blocks(values[block].transpose(2, 1, 0), blocks)
         approximation = None if self._trees.additive else "rescaled margins"
         return values, predictions, {"approximation": approximation}
 
@@ -272,18 +279,18 @@ class TreeSHAP(BaseFormulaAttribution):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
         asks, tree_values = self._asks_model(rows), self._tree_values()
-        for part, codes in tree_values.coded_blocks(rows, 2, self.n_jobs):
+        for block, codes in tree_values.coded_blocks(rows, 2, self.n_jobs):
             # The diagonal holds the values until all pairs are computed.
-            values = np.einsum("ijjk->ijk", pairs[part])
+            values = np.einsum("ijjk->ijk", pairs[block])
             blocks = tree_values.value_blocks(codes, 1, self.n_jobs)
             if asks:
-                for _ in self._predictions(rows, part, codes, asks):
+                for _ in self._predictions(rows, block, codes, asks):
                     pass  # the model raises its errors
             add_blocks(values.transpose(2, 1, 0), blocks)
-            into = pairs[part].transpose(3, 1, 2, 0)
+            into = pairs[block].transpose(3, 1, 2, 0)
             add_blocks(into, tree_values.value_blocks(codes, 2, self.n_jobs))
-        for part in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
-            _complete(pairs[part])
+        for block in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
+            _complete(pairs[block])
         return pairs
 
 

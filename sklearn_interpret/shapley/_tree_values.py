@@ -129,27 +129,31 @@ class TreeValues:
         margins = ensemble.raw_of_codes(codes)
         # The alternative makes tables for each row of the background.
         if game.is_direct(len(codes) // len(game.shares), order):
-            others = ensemble.raw_of_codes(game.codes)
-            for block in slices(len(codes), rows_in_memory(8 * 8 * len(others))):
-                weights = game.shares * _secant(self.trees, margins[block], others.T)
+            background = ensemble.raw_of_codes(game.codes)
+            for block in slices(len(codes), rows_in_memory(8 * 8 * len(background))):
+                slopes = _secant(self.trees, margins[block], background.T)
+                weights = game.shares * slopes
                 yield block, game.direct_values(self.plan, codes[block], order, weights)
             return
         distinct, shares = game.distinct_rows()
-        others = ensemble.raw_of_codes(distinct)
+        background = ensemble.raw_of_codes(distinct)
         totals = np.zeros((self.plan.n_keys(order), len(codes)))
-        for share, row, other in zip(shares, distinct, others, strict=True):
+        for share, row, margin in zip(shares, distinct, background, strict=True):
             against = PathDependentGame.against(ensemble, self.plan.paths, row)
             values = np.zeros((self.plan.n_keys(order), len(codes)))
             add_blocks(values, self._blocks(against, codes, order, n_jobs))
-            totals += values * (share * _secant(self.trees, margins, other[None])[:, 0])
+            slopes = _secant(self.trees, margins, margin[None])[:, 0]
+            totals += values * (share * slopes)
         yield slice(None), totals
 
 
-def _secant(trees, margins, others):
-    """Slopes of the response between margins (n, 1) and others (1, m): (n, m)."""
-    apart = margins - others
+def _secant(
+    trees: TreeResponse, margins: NDArray[np.float64], background: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Slopes of the response between margins (n, 1) and background (1, m): (n, m)."""
+    differences = margins - background
     # For close margins the derivative: the quotient would lose all digits.
-    near = np.abs(apart) <= 1e-6 * (1 + np.abs(others))
-    rise = trees.of_sums(margins) - trees.of_sums(others.T).T
-    middle = trees.slope((margins + others)[..., None] / 2)[..., 0]
-    return np.where(near, middle, rise / np.where(near, 1.0, apart))
+    near = np.abs(differences) <= 1e-6 * (1 + np.abs(background))
+    rise = trees.of_sums(margins) - trees.of_sums(background.T).T
+    middle = trees.slope((margins + background)[..., None] / 2)[..., 0]
+    return np.where(near, middle, rise / np.where(near, 1.0, differences))

@@ -137,12 +137,12 @@ def made(monkeypatch):
     """Orders for which shares of trees make their tables."""
     orders = []
 
-    def make_parts(self, order):
+    def make_groups(self, order):
         orders.append(order)
         return original(self, order)
 
-    original = TreeShare.make_parts
-    monkeypatch.setattr(TreeShare, "make_parts", make_parts)
+    original = TreeShare.make_groups
+    monkeypatch.setattr(TreeShare, "make_groups", make_groups)
     return orders
 
 
@@ -151,17 +151,17 @@ def test_tables_are_kept_for_the_next_rows(make, made):
     X = table(400)
     inspector = make(X)
     plan, game = plan_and_game(inspector)
-    assert not game.kept
+    assert not game.cached_tables
     first = inspector.transform(X)
-    assert {order for order, _ in game.kept} == {1}
+    assert {order for order, _ in game.cached_tables} == {1}
     n_made = len(made)
     assert_array_equal(inspector.transform(X), first)
     assert len(made) == n_made == len(plan.shares(game))
     inspector.interaction_values(X)
-    assert len(game.kept) == 2 * n_made
+    assert len(game.cached_tables) == 2 * n_made
     assert made.count(2) == n_made
     again = pickle.loads(pickle.dumps(inspector))
-    assert not again._tree_values().game.kept
+    assert not again._tree_values().game.cached_tables
     assert_array_equal(again.transform(X), first)
 
 
@@ -171,13 +171,15 @@ def test_tables_are_kept_within_an_eighth_of_the_working_memory(made):
     plan, game = plan_and_game(inspector)
     assert len(plan.shares(game)) == 2
     for memory, n_kept in (0.001, 0), (0.01, 1), (100, 2):
-        game.kept.clear()
+        game.cached_tables.clear()
         with config_context(working_memory=memory):
             expected = inspector.transform(X)
             made.clear()
             assert_allclose(inspector.transform(X), expected, atol=1e-12)
-        assert sum(size for _, size in game.kept.values()) <= memory * 2**20 / 8
-        assert len(game.kept) == n_kept
+        assert (
+            sum(size for _, size in game.cached_tables.values()) <= memory * 2**20 / 8
+        )
+        assert len(game.cached_tables) == n_kept
         assert bool(made) == (n_kept < 2)
 
 

@@ -159,7 +159,7 @@ def test_a_row_gets_the_same_alone_and_among_many(
     monkeypatch.setattr(games, "_MOST_WITH_INTEGRALS", integrals)
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
-    monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
+    monkeypatch.setattr(tree_shapley, "_UNITS_PER_GROUP", 2)
     monkeypatch.setattr(games, "carrying_is_cheaper", lambda *sizes: sizes[2] <= 16)
     trees = ensemble_with_cover(2, depth=7)
     plan = TreePlan.of_ensemble(trees)

@@ -71,7 +71,7 @@ class PathDependentGame:
         self.ensemble = ensemble
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
-        self.kept = {}  # tables, by order and first tree: see `TreeShare.parts`
+        self.cached_tables = {}  # by order and first tree: see `TreeShare.groups`
 
     @classmethod
     def against(cls, ensemble, paths, codes):
@@ -192,7 +192,7 @@ class InterventionalGame:
         self._codes = codes
         self._weights = weights
         self.shares = shares_of(weights)
-        self.kept = {}
+        self.cached_tables = {}
         self.most_kept = most_kept
 
     @property

@@ -71,8 +71,8 @@ def _readings(d: int, order: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """
     sets = [s for size in range(order + 1) for s in terms(d, size)]
     tables = np.array([len(absent) << d for absent in sets])
-    kept = np.array([2**d - 1 - sum(1 << k for k in absent) for absent in sets])
-    return tables[:, None], kept[:, None]
+    masks = np.array([2**d - 1 - sum(1 << k for k in absent) for absent in sets])
+    return tables[:, None], masks[:, None]
 
 
 def gains_at(
@@ -80,13 +80,13 @@ def gains_at(
 ) -> NDArray[np.float64]:
     """Gains of one leaf at patterns (n,), from its integrals: (n_terms, n)."""
     d = integrals.shape[1].bit_length() - 1
-    tables, kept = _readings(d, order)
-    parts = integrals.take(tables | (patterns & kept))
+    tables, masks = _readings(d, order)
+    readings = integrals.take(tables | (patterns & masks))
     if order == 1:
-        return parts[0] - parts[1:]
-    singles, pairs = parts[1 : d + 1], parts[d + 1 :]
+        return readings[0] - readings[1:]
+    singles, pairs = readings[1 : d + 1], readings[d + 1 :]
     i, j = np.array(terms(d, 2), dtype=np.intp).reshape(-1, 2).T
-    return (parts[0] + pairs) - (singles[i] + singles[j])
+    return (readings[0] + pairs) - (singles[i] + singles[j])
 
 
 def leaf_integrals(

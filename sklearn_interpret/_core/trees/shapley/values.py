@@ -41,7 +41,7 @@ _ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
 # Largest number of splits of a unit, and units whose patterns are found together.
 _SPLITS_PER_UNIT = 3
-_UNITS_PER_PART = 256
+_UNITS_PER_GROUP = 256
 # Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
 
@@ -153,12 +153,12 @@ class TreeShare:
     ) -> Blocks:
         """Sums over the share's trees, block by block of rows."""
         codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
-        parts = self.parts(order, most_kept)
+        groups = self.groups(order, most_kept)
         for rows in _slices(len(codes), rows_at_once):
             totals = np.zeros((self.plan.n_keys(order), len(codes[rows])))
             into = list(totals)
             gaps = features_with_gaps(self.plan.ensemble, codes[rows])
-            for finder, lookups in parts:
+            for finder, lookups in groups:
                 patterns = finder.find(codes[rows], gaps, scratch)
                 for units, lookup, of_units in zip(
                     finder.groups, lookups, patterns, strict=True
@@ -169,28 +169,28 @@ class TreeShare:
                         _look_up(lookup, of_units, into)
             yield rows, totals
 
-    def parts(self, order, most_kept):
-        """As :meth:`make_parts`: those that the game has kept, or new ones.
+    def groups(self, order, most_kept):
+        """As :meth:`make_groups`: those that the game has kept, or new ones.
 
         New ones are kept if all that is kept then takes at most `most_kept` bytes.
         """
-        kept, key = self.game.kept, (order, self.trees.start)
-        if key in kept:
-            return kept[key][0]
-        parts = list(self.make_parts(order))
-        size = sum(map(_part_bytes, parts))
-        if size + sum(known for _, known in kept.values()) <= most_kept:
-            kept[key] = parts, size
-        return parts
+        tables, key = self.game.cached_tables, (order, self.trees.start)
+        if key in tables:
+            return tables[key][0]
+        groups = list(self.make_groups(order))
+        size = sum(map(_group_bytes, groups))
+        if size + sum(n_bytes for _, n_bytes in tables.values()) <= most_kept:
+            tables[key] = groups, size
+        return groups
 
-    def make_parts(self, order):
+    def make_groups(self, order):
         """Units whose patterns are found together: a PatternFinder, and tables by kind.
 
         Tables are as `_lookups` gives them; None for deep units.
         """
         plan, trees = self.plan, self.trees
         n_units = sum(_units_of_trees(plan.ensemble, units) for units in plan.units)
-        edges = trees.start + _spread(n_units[trees], _UNITS_PER_PART)
+        edges = trees.start + _spread(n_units[trees], _UNITS_PER_GROUP)
         nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
         units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
         ends = [np.searchsorted(of_kind.root, nodes) for of_kind in units]
@@ -201,19 +201,19 @@ class TreeShare:
         ]
         lookups = _lookups(plan, self.game, flat, order) if flat else []
         lookups += [None] * (len(units) - len(flat))
-        for part in range(len(edges) - 1):
+        for group in range(len(edges) - 1):
             here, tables = [], []
             for of_kind, lookup, end in zip(units, lookups, ends, strict=True):
-                start, stop = end[part], end[part + 1]
+                start, stop = end[group], end[group + 1]
                 if start < stop:
                     here.append(of_kind[start:stop])
                     tables.append(lookup and lookup[start - end[0] : stop - end[0]])
             yield PatternFinder(plan.ensemble, plan.paths, here), tables
 
 
-def _part_bytes(part):
+def _group_bytes(group):
     """Memory of a PatternFinder, and of its tables."""
-    finder, lookups = part
+    finder, lookups = group
     tables = (table for lookup in lookups if lookup for table, _ in lookup)
     return finder.nbytes + sum(table.nbytes for table in tables)
 
@@ -416,15 +416,15 @@ def _add_deep(plan, game, units, patterns, order, into):
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
-        owner, occurring, place = distinct_patterns(patterns[chunk], units.n_bits)
+        owner, occurring, positions = distinct_patterns(patterns[chunk], units.n_bits)
         gains = game.deep_gains(units.root[chunk], owner, occurring, order)
         values = plan.ensemble.value[units.root[chunk]]
         ends = np.searchsorted(owner, np.arange(len(values) + 1))
-        for leaf, at_rows in enumerate(place):
+        for leaf, at_rows in enumerate(positions):
             mine = gains[:, ends[leaf] : ends[leaf + 1]]
             at_rows = at_rows - ends[leaf]
             for output in np.flatnonzero(values[leaf]):
-                given = (values[leaf, output] * mine).take(at_rows, axis=1)
+                added = (values[leaf, output] * mine).take(at_rows, axis=1)
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
-                for key, gain in zip(keys[start + leaf, of_output], given, strict=True):
+                for key, gain in zip(keys[start + leaf, of_output], added, strict=True):
                     np.add(into[key], gain, out=into[key])
