@@ -128,7 +128,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         """Whether responses are sums of trees that each split on one player only."""
         trees = self._trees.ensemble
         owner = np.empty(trees.n_features, dtype=np.intp)
-        for player, part in enumerate(self._moved.parts):
+        for player, part in enumerate(self._moved.moved_features):
             owner[part.features] = player
         inner = np.flatnonzero(~trees.is_leaf & (trees.parents >= 0))
         above = trees.feature[trees.parents[inner]]
@@ -198,7 +198,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
 
     def _joint_sums(self, sets):
         """Mean responses given sets of players, for sums of trees."""
-        simple = pairwise_interactions.steps_of_parts(self._moved) <= _MOST_STEPS
+        simple = pairwise_interactions.mean_steps(self._moved) <= _MOST_STEPS
         pairs = []
         for players in sets:
             is_simple = len(players) == 2 and simple[list(players)].all()
@@ -247,7 +247,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
 
     def _mean_given(self, players):
         """Mean responses (n_rows, k) given some players."""
-        parts, trees = self._moved.parts, self._trees.ensemble
+        parts, trees = self._moved.moved_features, self._trees.ensemble
         features = np.concatenate([parts[player].features for player in players])
         sets = TreeSets(trees, trees.value, features, self._moved.block_rows)
         given = self._summed_leaf_weights(sets, self._weights, self._n_jobs)

@@ -108,5 +108,5 @@ def test_few_rows_and_many_agree():
     game = InterventionalGame(trees, paths, codes[5:], np.ones(35))
     few, many = TreeComponents(game, 2), TreeComponents(game, 2)
     assert game.few_components(codes[:1], 2) is not None
-    many._parts  # noqa: B018  -- made, so that it is used
+    many._conjunctions  # noqa: B018  -- computed, so that it is used
     assert_allclose(few.values(codes[:1]), many.values(codes[:1]), atol=1e-12)

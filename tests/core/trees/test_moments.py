@@ -182,5 +182,5 @@ def test_single_leaves_and_parts_that_no_tree_looks_at():
 def test_a_feature_without_a_part_is_refused():
     trees = random_ensemble(0)
     parts = [part_of(trees, [0], 3, np.random.default_rng(0))]
-    with pytest.raises(ValueError, match="belongs to no part"):
+    with pytest.raises(ValueError, match="does not move"):
         TreeProducts(trees, trees.value, trees.base, parts)

@@ -17,7 +17,7 @@ from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     TreePairs,
     bytes_of_pairs,
     leaves_of_pairs,
-    steps_of_parts,
+    mean_steps,
 )
 from sklearn_interpret._core.trees.effects.tree_effects import (
     MovedFeatures,
@@ -114,7 +114,7 @@ def check_outcomes(trees, codes, weights, groups):
     everything = range(trees.n_features)
     shares = [
         np.bincount(places, weights, part.n_points) / weights.sum()
-        for places, part in zip(at, effects.parts, strict=True)
+        for places, part in zip(at, effects.moved_features, strict=True)
     ]
     means = made.expectations(codes, shares)
     curves = [answers for _, answers in made.curves(codes)]
@@ -123,7 +123,7 @@ def check_outcomes(trees, codes, weights, groups):
         expected = mean_given(trees.raw_of_codes, codes, weights, others)
         assert_allclose(means[:, which], expected, rtol=0, atol=1e-12)
         answers = []
-        for point in effects.parts[which].codes:
+        for point in effects.moved_features[which].codes:
             altered = codes.copy()
             altered[:, features] = point
             answers.append(trees.raw_of_codes(altered))
@@ -193,9 +193,9 @@ def test_leaves_and_steps_are_counted():
         met = paths.player[own]
         expected[np.ix_(met, met)] += 1
     assert_array_equal(counts, expected)
-    steps = steps_of_parts(effects)
+    steps = mean_steps(effects)
     assert np.all((steps > 0) & (steps < 5))
-    shape = [part.n_points for part in effects.parts[:2]]
+    shape = [part.n_points for part in effects.moved_features[:2]]
     k = effects.values.shape[1]
     pair = bytes_of_pairs(shape, 60, counts[0, 1], k)
     cells = tree_pairs.QuadrantSums.n_cells(60, shape)

@@ -182,7 +182,7 @@ def test_steps_add_up_to_conditions(which):
     for player, part in enumerate(parts):
         players[part.features] = player
     paths = TreePaths.of_ensemble(trees, players)
-    steps = ConditionSteps.of_parts(trees, paths, parts)
+    steps = ConditionSteps.of_features(trees, paths, parts)
     part, first = parts[which], sum(other.n_points for other in parts[:which])
     for node in np.flatnonzero(paths.player == which):
         _, point, sign = steps.of_conditions(np.array([node]))

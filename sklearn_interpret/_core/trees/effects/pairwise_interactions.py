@@ -1,8 +1,8 @@
-r"""Interaction terms of pairs of parts of trees' features, for all pairs together.
+r"""Interaction terms of pairs of players, features of trees or groups of them.
 
-Let :math:`w_l` be the value of leaf l, :math:`a_{lj}` its condition on part j, and
+Let :math:`w_l` be the value of leaf l, :math:`a_{lj}` its condition on player j, and
 :math:`W_l(T)` the share of the rows that meet all conditions of the leaf but possibly
-those on the parts T. What the partial dependence on two parts has beyond those on
+those on the players T. What the partial dependence on two players has beyond those on
 each of them alone,
 
 .. math:: P_{jk}(u, v) = PD_{jk}(u, v) - PD_j(u) - PD_k(v) + \overline{f},
@@ -14,12 +14,13 @@ is a sum over the leaves with conditions on both alone:
 
 The shares are counts of bits with one or two conditions left out. A condition is known
 by the few points at which it begins or ceases to hold, so that each leaf adds a few
-corners to a grid of both parts' points; the term at a row is the sum of all that lies
+corners to a grid of both players' points; the term at a row is the sum of all that lies
 below and to the left of it. Hence the cost hardly depends on the rows explained.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,25 +39,26 @@ if TYPE_CHECKING:
         TreeEffects,
     )
 
-# Words of bit sets that are combined together; they fit the processor's cache.
+# Words of bit sets that are combined together: 256 kB, which fit the processor's cache.
 _MOST_WORDS = 2**15
 
 # Corners that are collected before they are added to their grids, to bound memory.
 _MOST_CORNERS = 2**20
 
-# Numbers in memory for each leaf of each pair.
+# Numbers in memory for each leaf of each pair, to bound memory: those of `_Openings`,
+# `leaf_weights` and the amounts of `terms`.
 _NUMBERS_OF_OPENING = 12
 
 
 class TreePairs:
-    """Partial dependence on pairs beyond both parts alone, from codes of rows.
+    """Partial dependence on pairs beyond both players alone, from codes of rows.
 
     Parameters
     ----------
     effects : TreeEffects
-        The trees, and the parts that move; each along one axis.
+        The trees, and the players that move; each along one axis.
     pairs : list of tuple of int
-        Pairs of parts.
+        Pairs of players.
     """
 
     wants_order = False  # its methods take rows in any order in the same time
@@ -64,19 +66,23 @@ class TreePairs:
     def __init__(self, effects: TreeEffects, pairs: list[tuple[int, int]]) -> None:
         self.effects, self.pairs = effects, pairs
         self.block_rows = effects.block_rows
-        wanted = np.full((len(effects.parts) + 1,) * 2, -1, dtype=np.int32)
+        numbers = np.full((len(effects.moved_features) + 1,) * 2, -1, dtype=np.int32)
         for number, pair in enumerate(pairs):
-            wanted[pair] = number
-        self._openings = []
+            numbers[pair] = number
+        self._openings: list[_Openings] = []
         for block in effects.blocks:
-            player = np.append(effects.paths.player[block.nodes], len(effects.parts))
+            player = np.append(
+                effects.paths.player[block.nodes], len(effects.moved_features)
+            )
             self._openings += [
-                _Openings.of_splits(splits, player, wanted, len(block.conditions.nodes))
+                _Openings.of_splits(
+                    splits, player, numbers, len(block.conditions.nodes)
+                )
                 for splits in block.groups
             ]
 
     def leaf_weights(
-        self, codes: NDArray[np.intp], weights: NDArray[np.float64]
+        self, codes: NDArray[np.integer], weights: NDArray[np.float64]
     ) -> list[NDArray[np.float64]]:
         """Weight of the rows that reach leaves if only in spite of two conditions.
 
@@ -84,18 +90,20 @@ class TreePairs:
         most ``effects.block_rows`` rows.
         """
         bits, weigh = RowBits(self.effects.ensemble, codes), RowWeights(weights)
-        found, openings = [], iter(self._openings)
+        pair_weights, openings = [], iter(self._openings)
         for block in self.effects.blocks:
             met = np.concatenate([block.conditions.met(bits), bits.valid[None]])
             for splits in block.groups:
                 lefts = bits.lefts(splits.nodes)
-                found.append(next(openings).weights(met, lefts, weigh, bits.valid))
-        return found
+                pair_weights.append(
+                    next(openings).weights(met, lefts, weigh, bits.valid)
+                )
+        return pair_weights
 
     def terms(
         self,
         leaf_weights: NDArray[np.float64],
-        together: list[NDArray[np.float64]],
+        pair_weights: list[NDArray[np.float64]],
         total: float,
         at: list[NDArray[np.intp]],
     ) -> list[NDArray[np.float64]]:
@@ -105,12 +113,12 @@ class TreePairs:
         ----------
         leaf_weights : ndarray
             Sums over all rows of the arrays of ``effects.leaf_weights``.
-        together : list of ndarray
+        pair_weights : list of ndarray
             Sums of the arrays of :meth:`leaf_weights`.
         total : float
             Total weight of the rows.
         at : list of ndarray of shape (n,), intp
-            For each part, at which of its points to have the terms.
+            For each player, at which of its points to have the terms.
 
         Returns
         -------
@@ -120,8 +128,9 @@ class TreePairs:
         sums = _PairSums(self.effects, self.pairs, at)
         groups = ((block, s) for block in self.effects.blocks for s in block.groups)
         weigher = self.effects.weigher
-        given = zip(groups, self._openings, together, strict=True)
-        for (block, splits), openings, both in given:
+        for (block, splits), openings, weights in zip(
+            groups, self._openings, pair_weights, strict=True
+        ):
             nodes = np.append(block.nodes, -1)
             for child in range(2):
                 leaves = splits.is_leaf[child, openings.split[openings.at]]
@@ -130,20 +139,22 @@ class TreePairs:
                 slots = openings.slots[:, entries]
                 leaf = splits.children[child, split]
                 values = self.effects.values[leaf] / total
-                alone = [weigher.without(leaf_weights, leaf, slot) for slot in slots]
+                without_one = [
+                    weigher.without(leaf_weights, leaf, slot) for slot in slots
+                ]
                 sums.add(
                     openings.pair[entries],
                     nodes[splits.names[child, slots, split]],
-                    values * both[child, entries, None],
-                    [-values * weight[:, None] for weight in alone],
+                    values * weights[child, entries, None],
+                    [-values * weight[:, None] for weight in without_one],
                     values * weigher.inside(leaf_weights, leaf)[:, None],
                 )
         return sums.totals()
 
 
-def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.intp]:
-    """How many leaves have conditions on both of two parts: (n_parts, n_parts)."""
-    n = len(effects.parts) + 1
+def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.int32]:
+    """How many leaves have conditions on both of two players: (n_moved, n_moved)."""
+    n = len(effects.moved_features) + 1
     counts = np.zeros(n * n, dtype=np.int32)
     for block in effects.blocks:
         player = np.append(effects.paths.player[block.nodes], n - 1)
@@ -157,20 +168,20 @@ def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.intp]:
     return counts.reshape(n, n)[:-1, :-1]
 
 
-def steps_of_parts(effects: TreeEffects) -> NDArray[np.float64]:
-    """How often conditions on each part begin or cease to hold, in the mean."""
-    n_parts = len(effects.parts)
+def mean_steps(effects: TreeEffects) -> NDArray[np.float64]:
+    """How often conditions on each player begin or cease to hold, in the mean."""
+    n_moved = len(effects.moved_features)
     player = effects.paths.player
-    own = np.flatnonzero((player >= 0) & (player < n_parts))
-    counts = effects.steps.starts[own + 1] - effects.steps.starts[own]
-    n_steps = np.bincount(player[own], counts, n_parts)
-    return n_steps / np.maximum(np.bincount(player[own], minlength=n_parts), 1)
+    conditions = np.flatnonzero((player >= 0) & (player < n_moved))
+    counts = effects.steps.starts[conditions + 1] - effects.steps.starts[conditions]
+    n_steps = np.bincount(player[conditions], counts, n_moved)
+    return n_steps / np.maximum(np.bincount(player[conditions], minlength=n_moved), 1)
 
 
-def bytes_of_pairs(shape: list[int], n_rows: int, n_leaves: int, k: int) -> int:
-    """About the memory that the k terms of pairs of parts take.
+def bytes_of_pairs(shape: Sequence[int], n_rows: int, n_leaves: int, k: int) -> int:
+    """About the memory that the k terms of pairs of players take.
 
-    `shape` (2,) has the numbers of points of the parts, `n_leaves` is the number of
+    `shape` (2,) has the numbers of points of the players, `n_leaves` is the number of
     leaves in common; or arrays of these.
     """
     n_sums = k * (QuadrantSums.n_cells(n_rows, shape) + n_rows)
@@ -185,7 +196,7 @@ class _Openings:
     ----------
     split : ndarray of shape (c,), intp
         The splits, by position in their group; one for each first condition.
-    others : ndarray of shape (d, c), intp
+    other_conditions : ndarray of shape (d, c), intp
         All conditions of the split but the first of the pair, by position in the
         block's; past their end in its place.
     at : ndarray of shape (e,), intp
@@ -193,25 +204,25 @@ class _Openings:
     slots : ndarray of shape (2, e), intp
         Slots of its first and second condition.
     pair : ndarray of shape (e,), intp
-        The pair of parts.
+        The pair of players.
     by_side : ndarray of shape (e,), bool
         Whether the rows differ between the split's children: neither of the
         conditions is the one that the split is about.
     """
 
-    split: np.ndarray
-    others: np.ndarray
-    at: np.ndarray
-    slots: np.ndarray
-    pair: np.ndarray
-    by_side: np.ndarray
+    split: NDArray[np.intp]
+    other_conditions: NDArray[np.intp]
+    at: NDArray[np.intp]
+    slots: NDArray[np.intp]
+    pair: NDArray[np.integer]
+    by_side: NDArray[np.bool_]
 
     @classmethod
     def of_splits(
         cls,
         splits: LastSplits,
         player: NDArray[np.intp],
-        wanted: NDArray[np.intp],
+        numbers: NDArray[np.integer],
         n_conditions: int,
     ) -> _Openings:
         """Openings of a group of splits.
@@ -221,58 +232,58 @@ class _Openings:
         splits : LastSplits
             The group.
         player : ndarray of intp
-            The part of each of the block's nodes, and behind them a placeholder.
-        wanted : ndarray of shape (n_parts + 1, n_parts + 1), intp
-            Number of each pair, -1 for those that are not wanted.
+            The player of each of the block's nodes, and behind them a placeholder.
+        numbers : ndarray of shape (n_moved + 1, n_moved + 1), intp
+            Number of each pair, -1 for other pairs.
         n_conditions : int
             Number of the block's conditions.
         """
         owners = player[splits.names[0]].T
-        pairs = wanted[owners[:, :, None], owners[:, None]]
+        pairs = numbers[owners[:, :, None], owners[:, None]]
         split, first, second = np.nonzero(pairs >= 0)
         d = len(splits.conditions)
         opened, at = np.unique(split * (d + 1) + first, return_inverse=True)
         of_split, slot = np.divmod(opened, d + 1)
-        others = splits.conditions[:, of_split]
+        other_conditions = splits.conditions[:, of_split]
         inner = np.flatnonzero(slot < d)
-        others[slot[inner], inner] = n_conditions
-        own = splits.slot[split]
+        other_conditions[slot[inner], inner] = n_conditions
+        split_slot = splits.slot[split]
         return cls(
             split=of_split,
-            others=others,
+            other_conditions=other_conditions,
             at=at.reshape(-1),
             slots=np.stack([first, second]),
             pair=pairs[split, first, second],
-            by_side=(first != own) & (second != own),
+            by_side=(first != split_slot) & (second != split_slot),
         )
 
     def weights(
         self,
-        met: NDArray[Any],
-        lefts: NDArray[Any],
+        met: NDArray[np.uint64],
+        lefts: NDArray[np.uint64],
         weigh: RowWeights,
-        valid: NDArray[Any],
+        valid: NDArray[np.uint64],
     ) -> NDArray[np.float64]:
         """Weight of the rows that meet all other conditions, by child: (2, e).
 
         `met` holds the rows that meet each condition, and all rows; `lefts` those that
         go to the left at each split of the group.
         """
-        d, c = self.others.shape
-        found = np.empty((2, len(self.at)))
+        d, c = self.other_conditions.shape
+        weights = np.empty((2, len(self.at)))
         step = max(1, _MOST_WORDS // ((d + 1) * met.shape[1]))
         for start in range(0, c, step):
-            sets = met.take(self.others[:, start : start + step], axis=0)
+            sets = met.take(self.other_conditions[:, start : start + step], axis=0)
             sets = all_but_one_and_all(sets, valid)
             chunk = slice(*np.searchsorted(self.at, [start, start + step]))
             at = self.at[chunk]
             sets = sets[self.slots[1, chunk], at - start]
-            found[:, chunk] = weigh.of(sets)
+            weights[:, chunk] = weigh.total(sets)
             sided = np.flatnonzero(self.by_side[chunk])
-            left = weigh.of(sets[sided] & lefts[self.split[at[sided]]])
-            found[0, chunk][sided] = left
-            found[1, chunk][sided] -= left
-        return found
+            left = weigh.total(sets[sided] & lefts[self.split[at[sided]]])
+            weights[0, chunk][sided] = left
+            weights[1, chunk][sided] -= left
+        return weights
 
 
 class _PairSums:
@@ -283,9 +294,9 @@ class _PairSums:
     effects : TreeEffects
         The trees.
     pairs : list of tuple of int
-        Pairs of parts.
+        Pairs of players.
     at : list of ndarray of shape (n,), intp
-        Points of each part.
+        Points of each player.
     """
 
     def __init__(
@@ -298,25 +309,28 @@ class _PairSums:
         self._steps = effects.steps
         self._pairs, self._at = np.array(pairs, dtype=np.intp).reshape(-1, 2), at
         self._first = effects.first[self._pairs]
-        sizes = np.array([part.n_points for part in effects.parts])[self._pairs]
-        self._grids = [
-            QuadrantSums(at[one], at[other], shape, k)
-            for (one, other), shape in zip(pairs, sizes.tolist(), strict=True)
+        sizes = np.array([moved.n_points for moved in effects.moved_features])[
+            self._pairs
         ]
-        # Amounts that move along one part alone, and those that do not move.
+        self._grids = [
+            QuadrantSums(at[first], at[second], shape, k)
+            for (first, second), shape in zip(pairs, sizes.tolist(), strict=True)
+        ]
+        # Amounts that move along one player alone, and those that do not move.
         self._ends = np.cumsum(sizes, axis=0)
         self._lines = [np.zeros((k, size)) for size in sizes.sum(axis=0)]
         self._starts = self._ends - sizes
         self._constant = np.zeros((len(pairs), k))
-        self._waiting, self._n_waiting = [], 0
+        self._waiting: list[tuple[NDArray[Any], ...]] = []
+        self._n_waiting = 0
 
     def add(
         self,
-        pair: NDArray[np.intp],
+        pair: NDArray[np.integer],
         names: NDArray[np.intp],
-        both: NDArray[np.float64],
-        alone: list[NDArray[np.float64]],
-        neither: NDArray[np.float64],
+        with_both: NDArray[np.float64],
+        with_one: list[NDArray[np.float64]],
+        constant: NDArray[np.float64],
     ) -> None:
         """Leaves' amounts for pairs.
 
@@ -325,18 +339,18 @@ class _PairSums:
         pair : ndarray of shape (e,), intp
             The pairs.
         names : ndarray of shape (2, e), intp
-            Conditions on both parts.
-        both, alone, neither : ndarray of shape (e, k), pair of such for `alone`
-            Amounts where both conditions are met, where one is, and anywhere.
+            Conditions on both players.
+        with_both, with_one, constant : ndarray of shape (e, k), or a pair of these
+            Amounts where both conditions are met, where either is, and anywhere.
         """
-        for output, amount in enumerate(neither.T):
+        for output, amount in enumerate(constant.T):
             self._constant[:, output] += np.bincount(pair, amount, len(self._grids))
-        for part, amounts in enumerate(alone):
-            which, point, sign = self._steps.of_conditions(names[part])
-            moved = self._starts[pair, part] - self._first[pair, part]
-            index = point + moved[which]
-            for line, amount in zip(self._lines[part], amounts.T, strict=True):
-                np.add.at(line, index, amount[which] * sign)
+        for side, amounts in enumerate(with_one):
+            condition, point, sign = self._steps.of_conditions(names[side])
+            moved = self._starts[pair, side] - self._first[pair, side]
+            index = point + moved[condition]
+            for line, amount in zip(self._lines[side], amounts.T, strict=True):
+                np.add.at(line, index, amount[condition] * sign)
         counts = self._steps.starts[names + 1] - self._steps.starts[names]
         total = np.cumsum(counts[0] * counts[1])
         start = 0
@@ -344,12 +358,12 @@ class _PairSums:
             before = total[start - 1] if start else 0
             stop = int(np.searchsorted(total, before + _MOST_CORNERS, side="right"))
             some = slice(start, max(stop, start + 1))
-            self._add_corners(pair[some], names[:, some], both[some])
+            self._add_corners(pair[some], names[:, some], with_both[some])
             start = some.stop
 
     def _add_corners(
         self,
-        pair: NDArray[np.intp],
+        pair: NDArray[np.integer],
         names: NDArray[np.intp],
         amounts: NDArray[np.float64],
     ) -> None:
@@ -385,17 +399,17 @@ class _PairSums:
     def totals(self) -> list[NDArray[np.float64]]:
         """The sums at the points: a list of (n, k)."""
         self._settle()
-        found = []
+        totals = []
         for number, (grid, pair) in enumerate(
             zip(self._grids, self._pairs, strict=True)
         ):
             total = grid.sums() + self._constant[number]
-            for part, player in enumerate(pair):
-                line = slice(self._starts[number, part], self._ends[number, part])
-                along = np.cumsum(self._lines[part][:, line], axis=1)
+            for side, player in enumerate(pair):
+                line = slice(self._starts[number, side], self._ends[number, side])
+                along = np.cumsum(self._lines[side][:, line], axis=1)
                 total += along[:, self._at[player]].T
-            found.append(total)
-        return found
+            totals.append(total)
+        return totals
 
 
 class QuadrantSums:
@@ -422,11 +436,7 @@ class QuadrantSums:
     """
 
     def __init__(
-        self,
-        u: NDArray[np.intp],
-        v: NDArray[np.intp],
-        shape: list[int] | tuple[int, int],
-        k: int,
+        self, u: NDArray[np.intp], v: NDArray[np.intp], shape: Sequence[int], k: int
     ) -> None:
         height, width = shape
         u, v = u.astype(np.intp, copy=False), v.astype(np.intp, copy=False)
@@ -451,8 +461,8 @@ class QuadrantSums:
         self._cells = np.zeros((k, self._band * self._n_columns))
 
     @staticmethod
-    def n_cells(n: int, shape: list[int] | tuple[int, int]) -> int:
-        """How many numbers are kept for n points and one sum each."""
+    def n_cells(n: int, shape: Sequence[int]) -> int:
+        """Number of cells in memory for n points and one sum each."""
         band = np.maximum(1, np.rint(shape[0] / np.sqrt(max(n, 1))).astype(np.intp))
         n_bands = -(-shape[0] // band)
         return 2 * n_bands * shape[1] + band * (n + n_bands)

@@ -41,10 +41,10 @@ class TreePaths:
     """
 
     ensemble: TreeEnsemble
-    player: np.ndarray
-    previous: np.ndarray
-    slot: np.ndarray
-    n_conditions: np.ndarray
+    player: NDArray[np.intp]
+    previous: NDArray[np.intp]
+    slot: NDArray[np.intp]
+    n_conditions: NDArray[np.intp]
     n_players: int
 
     @classmethod
@@ -68,32 +68,32 @@ class TreePaths:
         n_conditions = np.zeros(shape, dtype=np.intp)
         splits = ensemble.roots[~ensemble.is_leaf[ensemble.roots]]
         # Conditions of the splits of a level, and their players, by slot; -1 behind.
-        above, who = np.empty((2, 0, len(splits)), dtype=np.int32)
+        above, owners = np.empty((2, 0, len(splits)), dtype=np.int32)
         while len(splits):
             new = players[ensemble.feature[splits]].astype(np.int32)
-            # In which slot the player is already.
-            again = np.divmod(np.flatnonzero(who == new), len(splits))
-            place, last = n_conditions[splits], np.full(len(splits), -1)
-            count = place + 1
-            place[again[1]], last[again[1]] = again[0], above[again]
-            count[again[1]] -= 1
+            # Slots and positions of splits whose player has a condition above.
+            repeated = np.divmod(np.flatnonzero(owners == new), len(splits))
+            split_slot, last = n_conditions[splits], np.full(len(splits), -1)
+            count = split_slot + 1
+            split_slot[repeated[1]], last[repeated[1]] = repeated[0], above[repeated]
+            count[repeated[1]] -= 1
             children = np.column_stack([ensemble.left[splits], ensemble.right[splits]])
             for into, values in (
                 (player, new),
                 (previous, last),
-                (slot, place),
+                (slot, split_slot),
                 (n_conditions, count),
             ):
                 into[children] = values[:, None]
             at = np.flatnonzero(~ensemble.is_leaf[children])
             up, splits = at // 2, children.ravel()[at]
-            above = _one_level_down(above, up, place[up], splits)
-            who = _one_level_down(who, up, place[up], new[up])
+            above = _one_level_down(above, up, split_slot[up], splits)
+            owners = _one_level_down(owners, up, split_slot[up], new[up])
         return cls(ensemble, player, previous, slot, n_conditions, n_players)
 
     @cached_property
-    def _lists(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Where the conditions of each node start, from one to the next, and all."""
+    def _lists(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int32]]:
+        """Positions of each node's first condition, distances to its next, and all."""
         starts, strides = np.zeros((2, self.ensemble.n_nodes), dtype=np.intp)
         above = np.empty((0, self.ensemble.n_trees), dtype=np.int32)
         blocks, n_before, last = [], 0, self.ensemble.roots[:0]
@@ -109,8 +109,8 @@ class TreePaths:
         return starts, strides, np.concatenate(blocks or [above.ravel()])
 
     @property
-    def conditions(self) -> NDArray[np.intp]:
-        """Conditions of all nodes, each named by its node: int32.
+    def conditions(self) -> NDArray[np.int32]:
+        """Conditions of all nodes, each named by its node.
 
         Level by level, those in the first slots first. Those of a node's parent are in
         the same slots, one of them replaced by the node itself, or the node behind
@@ -118,7 +118,7 @@ class TreePaths:
         """
         return self._lists[2]
 
-    def of_nodes(self, nodes: NDArray[np.intp]) -> NDArray[np.intp]:
+    def of_nodes(self, nodes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Conditions (d, m) by slot of nodes (m,) that all need d of them."""
         d = self.n_conditions[nodes[0]] if len(nodes) else 0
         starts, strides, conditions = self._lists
@@ -126,15 +126,17 @@ class TreePaths:
 
     def conditions_of(
         self, nodes: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    ) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """Conditions of any nodes, by slot: position of its node, and name, of each."""
         counts = self.n_conditions[nodes]
-        which = np.repeat(np.arange(len(nodes)), counts)
-        slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        node_position = np.repeat(np.arange(len(nodes)), counts)
+        slot = np.arange(len(node_position)) - np.repeat(
+            np.cumsum(counts) - counts, counts
+        )
         starts, strides, conditions = self._lists
-        place = np.repeat(starts[nodes], counts)
-        place += slot * np.repeat(strides[nodes], counts)
-        return which, conditions[place]
+        position = np.repeat(starts[nodes], counts)
+        position += slot * np.repeat(strides[nodes], counts)
+        return node_position, conditions[position]
 
     def code_intervals(
         self, ensemble: TreeEnsemble
@@ -165,14 +167,14 @@ class TreePaths:
 
 
 def _one_level_down(
-    above: NDArray[np.intp],
+    above: NDArray[np.int32],
     up: NDArray[np.intp],
-    place: NDArray[np.intp],
-    new: NDArray[np.intp],
-) -> NDArray[np.intp]:
-    """Lists of nodes: those of the nodes above, at `up`, but for one entry."""
-    n_slots = max(len(above), place.max(initial=-1) + 1)
+    slot: NDArray[np.intp],
+    new: NDArray[np.integer],
+) -> NDArray[np.int32]:
+    """Lists of nodes: those of the nodes above, at `up`, with one entry replaced."""
+    n_slots = max(len(above), slot.max(initial=-1) + 1)
     below = np.full((n_slots, len(up)), -1, dtype=np.int32)
     above.take(up, axis=1, out=below[: len(above)], mode="clip")
-    below[place, np.arange(len(up))] = new
+    below[slot, np.arange(len(up))] = new
     return below
