@@ -25,21 +25,24 @@ def shares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shares_of_variance(
-    parts: np.ndarray, sums: np.ndarray, whole: np.ndarray, mean: np.ndarray
-) -> np.ndarray:
-    """Covariances of parts with their whole, relative to its variance: (n, k).
+    variances: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    total: NDArray[np.float64],
+    mean: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Covariances of summands with their total, relative to its variance: (n, k).
 
-    They follow from the variances of the parts (n, k), of their sums with the whole,
-    and of the whole (k,). Zero for a whole that only rounding moves from its mean (k,).
+    They follow from the variances of the summands (n, k), of their sums with the total,
+    and of the total (k,). Zero for a total that only rounding moves from its mean (k,).
     """
-    covariances = (sums - parts - whole) / 2
+    covariances = (sums - variances - total) / 2
     zeros = np.zeros_like(covariances)
-    varies = whole > (_ROUNDING * mean) ** 2
-    shares = np.divide(covariances, whole, out=zeros, where=varies)
+    varies = total > (_ROUNDING * mean) ** 2
+    shares = np.divide(covariances, total, out=zeros, where=varies)
     return np.where(np.abs(shares) > _ROUNDING, shares, 0.0)
 
 
-def student_factor(degrees: NDArray[np.float64] | int) -> NDArray[np.float64] | float:
+def student_factor(degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Factor of a standard error of few degrees of freedom.
 
     Then 1.96 errors to each side are Student's interval of 95 %.
@@ -61,9 +64,9 @@ class Moments:
         Weighted sum of squared deviations from the mean.
     """
 
-    weight: np.ndarray
-    mean: np.ndarray
-    m2: np.ndarray
+    weight: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    m2: NDArray[np.float64]
 
     @classmethod
     def of_rows(
@@ -80,7 +83,7 @@ class Moments:
     def of_groups(
         cls,
         values: NDArray[np.float64],
-        groups: NDArray[np.intp],
+        groups: NDArray[np.integer],
         n_groups: int,
         weights: NDArray[np.float64],
     ) -> Moments:
@@ -109,12 +112,12 @@ class Moments:
         )
 
     @property
-    def variance(self) -> NDArray[np.float64] | float:
+    def variance(self) -> NDArray[np.float64]:
         """Population variance; zero where the weight is zero."""
         return self.m2 / np.where(self.weight > 0, self.weight, 1.0)
 
     @property
-    def standard_error(self) -> NDArray[np.float64] | float:
+    def standard_error(self) -> NDArray[np.float64]:
         """Standard error of the mean, with the total weight as sample size.
 
         ``m2 / (W (W - 1))`` under the root; below a total weight W of two, where that
@@ -141,8 +144,8 @@ class CrossProducts:
     """
 
     weight: float
-    means: np.ndarray
-    products: np.ndarray
+    means: NDArray[np.float64]
+    products: NDArray[np.float64]
 
     @classmethod
     def of_rows(

@@ -253,7 +253,7 @@ class ReplacedResponses:
             As there.
         """
         cells = cells[:]
-        taken = [own.taken(cells) for own in steps]
+        taken = [own.row_steps(cells) for own in steps]
         entries = zip(self._replacements, steps, taken, strict=True)
         to_neighbours = [_to_neighbours(*entry, cells) for entry in entries]
         model = ReplacedResponses(self._response, self._rows, to_neighbours)
@@ -627,7 +627,7 @@ def _differences(effects, codes, cells, rows, own, reduce):
     """Reduced differences of some rows, with their entries."""
     for part in _within(rows, effects.block_rows):
         table, some = cells[part], codes[part]
-        taken = [steps.taken(table) for _, steps in own]
+        taken = [steps.row_steps(table) for _, steps in own]
         changes = []
         for kind in range(max(map(len, taken))):
             ends = np.full((len(some), len(own)), -1)
