@@ -182,11 +182,12 @@ def _coalition_values(
     masked = np.where(inside & present[:, None, :], correlation, 0.0)
     diagonal = np.einsum("mii->mi", masked)
     diagonal[~present] = 1.0
-    sums = inside * (correlation @ (outside * coefficients))
+    sums: NDArray[np.floating] = inside * (correlation @ (outside * coefficients))
     if singular:
         sums = np.linalg.pinv(masked, rcond=_SINGULAR, hermitian=True) @ sums
-        return inside * (coefficients + sums)
-    return inside * (coefficients + np.linalg.solve(masked, sums))
+    else:
+        sums = np.linalg.solve(masked, sums)
+    return np.where(inside, coefficients + sums, 0.0)
 
 
 # Sampled: permutations
