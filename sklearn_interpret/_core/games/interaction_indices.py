@@ -50,7 +50,7 @@ COEFFICIENTS = {"SII": _sii, "k-SII": _k_sii, "STII": _stii, "FSII": _fsii, "BII
 
 
 def index_matrix(
-    sets: Sequence[tuple[int, ...]], index: str, order: int
+    sets: Sequence[Sequence[int]], index: str, order: int
 ) -> tuple[list[tuple[int, ...]], sparse.csr_array]:
     """Map from the Moebius transform to an index: sets, and a sparse matrix.
 
