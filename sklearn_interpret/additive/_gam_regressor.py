@@ -307,7 +307,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         mean, error = self.predict(X, return_std=True)
         tails = np.array([[alpha / 2], [1 - alpha / 2]])
         family = FAMILIES[self._family]
-        if family.shape is not None:
+        if self.theta_ is not None:
             family = negative_binomial(self.theta_)
         variance = self.scale_ * family.variance(mean)
         low, high = _quantiles(

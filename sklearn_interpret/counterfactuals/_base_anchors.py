@@ -118,7 +118,7 @@ class BaseAnchors(BaseInspector):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         anchors, rules = self._searched(rows)
-        found = np.array([anchor.found for anchor in anchors])
+        found = np.array([anchor.is_precise for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
         if not found.all():
             first = np.flatnonzero(~found)[0]
@@ -154,7 +154,7 @@ class BaseAnchors(BaseInspector):
         )
 
     def _reason(self, anchor):
-        if anchor.found:
+        if anchor.is_precise:
             return ""
         low = rounded_text(anchor.low, down=True)
         return (

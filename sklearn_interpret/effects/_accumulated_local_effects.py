@@ -343,7 +343,9 @@ default="similarity"
     def _publish(self, parts):
         self._effects = [part.effect(centred=self.centered) for part in parts]
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
-        self.local_effects_ = [drop_single_output(part.shown_local) for part in parts]
+        self.local_effects_ = [
+            drop_single_output(part.observed_local) for part in parts
+        ]
         self.local_effects_std_ = [drop_single_output(part.local_std) for part in parts]
         self.interval_counts_ = [part.counts for part in parts]
         self._errors = [

@@ -480,9 +480,9 @@ class RegionalEffects(BaseEffect):
     def _lines(self, node, regions, indent, digits):
         """Lines of the tree below a node, whose leaves are the next regions."""
         lines = []
-        for part in node.parts:
+        for part in node.children:
             line = f"{indent}{self._condition(node.column, part.allowed[node.column])}"
-            if not part.parts:
+            if not part.children:
                 region = next(regions)
                 line += f": {region.n_rows:g} rows, "
                 line += f"heterogeneity {entry_text(region.heterogeneity, digits)}"
@@ -491,12 +491,12 @@ class RegionalEffects(BaseEffect):
 
     def _tests(self, node):
         """Splits below a node: (condition, where it holds, elsewhere), or None."""
-        if not node.parts:
+        if not node.children:
             return None
-        column, known = node.column, [self._tests(part) for part in node.parts]
-        lacks = node.parts[-1].allowed[column][-1]
+        column, known = node.column, [self._tests(part) for part in node.children]
+        lacks = node.children[-1].allowed[column][-1]
         missing = known.pop() if lacks else None
-        first = self._condition(column, node.parts[0].allowed[column])
+        first = self._condition(column, node.children[0].allowed[column])
         tests = known[0] if len(known) < 2 else (replace(first, low=None), *known)
         if not lacks:
             return tests

@@ -96,12 +96,12 @@ class MaskSampler(Sampler):
             n_parts, make_copies, at_once = self.split(sample)
             masks = masks_of(n_parts)
             responses = [
-                self.response(make_copies(masks.kept[part]))
-                for part in slices(len(masks.kept), at_once)
+                self.response(make_copies(masks.present[part]))
+                for part in slices(len(masks.present), at_once)
             ]
-            squares = cosine_distances(masks.kept) ** 2
+            squares = cosine_distances(masks.present) ** 2
             yield Neighbourhood(
-                design=masks.kept.astype(np.float64),
+                design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
                 weights=masks.shares * gaussian(squares, self.kernel_width),
                 own=np.ones(n_parts),

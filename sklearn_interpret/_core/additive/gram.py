@@ -2,15 +2,15 @@
 
 Columns are rounded to some hundreds of values. A product of two terms is a sum over
 pairs of values, weighted by their joint histogram (Wood, Li, Shaddick & Augustin 2017):
-memory and time per coefficient do not grow with the number of rows. Histograms of parts
-of the rows add up to that of all.
+memory and time per coefficient do not grow with the number of rows. Histograms of
+partitions add up to that of all rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Largest number of distinct values of a column: the error of a curve by rounding to
 # means of bins falls with its square.
 MOST_VALUES = 256
-# Up to this number of rows one product of the whole design is quicker than histograms
+# Up to this number of rows one product of the full design is quicker than histograms
 # of pairs of columns.
 _FEW_ROWS = 1000
 
@@ -45,14 +45,15 @@ class Bins:
     """
 
     basis: SplineBasis | LevelBasis
-    values: np.ndarray | None = None
+    values: NDArray[np.float64] | None = None
 
     @cached_property
     def _starts(self) -> NDArray[np.float64]:
         """Least number of each bin but the first."""
         if self.values is not None:
             return self.values[~np.isnan(self.values)][1:]
-        # Equal parts of each interval between breaks.
+        # Each interval between breaks has as many bins of equal width.
+        assert isinstance(self.basis, SplineBasis)  # bins of levels have values
         breaks = self.basis.breaks
         n_intervals = len(breaks) - 1
         n_edges = -(-MOST_VALUES // n_intervals) * n_intervals
@@ -79,20 +80,21 @@ class Bins:
         x: NDArray[np.float64],
         codes: NDArray[np.intp],
         weights: NDArray[np.float64],
-    ) -> NDArray[np.float64] | float:
+    ) -> NDArray[np.float64]:
         """Weighted sum of the values in each bin, where these have several."""
-        if self.values is not None:
-            return 0.0
-        return np.bincount(codes, weights * self.basis.inside(x), self.n_bins)
+        if isinstance(self.basis, LevelBasis) or self.values is not None:
+            return np.zeros(1)
+        sums = np.bincount(codes, weights * self.basis.inside(x), self.n_bins)
+        return sums.astype(np.float64, copy=False)
 
     def table(
-        self, sizes: NDArray[np.float64], sums: NDArray[np.float64] | float
+        self, sizes: NDArray[np.float64], sums: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The functions at the value of each bin, from weights and sums of values."""
         values = self.values
         if values is None:
             # Empty bins, which no row has, get any value.
-            values = np.full(self.n_bins, self.basis.breaks[0])
+            values = np.full(self.n_bins, self._starts[0])
             np.divide(sums, sizes, out=values, where=sizes > 0)
         return self.basis.evaluate(values)
 
@@ -109,8 +111,8 @@ class CodedTerm:
         Values of all columns.
     """
 
-    bins: list
-    columns: list
+    bins: list[Bins]
+    columns: list[NDArray[np.float64]]
 
     @property
     def _binned(self) -> list[NDArray[np.float64]]:
@@ -124,11 +126,10 @@ class CodedTerm:
             return [np.zeros(len(self.columns[0]), dtype=np.intp)]
         return list(map(Bins.codes, self.bins, self._binned))
 
-    def histogram(
-        self, weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64] | float, ...]:
+    def histogram(self, weights: NDArray[np.float64]) -> tuple[NDArray, ...]:
         """Weight of each bin, or pair of bins; and sums of each column's values."""
-        joint, sizes = 0, [bins.n_bins for bins in self.bins] or [1]
+        sizes = [bins.n_bins for bins in self.bins] or [1]
+        joint = np.zeros_like(self.codes[0])
         for size, codes in zip(sizes, self.codes, strict=True):
             joint = joint * size + codes
         counts = np.bincount(joint, weights, np.prod(sizes))
@@ -140,9 +141,9 @@ class CodedTerm:
 class _Piece:
     """Functions of one column at the rows, times one function of another column."""
 
-    multiply: Callable
-    codes: np.ndarray
-    table: np.ndarray
+    multiply: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    codes: NDArray[np.intp]
+    table: NDArray[np.float64]
 
     def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weighted sums of the functions over the rows."""
@@ -155,7 +156,7 @@ class _Piece:
 
     def products(
         self, weights: NDArray[np.float64], other: _Piece
-    ) -> NDArray[np.float64]:
+    ) -> NDArray[np.float64] | float:
         """Weighted sums of products with another piece's functions."""
         weights = other.multiply(self.multiply(weights))
         if not weights.any():  # no row has both functions
@@ -168,13 +169,21 @@ class _Piece:
         return self.table.T @ (counts.reshape(n, m) @ other.table)
 
 
+def _multiplied(
+    values: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Weights times the value of each row's bin."""
+    return weights * values[codes]
+
+
 class _RoundedTerm:
     """The products of a term's functions at the rows."""
 
     def __init__(
         self, term: Term, tables: list[NDArray[np.float64]], coded: CodedTerm
     ) -> None:
-        self._tables, self._codes, self._line = tables, coded.codes, None
+        self._tables, self._codes = tables, coded.codes
+        self._line: NDArray[np.float64] | None = None
         if isinstance(term.bases[0], LineBasis):
             self._line = term.bases[0].evaluate(coded.columns[0])[:, 0]
 
@@ -184,9 +193,9 @@ class _RoundedTerm:
         *outer_tables, table = self._tables
         if outer:
             for column in outer_tables[0].T:
-                yield _Piece(lambda w, c=column: w * c[outer[0]], codes, table)
+                yield _Piece(partial(_multiplied, column, outer[0]), codes, table)
         elif self._line is not None:
-            yield _Piece(lambda w: w * self._line, codes, table)
+            yield _Piece(partial(np.multiply, self._line), codes, table)
         else:
             yield _Piece(lambda w: w, codes, table)
 
@@ -229,7 +238,7 @@ class RoundedDesign:
         self,
         terms: list[Term] | tuple[Term, ...],
         bins: list[list[Bins]],
-        histograms: list[tuple[NDArray[np.float64] | float, ...]],
+        histograms: list[tuple[NDArray[np.float64], ...]],
     ) -> None:
         rounded = list(map(_rounded, terms, bins, histograms))
         self.terms = [term for term, _ in rounded]
@@ -240,7 +249,7 @@ class RoundedDesign:
 
 
 def _rounded(
-    term: Term, bins: list[Bins], histogram: tuple[NDArray[np.float64] | float, ...]
+    term: Term, bins: list[Bins], histogram: tuple[NDArray[np.float64], ...]
 ) -> tuple[Term, list[NDArray[np.float64]]]:
     """The term, centred, and tables of the functions of its columns' bins."""
     counts, *sums = histogram
@@ -269,11 +278,13 @@ class RoundedRows:
         self, design: RoundedDesign, coded: list[CodedTerm], n_rows: int
     ) -> None:
         self.design = design
-        self._parts = list(map(_RoundedTerm, design.terms, design.tables, coded))
-        ones, zeros = np.ones((1, 1)), np.zeros(n_rows, dtype=np.intp)
-        self._pieces = [_Piece(lambda w: w, zeros, ones)]
-        for part in self._parts:
-            self._pieces += part.pieces()
+        self._rounded_terms = list(
+            map(_RoundedTerm, design.terms, design.tables, coded)
+        )
+        constant, codes = np.ones((1, 1)), np.zeros(n_rows, dtype=np.intp)
+        self._pieces = [_Piece(lambda w: w, codes, constant)]
+        for term in self._rounded_terms:
+            self._pieces += term.pieces()
         self._ends = np.cumsum([0, *(piece.table.shape[1] for piece in self._pieces)])
 
     def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -315,7 +326,7 @@ class RoundedRows:
         self, coefficients: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
         start = 1
-        for part, term in zip(self._parts, self.design.terms, strict=True):
+        for rounded, term in zip(self._rounded_terms, self.design.terms, strict=True):
             stop = start + term.coordinates.shape[1]
-            yield part.values(term.coordinates @ coefficients[start:stop])
+            yield rounded.values(term.coordinates @ coefficients[start:stop])
             start = stop

@@ -1,14 +1,14 @@
 """H statistics of Friedman & Popescu (2008) from partial dependences at the rows.
 
 Each statistic is the variance that a sum of lower-order terms leaves unexplained,
-divided by the variance of the whole. Partial dependences are centred over the rows.
+divided by the variance of the joint effect. Partial dependences are centred over the
+rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,18 +30,20 @@ class Strength:
     numerator : ndarray
         Variance that lower-order terms leave unexplained; zero where it is rounding.
     denominator : ndarray
-        Variance of the whole; zero where it is rounding.
+        Variance of the joint effect; zero where it is rounding.
     """
 
-    numerator: np.ndarray
-    denominator: np.ndarray
+    numerator: NDArray[np.float64]
+    denominator: NDArray[np.float64]
 
-    def __getitem__(self, which: NDArray[np.intp]) -> Any:
-        return Strength(self.numerator[which], self.denominator[which])
+    def __getitem__(self, index: int | slice | NDArray[np.intp]) -> Strength:
+        return Strength(self.numerator[index], self.denominator[index])
 
-    def __setitem__(self, which: NDArray[np.intp], strength: float) -> None:
-        self.numerator[which] = strength.numerator
-        self.denominator[which] = strength.denominator
+    def __setitem__(
+        self, index: int | slice | NDArray[np.intp], strength: Strength
+    ) -> None:
+        self.numerator[index] = strength.numerator
+        self.denominator[index] = strength.denominator
 
     @classmethod
     def of_variances(
@@ -55,14 +57,14 @@ class Strength:
 
     @property
     def squared(self) -> NDArray[np.float64]:
-        """H^2, the ratio of the two; zero where the whole does not vary."""
-        nothing = np.zeros(np.shape(self.numerator))
+        """H^2, the ratio of the two; zero where the joint effect does not vary."""
+        zeros = np.zeros(np.shape(self.numerator))
         varies = self.denominator > 0
-        return np.divide(self.numerator, self.denominator, out=nothing, where=varies)
+        return np.divide(self.numerator, self.denominator, out=zeros, where=varies)
 
     @property
     def is_undefined(self) -> NDArray[np.bool_]:
-        """Mask of interactions that are positive though the whole does not vary."""
+        """Mask of interactions that are positive with a constant joint effect."""
         return (self.numerator > 0) & (self.denominator == 0)
 
     @property
@@ -81,56 +83,56 @@ def rounding_floor(
 
 
 def unexplained(
-    whole: NDArray[np.float64],
+    total: NDArray[np.float64],
     terms: NDArray[np.float64],
     weights: NDArray[np.float64],
     floor: NDArray[np.float64],
 ) -> Strength:
-    """Strength (k,) of an interaction, the whole minus lower-order terms.
+    """Strength (k,) of an interaction, the joint effect minus lower-order terms.
 
     Both are partial dependences at the rows (n_rows, k); `floor` (k,) comes from
     :func:`rounding_floor`.
     """
-    variances = _variance(whole - terms, weights), _variance(whole, weights)
+    variances = _variance(total - terms, weights), _variance(total, weights)
     return Strength.of_variances(*variances, floor)
 
 
 def overall_strengths(
-    parts: Moments,
+    moments: Moments,
     predictions: NDArray[np.float64],
     weights: NDArray[np.float64],
     floor: NDArray[np.float64],
 ) -> Strength:
     """Interaction of players with all others, from their :func:`overall_moments`."""
-    whole = np.broadcast_to(_variance(predictions, weights), parts.mean.shape)
-    return Strength.of_variances(parts.variance, whole, floor)
+    variance = np.broadcast_to(_variance(predictions, weights), moments.mean.shape)
+    return Strength.of_variances(moments.variance, variance, floor)
 
 
 def overall_moments(
-    parts: Iterator[Any],
+    blocks: Iterable[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]],
     n_players: int,
     predictions: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> Moments:
     """Moments (n_players, k) of the interaction of each player with all others.
 
-    Each part is a slice of rows, a slice of players, and the partial dependences at
-    these rows on each player alone and on all but that player, (rows, players, k).
+    A block is a slice of rows, a slice of players, and the partial dependences at these
+    rows on each player alone and on all but that player, (rows, players, k).
     """
     shape = n_players, predictions.shape[1]
     weight, mean, m2 = np.zeros((n_players, 1)), np.zeros(shape), np.zeros(shape)
-    for rows, players, alone, all_but in parts:
-        # The part that the effects of the player and of all others leave unexplained.
-        rest = predictions[rows, None] - (alone + all_but)
-        known = Moments(weight[players], mean[players], m2[players])
-        known = known.merge(Moments.of_rows(rest, weights[rows]))
-        weight[players], mean[players] = known.weight, known.mean
-        m2[players] = known.m2
+    for rows, players, effects, without_player in blocks:
+        # What the effects of the player and of all others leave unexplained.
+        interactions = predictions[rows, None] - (effects + without_player)
+        merged = Moments(weight[players], mean[players], m2[players])
+        merged = merged.merge(Moments.of_rows(interactions, weights[rows]))
+        weight[players], mean[players] = merged.weight, merged.mean
+        m2[players] = merged.m2
     return Moments(weight, mean, m2)
 
 
 def symmetric(
-    values: NDArray[np.float64], pairs: list[tuple[int, int]], n_players: int
+    values: NDArray[np.float64], pairs: Sequence[tuple[int, int]], n_players: int
 ) -> NDArray[np.float64]:
     """Values of pairs (n_pairs, k) as symmetric matrices (k, n_players, n_players).
 

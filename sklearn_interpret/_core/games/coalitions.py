@@ -69,8 +69,8 @@ def _weights(n_players: int, order: int) -> NDArray[np.float64]:
     return np.array(of_size)[sizes, None]
 
 
-# Subsets are listed and sampled if at most this many times the number wanted exist;
-# otherwise they are drawn until enough differ, which then rejects few.
+# Subsets are listed and sampled if at most this many times the number asked for exist;
+# otherwise they are drawn until enough differ, which then rejects at most a quarter.
 _MOST_LISTED = 4
 
 
@@ -86,8 +86,8 @@ def paired_design(
     """Pairs drawn without replacement, by one member: (n_pairs, n_players) bool.
 
     All sizes get the same number of coalitions: their leverage in a linear regression
-    with Shapley's weights (Musco & Witter 2025). Sizes with fewer coalitions are taken
-    whole; so are single players if the pairs suffice. Smaller sizes come first.
+    with Shapley's weights (Musco & Witter 2025). Sizes with fewer coalitions have all
+    of them; so do single players if the pairs suffice. Smaller sizes come first.
 
     Parameters
     ----------
@@ -104,12 +104,12 @@ def paired_design(
     existing = [n_pairs_of(n_players, size) for size in sizes]
     n_pairs = min((n_coalitions - 2) // 2, sum(existing))
     counts = _counts(n_players, existing, n_pairs, rng)
-    parts = [
-        _drawn(n_players, size, n_existing, count, rng)
+    blocks = [
+        _random_pairs(n_players, size, n_existing, count, rng)
         for size, n_existing, count in zip(sizes, existing, counts, strict=True)
         if count
     ]
-    return np.concatenate([np.zeros((0, n_players), dtype=bool), *parts])
+    return np.concatenate([np.zeros((0, n_players), dtype=bool), *blocks])
 
 
 def _counts(
@@ -122,7 +122,7 @@ def _counts(
         shares[-1:] = 0.5  # the middle size is one, other pairs join two sizes
     left = n_pairs
     for first, n_existing in enumerate(existing):
-        # Sizes are filled from the smallest up: those that are taken whole leave more.
+        # Sizes are filled from the smallest up: those of few coalitions leave more.
         fair = left * shares[first:] / shares[first:].sum()
         singles = first == 0 and left >= n_existing
         if fair[0] < n_existing - 1e-9 and not singles:
@@ -141,28 +141,27 @@ def _rounded(fair: NDArray[np.float64], rng: np.random.Generator) -> list[int]:
     return np.diff(np.ceil(edges - start)).astype(int).tolist()
 
 
-def _drawn(
+def _random_pairs(
     n_players: int, size: int, n_existing: int, count: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Random pairs of a size, (count, n_players)."""
     if n_existing <= _MOST_LISTED * count:
-        firsts = combinations(range(n_players), size)
         if 2 * size == n_players:
-            firsts = combinations(range(1, n_players), size - 1)
-            members = [(0, *rest) for rest in firsts]
+            subsets = combinations(range(1, n_players), size - 1)
+            members = [(0, *others) for others in subsets]
         else:
-            members = list(firsts)
+            members = list(combinations(range(n_players), size))
         if count < n_existing:
-            places = np.sort(rng.choice(n_existing, count, replace=False))
-            members = [members[place] for place in places]
-        drawn = np.zeros((count, n_players), dtype=bool)
-        np.put_along_axis(drawn, np.array(members), True, axis=1)
-        return drawn
-    drawn = {}
-    while len(drawn) < count:
-        for coalition in _subsets(n_players, size, count - len(drawn), rng):
-            drawn.setdefault(coalition.tobytes(), coalition)
-    return np.array(list(drawn.values()))
+            positions = np.sort(rng.choice(n_existing, count, replace=False))
+            members = [members[position] for position in positions]
+        coalitions = np.zeros((count, n_players), dtype=bool)
+        np.put_along_axis(coalitions, np.array(members), True, axis=1)
+        return coalitions
+    distinct: dict[bytes, NDArray[np.bool_]] = {}
+    while len(distinct) < count:
+        for coalition in _subsets(n_players, size, count - len(distinct), rng):
+            distinct.setdefault(coalition.tobytes(), coalition)
+    return np.array(list(distinct.values()))
 
 
 def _subsets(
@@ -173,6 +172,6 @@ def _subsets(
     if 2 * size == n_players:
         keys[:, 0] = -1.0
     members = np.argpartition(keys, size - 1, axis=1)[:, :size]
-    drawn = np.zeros((count, n_players), dtype=bool)
-    np.put_along_axis(drawn, members, True, axis=1)
-    return drawn
+    coalitions = np.zeros((count, n_players), dtype=bool)
+    np.put_along_axis(coalitions, members, True, axis=1)
+    return coalitions

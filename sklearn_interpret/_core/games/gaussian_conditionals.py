@@ -27,10 +27,11 @@ _SINGULAR = 1e-9
 MOST_PLAYERS = 15
 _MOST_WORK = 2**MOST_PLAYERS * 32**3
 # Numbers of antithetic pairs of permutations that are sampled for larger blocks: fewer
-# where their operators would exceed the bytes below.
+# where their operators would exceed these bytes, 64 MB.
 _FEWEST_PAIRS, _MOST_PAIRS = 16, 256
 _PAIRS_BYTES = 2**26
-# Bytes of the matrices of a batch of coalitions, and of the values of a batch of rows.
+# Bytes of the matrices of a batch of coalitions, and of the values of a batch of rows:
+# 4 MB fit into a processor's cache.
 _BATCH_BYTES = 2**22
 
 
@@ -48,9 +49,9 @@ class Block:
         Values are the mean over draws of ``draws @ d[columns]``; one where it is exact.
     """
 
-    players: np.ndarray
-    columns: np.ndarray
-    draws: np.ndarray
+    players: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    draws: NDArray[np.float64]
 
     @property
     def sampled(self) -> bool:
@@ -66,13 +67,13 @@ class Block:
         values, errors = np.zeros((2, len(deviations), *shape))
         step = max(1, _BATCH_BYTES // (8 * operator.shape[1]))
         for start in range(0, len(deviations), step):
-            part = slice(start, start + step)
-            drawn = deviations[part, self.columns] @ operator
-            drawn = drawn.reshape(-1, n_draws, *shape)
-            values[part] = drawn.mean(axis=1)
+            rows = slice(start, start + step)
+            values_of_draws = deviations[rows, self.columns] @ operator
+            values_of_draws = values_of_draws.reshape(-1, n_draws, *shape)
+            values[rows] = values_of_draws.mean(axis=1)
             if self.sampled:
-                spread = drawn.std(axis=1, ddof=1) / np.sqrt(n_draws)
-                errors[part] = student_factor(n_draws - 1) * spread
+                spread = values_of_draws.std(axis=1, ddof=1) / np.sqrt(n_draws)
+                errors[rows] = student_factor(n_draws - 1) * spread
         return values, errors
 
 
@@ -110,11 +111,11 @@ def gaussian_blocks(
     blocks = []
     for block in range(n_blocks):
         columns = np.flatnonzero(block_of == block)
-        players, place = np.unique(player[columns], return_inverse=True)
-        own = correlation[np.ix_(columns, columns)]
+        players, position = np.unique(player[columns], return_inverse=True)
+        block_correlation = correlation[np.ix_(columns, columns)]
         scaled = coefficients[columns] * spread[columns, None]
-        draws = _draws(own, scaled, place, len(players), rng) / spread[columns]
-        blocks.append(Block(players, columns, draws))
+        draws = _draws(block_correlation, scaled, position, len(players), rng)
+        blocks.append(Block(players, columns, draws / spread[columns]))
     return blocks
 
 
@@ -161,10 +162,10 @@ def _enumerated(
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
     values = np.empty((2**n_players, n_columns, n_outputs))
     for start in range(0, len(values), step):
-        part = slice(start, min(start + step, len(values)))
-        numbers = np.arange(part.start, part.stop)
+        batch = slice(start, min(start + step, len(values)))
+        numbers = np.arange(batch.start, batch.stop)
         present = (numbers[:, None] >> player) & 1 == 1
-        values[part] = _coalition_values(correlation, coefficients, present, singular)
+        values[batch] = _coalition_values(correlation, coefficients, present, singular)
     operator = values_of_all(values.reshape(len(values), -1))
     return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
 
@@ -177,16 +178,16 @@ def _coalition_values(
 ) -> NDArray[np.float64]:
     """Values of sets of columns as coefficients of the deviations: (m, n, k)."""
     inside, outside = present[:, :, None], ~present[:, :, None]
-    # Absent columns become uncorrelated ones of variance 1: batches keep one shape.
-    kept = np.where(inside & present[:, None, :], correlation, 0.0)
-    diagonal = np.einsum("mii->mi", kept)
+    # Absent columns become uncorrelated, of variance 1: all matrices have one shape.
+    masked = np.where(inside & present[:, None, :], correlation, 0.0)
+    diagonal = np.einsum("mii->mi", masked)
     diagonal[~present] = 1.0
-    pulled = inside * (correlation @ (outside * coefficients))
+    sums: NDArray[np.floating] = inside * (correlation @ (outside * coefficients))
     if singular:
-        pulled = np.linalg.pinv(kept, rcond=_SINGULAR, hermitian=True) @ pulled
+        sums = np.linalg.pinv(masked, rcond=_SINGULAR, hermitian=True) @ sums
     else:
-        pulled = np.linalg.solve(kept, pulled)
-    return inside * (coefficients + pulled)
+        sums = np.linalg.solve(masked, sums)
+    return np.where(inside, coefficients + sums, 0.0)
 
 
 # Sampled: permutations
@@ -203,9 +204,9 @@ def _of_order(
     With L the Cholesky factor of the correlation in that order, the function is
     (L' b) . L^-1 d: each player adds the terms of its innovations in L^-1 d.
     """
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    columns = np.argsort(place[player], kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    columns = np.argsort(rank[player], kind="stable")
     factor = cholesky(correlation[np.ix_(columns, columns)], lower=True)
     innovations = solve_triangular(factor, np.eye(len(columns)), lower=True)
     gains = (factor.T @ coefficients[columns])[:, :, None] * innovations[:, None, :]

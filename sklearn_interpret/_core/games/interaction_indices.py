@@ -6,9 +6,9 @@ of the set and t of its supersets only:
 .. math:: I(S) = \sum_{T \supseteq S} c(s, t)\, m(T).
 """
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import Any
 
 from scipy import sparse
 from scipy.special import bernoulli
@@ -50,13 +50,13 @@ COEFFICIENTS = {"SII": _sii, "k-SII": _k_sii, "STII": _stii, "FSII": _fsii, "BII
 
 
 def index_matrix(
-    sets: list[tuple[int, ...]], index: str, order: int
-) -> tuple[list[tuple[int, ...]], Any]:
+    sets: Sequence[Sequence[int]], index: str, order: int
+) -> tuple[list[tuple[int, ...]], sparse.csr_array]:
     """Map from the Moebius transform to an index: sets, and a sparse matrix.
 
     Parameters
     ----------
-    sets : list of tuple of int
+    sets : sequence of tuple of int
         Increasing members of the sets whose Moebius transform is not zero.
     index : str
         A key of `COEFFICIENTS`.
@@ -71,18 +71,19 @@ def index_matrix(
         The coefficients.
     """
     pairs = [
-        (subset, place)
-        for place, members in enumerate(sets)
+        (subset, position)
+        for position, members in enumerate(sets)
         for size in range(1, min(order, len(members)) + 1)
         for subset in combinations(members, size)
     ]
-    found = sorted({subset for subset, _ in pairs}, key=lambda s: (len(s), s))
-    row = {subset: place for place, subset in enumerate(found)}
-    of_size = COEFFICIENTS[index]
-    known = {
-        sizes: of_size(*sizes, order)
-        for sizes in {(len(subset), len(sets[place])) for subset, place in pairs}
+    index_sets = sorted({subset for subset, _ in pairs}, key=lambda s: (len(s), s))
+    row = {subset: position for position, subset in enumerate(index_sets)}
+    coefficient = COEFFICIENTS[index]
+    coefficients = {
+        sizes: coefficient(*sizes, order)
+        for sizes in {(len(subset), len(sets[position])) for subset, position in pairs}
     }
-    values = [known[len(subset), len(sets[place])] for subset, place in pairs]
-    at = [row[subset] for subset, _ in pairs], [place for _, place in pairs]
-    return found, sparse.csr_array((values, at), shape=(len(found), len(sets)))
+    values = [coefficients[len(s), len(sets[position])] for s, position in pairs]
+    entries = [row[subset] for subset, _ in pairs], [position for _, position in pairs]
+    shape = len(index_sets), len(sets)
+    return index_sets, sparse.csr_array((values, entries), shape=shape)

@@ -37,9 +37,9 @@ def squared_error_moments(
     """
     scales = np.sqrt(weights)[:, None]
     residuals = (scales * residuals).ravel()
-    parts = (scales[:, None] * components).transpose(0, 2, 1)
-    parts = parts.reshape(len(residuals), -1)
-    return residuals @ parts, parts.T @ parts
+    products = (scales[:, None] * components).transpose(0, 2, 1)
+    products = products.reshape(len(residuals), -1)
+    return residuals @ products, products.T @ products
 
 
 def squared_error_values(

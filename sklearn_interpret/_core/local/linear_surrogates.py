@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq
 from scipy.linalg.lapack import dposv
 
-# Differences below this, relative to the largest number, are ties: the first is taken.
+# Differences below this, relative to the largest number, are ties: the first wins.
 _TIE = 1e-9
 # Numbers below this, relative to the largest, are zero: a column is collinear.
 _ZERO = 1e-10
@@ -38,10 +38,10 @@ class LocalMoments:
         Covariances of features and responses: b.
     """
 
-    mean: np.ndarray
-    response: np.ndarray
-    gram: np.ndarray
-    cross: np.ndarray
+    mean: NDArray[np.float64]
+    response: NDArray[np.float64]
+    gram: NDArray[np.float64]
+    cross: NDArray[np.float64]
 
     @classmethod
     def of_samples(
@@ -92,16 +92,16 @@ class LocalMoments:
 
 
 def least_norm(
-    gram: NDArray[np.float64], right: NDArray[np.float64]
+    gram: NDArray[np.float64], cross: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Solution of normal equations for (p,) or (p, m); of many, the least norm."""
     if not len(gram):
-        return right.copy()
+        return cross.copy()
     # Called for each row, where scipy's checks would take most of the time.
-    factor, solution, failed = dposv(gram, right, lower=True)
+    factor, solution, failed = dposv(gram, cross, lower=True)
     if not failed and (factor.diagonal() ** 2).min() > _ZERO * gram.diagonal().max():
         return solution
-    return lstsq(gram, right, cond=_ZERO)[0]
+    return lstsq(gram, cross, cond=_ZERO)[0]
 
 
 def largest_first(sizes: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -113,8 +113,8 @@ def largest_first(sizes: NDArray[np.float64]) -> NDArray[np.intp]:
 
 def by_weight(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The `size` features of the largest coefficients in a regression on all."""
-    every = np.arange(len(moments.mean))
-    sizes = np.abs(moments.coefficients(every, output))
+    features = np.arange(len(moments.mean))
+    sizes = np.abs(moments.coefficients(features, output))
     return largest_first(sizes)[:size]
 
 
@@ -125,17 +125,17 @@ def forward(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """
     gram, cross = moments.gram.copy(), moments.cross[:, output].copy()
     start = gram.diagonal().copy()
-    chosen, free = [], np.ones(len(start), dtype=bool)
+    selected, free = [], np.ones(len(start), dtype=bool)
     for _ in range(size):
-        left = gram.diagonal()
-        usable = free & (left > _ZERO * start) & (left > 0)
-        gains = np.where(usable, cross**2 / np.where(usable, left, 1.0), -1.0)
+        variances = gram.diagonal()
+        usable = free & (variances > _ZERO * start) & (variances > 0)
+        gains = np.where(usable, cross**2 / np.where(usable, variances, 1.0), -1.0)
         gains[~free] = -2.0
         best = int(np.argmax(gains >= gains.max() * (1 - np.sign(gains.max()) * _TIE)))
-        chosen.append(best)
+        selected.append(best)
         free[best] = False
         if usable[best]:  # project it out of the others
             column = gram[:, best] / gram[best, best]
             cross = cross - column * cross[best]
             gram = gram - np.outer(column, gram[best])
-    return np.array(chosen, dtype=np.intp)
+    return np.array(selected, dtype=np.intp)

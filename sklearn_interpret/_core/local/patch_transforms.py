@@ -1,7 +1,6 @@
 """Rotation, scaling and pasting of patches as linear maps of pixels."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +13,14 @@ def random_paste(
     patch_shape: tuple[int, int],
     scale: tuple[float, float],
     max_rotation: float,
-) -> Any:
-    """The pasting matrix for a random place, size and angle.
+) -> sparse.csr_array:
+    """The pasting matrix for a random position, size and angle.
 
     Parameters
     ----------
     shares : ndarray of shape (4,)
-        Relative positions of the angle, the size, the row and the column of the place
-        in their ranges: uniform numbers in [0, 1).
+        Relative positions of the angle, the size, the row and the column in their
+        ranges: uniform numbers in [0, 1).
     image_shape, patch_shape : (int, int)
         Height and width.
     scale : (float, float)
@@ -38,18 +37,18 @@ def random_paste(
     size = scale[0] + shares[1] * (scale[1] - scale[0])
     room = np.array(image_shape) - _bounding_box(patch_shape, size, degrees)
     # Whole pixels, so that a patch is not blurred without rotation or scaling.
-    places = np.floor(shares[2:] * (np.floor(room) + 1))
-    place = np.where(room >= 0, places, room / 2)
-    return paste(place, image_shape, patch_shape, size, degrees)
+    corners = np.floor(shares[2:] * (np.floor(room) + 1))
+    corner = np.where(room >= 0, corners, room / 2)
+    return paste(corner, image_shape, patch_shape, size, degrees)
 
 
 def paste(
-    place: NDArray[np.float64],
+    corner: NDArray[np.float64] | tuple[float, float],
     image_shape: tuple[int, int],
     patch_shape: tuple[int, int],
     scale: float = 1.0,
     degrees: float = 0.0,
-) -> Any:
+) -> sparse.csr_array:
     """Weights of the pixels of a patch in each pixel of an image: rows sum to one.
 
     Pixels whose centre the patch does not cover have an empty row. Interpolation is
@@ -57,7 +56,7 @@ def paste(
 
     Parameters
     ----------
-    place : (float, float)
+    corner : (float, float)
         Row and column of the upper left corner of the box around the pasted patch.
     image_shape, patch_shape : (int, int)
         Height and width.
@@ -68,16 +67,16 @@ def paste(
     -------
     csr_array of shape (n_image_pixels, n_patch_pixels)
     """
-    centre = np.asarray(place) + _bounding_box(patch_shape, scale, degrees) / 2
+    centre = np.asarray(corner) + _bounding_box(patch_shape, scale, degrees) / 2
     pixels = np.indices(image_shape).reshape(2, -1).T
     cos, sin = _rotation(degrees)
     back = np.array([[cos, -sin], [sin, cos]])
     size = np.array(patch_shape)
-    at = (pixels + 0.5 - centre) @ back / scale + size / 2
-    covered = np.flatnonzero(((at >= 0) & (at < size)).all(axis=1))
-    at = np.clip(at[covered] - 0.5, 0, size - 1)
-    lower = np.floor(at).astype(np.intp)
-    upper, share = np.minimum(lower + 1, size - 1), at - lower
+    positions = (pixels + 0.5 - centre) @ back / scale + size / 2
+    covered = np.flatnonzero(((positions >= 0) & (positions < size)).all(axis=1))
+    positions = np.clip(positions[covered] - 0.5, 0, size - 1)
+    lower = np.floor(positions).astype(np.intp)
+    upper, share = np.minimum(lower + 1, size - 1), positions - lower
     cells, weights = [], []
     ends = (lower, 1 - share), (upper, share)
     for (rows, of_row), (columns, of_column) in product(ends, ends):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Values searched for in one block, which fits the cache.
+_Side = Literal["left", "right"]
+
+# Values searched for in one block: 96 KB, which fit the second cache of a core.
 AT_ONCE = 3 * 2**12
 # With fewer values, the table of cells costs more than it saves.
 _MANY = 2**10
-# Largest number of intervals, where there are fewer rows.
+# Largest number of intervals, where there are fewer rows: limits the memory of a
+# number of intervals that is too large by mistake.
 _MOST_INTERVALS = 2**20
 
 
@@ -30,7 +32,7 @@ def numeric_grid(
 ) -> NDArray[np.float64]:
     """At most `resolution` increasing points at which an effect is evaluated.
 
-    Up to `resolution` distinct values (n,) are taken as they are. Otherwise the points
+    Up to `resolution` distinct values (n,) are the points. Otherwise the points
     are equally spaced between the two quantiles `percentiles`, or, with `observed_only`
     (which integers need), the observed values nearest to those points.
     """
@@ -122,23 +124,23 @@ def interval_index(
 
 
 def search_sorted(
-    nodes: NDArray[np.float64], values: NDArray[np.float64], side: str = "left"
+    nodes: NDArray[np.float64], values: NDArray[np.float64], side: _Side = "left"
 ) -> NDArray[np.intp]:
     """:func:`numpy.searchsorted`, several times faster for many values."""
     search = search_among(nodes, len(values), side)
-    places = np.empty(len(values), dtype=np.intp)
+    positions = np.empty(len(values), dtype=np.intp)
     for start in range(0, len(values), AT_ONCE):
-        chunk = slice(start, start + AT_ONCE)
-        places[chunk] = search(values[chunk])
-    return places
+        block = slice(start, start + AT_ONCE)
+        positions[block] = search(values[block])
+    return positions
 
 
 def search_among(
-    nodes: NDArray[np.float64], n_values: int, side: str = "left"
-) -> Callable[..., Any] | NodeSearch:
+    nodes: NDArray[np.float64], n_values: int, side: _Side = "left"
+) -> Callable[[NDArray[np.float64]], NDArray[np.intp]]:
     """The quickest function from blocks of `n_values` in all to their positions."""
     if n_values < _MANY + len(nodes):
-        return partial(nodes.searchsorted, side=side)
+        return lambda values: nodes.searchsorted(values, side)
     return NodeSearch(nodes, side)
 
 
@@ -150,7 +152,7 @@ class NodeSearch:
     the position; values in cells with several nodes are searched for.
     """
 
-    def __init__(self, nodes: NDArray[np.float64], side: str = "left") -> None:
+    def __init__(self, nodes: NDArray[np.float64], side: _Side = "left") -> None:
         m = len(nodes)
         self._nodes, self._side = nodes, side
         self._passes = np.less if side == "left" else np.less_equal
@@ -161,10 +163,10 @@ class NodeSearch:
             self._shift = 2 - nodes[0] * self._scale if m else np.nan
         self._even = bool(0 < self._scale < np.inf and np.isfinite(self._shift))
         if self._even:
-            held = np.bincount(self._cells(nodes), minlength=self._n_cells)
-            self._below = np.cumsum(held) - held
+            counts = np.bincount(self._cells(nodes), minlength=self._n_cells)
+            self._below = np.cumsum(counts) - counts
             self._below[0] = m  # where a cast of NaN ends up
-            self._below[held > 1] = m + 1
+            self._below[counts > 1] = m + 1
             self._following = np.append(nodes, [np.nan, np.nan])
 
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -172,18 +174,18 @@ class NodeSearch:
         if not self._even:
             return np.searchsorted(self._nodes, values, side=self._side)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._below.take(self._cells(values), mode="clip")
-            found += self._passes(self._following.take(found), values)
-        shared = found > len(self._nodes)
-        if shared.any():
-            at = values[shared]
-            found[shared] = np.searchsorted(self._nodes, at, side=self._side)
-        return found
+            positions = self._below.take(self._cells(values), mode="clip")
+            positions += self._passes(self._following.take(positions), values)
+        in_shared_cell = positions > len(self._nodes)
+        if in_shared_cell.any():
+            searched = values[in_shared_cell]
+            positions[in_shared_cell] = self._nodes.searchsorted(searched, self._side)
+        return positions
 
     def _cells(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        places = np.multiply(values, self._scale, dtype=np.float64)
-        places += self._shift
-        return places.clip(1, self._n_cells - 1, out=places).astype(np.intp)
+        cells = np.multiply(values, self._scale, dtype=np.float64)
+        cells += self._shift
+        return cells.clip(1, self._n_cells - 1, out=cells).astype(np.intp)
 
 
 def grid_position(
@@ -202,7 +204,7 @@ def grid_position(
 def _grid_positions(
     values: NDArray[np.float64], nodes: NDArray[np.float64]
 ) -> Iterator[tuple[slice, NDArray[np.intp], NDArray[np.float64]]]:
-    """Slices of the values with what `grid_position` finds for them."""
+    """Slices of the values with the result of `grid_position` for them."""
     with np.errstate(over="ignore"):
         gaps = np.diff(nodes)
     if np.isinf(gaps).any():
@@ -214,14 +216,17 @@ def _grid_positions(
         if len(nodes) == 1:
             yield rows, np.zeros(len(values[rows]), dtype=np.intp), values[rows] * 0.0
             continue
-        some = np.clip(values[rows], nodes[0], nodes[-1])
-        low = search(some)
-        yield rows, low, (some - nodes.take(low)) / gaps.take(low)
+        clipped = np.clip(values[rows], nodes[0], nodes[-1])
+        low = search(clipped)
+        yield rows, low, (clipped - nodes.take(low)) / gaps.take(low)
 
 
 def grid_masses(
-    lows: Any, shares: NDArray[np.float64], shape: Any, weights: NDArray[np.float64]
-) -> Any:
+    lows: Sequence[NDArray[np.intp]],
+    shares: Sequence[NDArray[np.float64]],
+    shape: tuple[int, ...],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Weight that rows put on each point of a grid over which they interpolate.
 
     The weighted mean over the rows of a (bi)linear function of the grid is its values
@@ -230,12 +235,12 @@ def grid_masses(
     """
     masses = np.zeros(int(np.prod(shape)))
     for corner in product((0, 1), repeat=len(shape)):
-        part, places = weights, []
+        corner_weights, indices = weights, []
         for step, low, share, size in zip(corner, lows, shares, shape, strict=True):
-            part = part * (share if step else 1 - share)
-            places.append(np.minimum(low + step, size - 1))
-        index = np.ravel_multi_index(places, shape)
-        masses += np.bincount(index, part, len(masses))
+            corner_weights = corner_weights * (share if step else 1 - share)
+            indices.append(np.minimum(low + step, size - 1))
+        index = np.ravel_multi_index(indices, shape)
+        masses += np.bincount(index, corner_weights, len(masses))
     return masses.reshape(shape)
 
 
@@ -251,8 +256,8 @@ def grid_sums(
     :func:`grid_position`; `weights` (m,) are the rows'.
     """
     first = weights * share
-    parts = weights, first, first * share
-    return np.stack([np.bincount(low, part, n_points) for part in parts])
+    products = weights, first, first * share
+    return np.stack([np.bincount(low, values, n_points) for values in products])
 
 
 def masses_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -288,7 +293,9 @@ def interpolate(
     return values_at
 
 
-def look_up(codes: NDArray[np.intp], curves: NDArray[np.intp]) -> NDArray[np.float64]:
+def look_up(
+    codes: NDArray[np.intp], curves: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Curves (k, L) at integer `codes` (m,): (m, k); -1 gives NaN."""
     if not curves.shape[1]:
         return np.full((len(codes), len(curves)), np.nan)

@@ -5,8 +5,6 @@ weighted mean over rows is the loss of a model. Targets of classifiers are indic
 one column for each class. Predictions for two classes may be those of the second alone.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
@@ -29,7 +27,7 @@ def weighted_squared(
     predictions: NDArray[np.float64],
     shares: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Squared error, summed over outputs with the given shares (k,)."""
+    """Squared error, summed over outputs with shares (k,)."""
     errors = predictions - _aligned(targets, predictions)
     squares = np.square(errors, out=errors)
     squares *= shares
@@ -59,7 +57,7 @@ def sizes_of(targets: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def squared_logarithmic(
     targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> Any:
+) -> NDArray[np.float64]:
     """Squared difference of log(1 + y), mean over outputs."""
     return _mean_square(
         np.log1p(predictions) - np.log1p(_aligned(targets, predictions))
@@ -68,7 +66,7 @@ def squared_logarithmic(
 
 def poisson_deviance(
     targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> Any:
+) -> NDArray[np.float64]:
     """Unit deviance of the Poisson distribution, mean over outputs."""
     targets = _aligned(targets, predictions)
     deviance = xlogy(targets, targets / predictions) - targets + predictions
@@ -77,22 +75,26 @@ def poisson_deviance(
 
 def gamma_deviance(
     targets: NDArray[np.float64], predictions: NDArray[np.float64]
-) -> Any:
+) -> NDArray[np.float64]:
     """Unit deviance of the gamma distribution, mean over outputs."""
     ratio = _aligned(targets, predictions) / predictions
     return 2 * (ratio - np.log(ratio) - 1).mean(axis=-1)
 
 
-def log_loss(targets: NDArray[np.float64], predictions: NDArray[np.float64]) -> Any:
+def log_loss(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Minus the logarithm of the probability of the row's class."""
-    probability = np.clip(_of_own_class(targets, predictions), _EPSILON, 1 - _EPSILON)
+    probability = np.clip(_of_true_class(targets, predictions), _EPSILON, 1 - _EPSILON)
     return -np.log(probability)
 
 
-def brier(targets: NDArray[np.float64], predictions: NDArray[np.float64]) -> Any:
+def brier(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Squared error of the probabilities, summed over classes; half of it for two."""
     if targets.shape[1] == 2:
-        return (1 - _of_own_class(targets, predictions)) ** 2
+        return (1 - _of_true_class(targets, predictions)) ** 2
     return ((predictions - _aligned(targets, predictions)) ** 2).sum(axis=-1)
 
 
@@ -100,7 +102,7 @@ def zero_one(
     targets: NDArray[np.float64], predictions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """One where the class is not the predicted one; predictions are indicators."""
-    return 1.0 - _of_own_class(targets, predictions)
+    return 1.0 - _of_true_class(targets, predictions)
 
 
 def _aligned(
@@ -120,7 +122,7 @@ def _mean_square(errors: NDArray[np.float64]) -> NDArray[np.float64]:
     return _mean_over_outputs(np.square(errors, out=errors))
 
 
-def _of_own_class(
+def _of_true_class(
     targets: NDArray[np.float64], predictions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The prediction for each row's class."""
@@ -155,15 +157,14 @@ def mean_r_squared(
     targets: NDArray[np.float64],
     predictions: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> Any:
+) -> float:
     """Mean of :func:`r_squared` over the outputs that have one, NaN if none has."""
-    found = r_squared(targets, predictions, weights)
-    known = found[~np.isnan(found)]
-    return float(known.mean()) if len(known) else np.nan
+    scores = r_squared(targets, predictions, weights)
+    defined = scores[~np.isnan(scores)]
+    return float(defined.mean()) if len(defined) else np.nan
 
 
-def agreement(one: Any, other: Any, weights: NDArray[np.float64]) -> Any:
+def agreement(first: NDArray, second: NDArray, weights: NDArray[np.float64]) -> float:
     """Weighted share of rows with equal labels (n,) or (n, k), in all k columns."""
-    same = np.asarray(one == other)
-    same = same.reshape(len(weights), -1).all(axis=1)
-    return float(weights @ same / weights.sum())
+    equal = np.asarray(first == second).reshape(len(weights), -1)
+    return float(weights @ np.all(equal, axis=1) / weights.sum())

@@ -6,15 +6,13 @@ of the same length. The donor of a row is what lies under it on the second line.
 all weights are equal, every row is the donor of one: the donors are a permutation.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-# Place within its stretch at which a row takes its donor. It is irrational: with
-# integer weights, no place falls on a border between two stretches.
-_PLACE = (np.sqrt(5) - 1) / 4
+# Position within its stretch at which a row takes its donor. It is irrational: with
+# integer weights, no position falls on a border between two stretches.
+_DONOR_POSITION = (np.sqrt(5) - 1) / 4
 
 DISTRIBUTIONS = ("empirical", "normal", "lognormal", "gamma")
 POSITIVE_DISTRIBUTIONS = ("lognormal", "gamma")
@@ -87,12 +85,12 @@ def _rows_below(
     """The row under each row when the second line of each stratum is shifted."""
     sizes, totals = np.bincount(strata), np.bincount(strata, weights)
     ends, before = np.cumsum(sizes), np.cumsum(totals) - totals
-    of_row = strata[first]  # in both orders, which are sorted by stratum
+    stratum = strata[first]  # in both orders, which are sorted by stratum
     stop = np.cumsum(weights[first])
-    place = stop - weights[first] * (1 - _PLACE) - before[of_row]
-    place = np.mod(place + shift[of_row], totals[of_row]) + before[of_row]
-    below = np.searchsorted(np.cumsum(weights[second]), place, side="right")
-    below = np.clip(below, (ends - sizes)[of_row], ends[of_row] - 1)
+    position = stop - weights[first] * (1 - _DONOR_POSITION) - before[stratum]
+    position = np.mod(position + shift[stratum], totals[stratum]) + before[stratum]
+    below = np.searchsorted(np.cumsum(weights[second]), position, side="right")
+    below = np.clip(below, (ends - sizes)[stratum], ends[stratum] - 1)
     donors = np.empty(len(weights), dtype=np.intp)
     donors[first] = second[below]
     return donors
@@ -100,7 +98,7 @@ def _rows_below(
 
 def mean_to_root_mean_square(
     values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> Any:
+) -> NDArray[np.float64]:
     """Weighted means over rows of values (p, n) over their root mean squares: (p,).
 
     It grows with Student's t and depends, as that does, on no scale; it lies between -1
@@ -113,7 +111,9 @@ def mean_to_root_mean_square(
     return scaled @ shares / np.where(size > 0, size, 1.0)
 
 
-def upper_tail(observed: Any, null: Any, distribution: Any) -> Any:
+def upper_tail(
+    observed: NDArray[np.float64], null: NDArray[np.float64], distribution: str
+) -> NDArray[np.float64]:
     """P-value of each observed number (p,) given draws (n, p) under the null.
 
     "empirical" is (1 + number of draws at least as large) / (1 + n), never zero. The
@@ -132,12 +132,16 @@ def upper_tail(observed: Any, null: Any, distribution: Any) -> Any:
     return np.where(varying, fitted_tail(observed, null, varying), counted)
 
 
-def _normal_tail(observed: Any, null: Any, varying: Any) -> Any:
+def _normal_tail(
+    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     scale = np.where(varying, null.std(axis=0), 1.0)
     return stats.norm.sf((observed - null.mean(axis=0)) / scale)
 
 
-def _lognormal_tail(observed: Any, null: Any, varying: Any) -> Any:
+def _lognormal_tail(
+    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     tail = np.ones(len(observed))
     seen = varying & (observed > 0)
     logs = np.log(null[:, seen])
@@ -145,7 +149,9 @@ def _lognormal_tail(observed: Any, null: Any, varying: Any) -> Any:
     return tail
 
 
-def _gamma_tail(observed: Any, null: Any, varying: Any) -> Any:
+def _gamma_tail(
+    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     tail = np.ones(len(observed))
     for j in np.flatnonzero(varying & (observed > 0)):
         shape, _, scale = stats.gamma.fit(null[:, j], floc=0)

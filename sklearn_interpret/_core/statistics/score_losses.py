@@ -5,12 +5,41 @@ more than its `reach`, slopes and curvatures say what it becomes; `self_concorda
 the largest third derivative in curvatures.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit, softmax, xlogy
+
+
+class Loss(Protocol):
+    """What all losses have in common."""
+
+    @property
+    def reach(self) -> float:
+        """How far scores may move with the slopes and curvatures of a point."""
+
+    @property
+    def self_concordance(self) -> float:
+        """Largest third derivative in curvatures."""
+
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Losses of rows, (...)."""
+
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Slopes (..., k) along the scores."""
+
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Second derivatives, (..., k, k)."""
 
 
 class HalfSquared:
@@ -18,11 +47,11 @@ class HalfSquared:
 
     reach, self_concordance = np.inf, 0.0
 
-    def means(self, scores: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Targets to be expected."""
         return scores
 
-    def scores(self, means: NDArray[np.float64]) -> Any:
+    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of these targets to be expected."""
         return means
 
@@ -50,11 +79,11 @@ class Logistic:
 
     reach, self_concordance = 0.05, 1.0
 
-    def means(self, scores: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Targets to be expected."""
         return expit(scores)
 
-    def scores(self, means: NDArray[np.float64]) -> Any:
+    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of these targets to be expected."""
         return logit(means)
 
@@ -69,7 +98,7 @@ class Logistic:
         return losses.sum(axis=-1)
 
     def slopes(
-        self, targets: NDArray[np.float64] | int, scores: NDArray[np.float64]
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         # In a third of the time of expit; signs leave small slopes their digits.
@@ -102,9 +131,9 @@ class Softmax:
         top = gaps.argmax(axis=-1)[..., None]
         largest = np.take_along_axis(gaps, top, axis=-1)
         # Without the largest term, which is one, small losses keep their digits.
-        others = np.exp(gaps - largest)
-        np.put_along_axis(others, top, 0.0, axis=-1)
-        return largest[..., 0] + np.log1p(others.sum(axis=-1))
+        exponentials = np.exp(gaps - largest)
+        np.put_along_axis(exponentials, top, 0.0, axis=-1)
+        return largest[..., 0] + np.log1p(exponentials.sum(axis=-1))
 
     def slopes(
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
@@ -162,11 +191,11 @@ class HalfTweedie:
         """As of other losses."""
         return 1.0 if 1 <= self.power <= 2 else np.inf
 
-    def means(self, scores: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Targets to be expected."""
         return np.exp(scores)
 
-    def scores(self, means: NDArray[np.float64]) -> Any:
+    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of these targets to be expected."""
         return np.log(means)
 
@@ -219,19 +248,23 @@ class HalfHuber:
     far: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(self, targets: NDArray[np.float64], scores: NDArray[np.float64]) -> Any:
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         sizes = np.abs(scores - targets)
         near = np.minimum(sizes, self.far)
         return (near * (sizes - near / 2)).sum(axis=-1)
 
-    def slopes(self, targets: NDArray[np.float64], scores: NDArray[np.float64]) -> Any:
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         return np.clip(scores - targets, -self.far, self.far)
 
     def curvatures(
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> Any:
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         return _diagonal(1.0 * (np.abs(scores - targets) < self.far))
 
@@ -265,15 +298,15 @@ class HuberWithScale:
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Slopes (..., 2) along the scores."""
-        parts, _ = self._in_scales(targets, scores)
-        return np.stack([2 * parts, 1 - parts**2], axis=-1)
+        errors, _ = self._in_scales(targets, scores)
+        return np.stack([2 * errors, 1 - errors**2], axis=-1)
 
     def curvatures(
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Second derivatives, (..., 2, 2)."""
-        parts, near = self._in_scales(targets, scores)
-        along = np.stack([np.ones_like(parts), -parts], axis=-1)
+        errors, near = self._in_scales(targets, scores)
+        along = np.stack([np.ones_like(errors), -errors], axis=-1)
         curvature = 2 * near / scores[..., 1]
         return curvature[..., None, None] * along[..., :, None] * along[..., None, :]
 
@@ -281,12 +314,18 @@ class HuberWithScale:
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Errors in scales, up to epsilon, and whether they are below."""
-        parts = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
-        return np.clip(parts, -self.epsilon, self.epsilon), np.abs(parts) < self.epsilon
+        errors = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
+        return np.clip(errors, -self.epsilon, self.epsilon), np.abs(
+            errors
+        ) < self.epsilon
+
+
+# Losses of one score, each of which is the link of a mean: those of regressions.
+RegressionLoss = HalfSquared | Logistic | HalfTweedie
 
 
 def constant_score(
-    loss: Any, targets: NDArray[np.float64], weights: NDArray[np.float64]
+    loss: Loss, targets: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
     """The score of all rows whose mean loss is least, by Newton's method.
 
@@ -310,7 +349,7 @@ def one_vs_rest_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return softmax(log_expit(log_odds), axis=1)
 
 
-def _diagonal(entries: NDArray[np.float64]) -> NDArray[np.float64]:
+def _diagonal(entries: NDArray[np.floating]) -> NDArray[np.float64]:
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])
 

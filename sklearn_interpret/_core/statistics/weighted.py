@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 _EPS = np.finfo(np.float64).eps
 # Shares of a variance, and of a mean, below this are rounding errors.
 _ROUNDING = 1e-12
-# Largest number of entries in a block of rows.
+# Limits the entries in a block of rows, to 4 MB.
 _BLOCK = 2**19
 
 
@@ -25,21 +25,24 @@ def shares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shares_of_variance(
-    parts: np.ndarray, sums: np.ndarray, whole: np.ndarray, mean: np.ndarray
-) -> np.ndarray:
-    """Covariances of parts with their whole, relative to its variance: (n, k).
+    variances: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    total: NDArray[np.float64],
+    mean: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Covariances of summands with their total, relative to its variance: (n, k).
 
-    They follow from the variances of the parts (n, k), of their sums with the whole,
-    and of the whole (k,). Zero for a whole that only rounding moves from its mean (k,).
+    They follow from the variances of the summands (n, k), of their sums with the total,
+    and of the total (k,). Zero for a total that only rounding moves from its mean (k,).
     """
-    covariances = (sums - parts - whole) / 2
+    covariances = (sums - variances - total) / 2
     zeros = np.zeros_like(covariances)
-    varies = whole > (_ROUNDING * mean) ** 2
-    shares = np.divide(covariances, whole, out=zeros, where=varies)
+    varies = total > (_ROUNDING * mean) ** 2
+    shares = np.divide(covariances, total, out=zeros, where=varies)
     return np.where(np.abs(shares) > _ROUNDING, shares, 0.0)
 
 
-def student_factor(degrees: NDArray[np.float64] | int) -> NDArray[np.float64] | float:
+def student_factor(degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Factor of a standard error of few degrees of freedom.
 
     Then 1.96 errors to each side are Student's interval of 95 %.
@@ -61,9 +64,9 @@ class Moments:
         Weighted sum of squared deviations from the mean.
     """
 
-    weight: np.ndarray
-    mean: np.ndarray
-    m2: np.ndarray
+    weight: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    m2: NDArray[np.float64]
 
     @classmethod
     def of_rows(
@@ -80,7 +83,7 @@ class Moments:
     def of_groups(
         cls,
         values: NDArray[np.float64],
-        groups: NDArray[np.intp],
+        groups: NDArray[np.integer],
         n_groups: int,
         weights: NDArray[np.float64],
     ) -> Moments:
@@ -95,7 +98,7 @@ class Moments:
             mean[:, output] = np.bincount(groups, weights * column, n_groups) / divisor
             squares = weights * (column - mean[:, output].take(groups)) ** 2
             m2[:, output] = np.bincount(groups, squares, n_groups)
-        return cls(weight[:, None], mean, m2)
+        return cls(weight.astype(np.float64, copy=False)[:, None], mean, m2)
 
     def merge(self, other: Moments) -> Moments:
         """Moments of the two samples together (Chan, Golub & LeVeque 1983)."""
@@ -109,12 +112,12 @@ class Moments:
         )
 
     @property
-    def variance(self) -> NDArray[np.float64] | float:
+    def variance(self) -> NDArray[np.float64]:
         """Population variance; zero where the weight is zero."""
         return self.m2 / np.where(self.weight > 0, self.weight, 1.0)
 
     @property
-    def standard_error(self) -> NDArray[np.float64] | float:
+    def standard_error(self) -> NDArray[np.float64]:
         """Standard error of the mean, with the total weight as sample size.
 
         ``m2 / (W (W - 1))`` under the root; below a total weight W of two, where that
@@ -141,8 +144,8 @@ class CrossProducts:
     """
 
     weight: float
-    means: np.ndarray
-    products: np.ndarray
+    means: NDArray[np.float64]
+    products: NDArray[np.float64]
 
     @classmethod
     def of_rows(
@@ -190,41 +193,43 @@ class Averages:
         Whether the moments have squares.
     """
 
-    moments: list
+    moments: list[Moments]
     n_outputs: int
     with_errors: bool = True
 
     @classmethod
-    def of_blocks(cls, blocks: Any, k: int, weight: Any) -> Any:
+    def of_blocks(
+        cls, blocks: Iterable[Sequence[Moments]], k: int, weight: float
+    ) -> Averages:
         """Averages from each grid's `Moments` by `RowMoments`, block by block."""
-        none, moments = np.empty((0, k)), []
-        for own in blocks:
-            mean = np.concatenate([block.mean for block in own] or [none])
-            m2 = np.concatenate([block.m2 for block in own] or [none])
+        no_points, moments = np.empty((0, k)), []
+        for grid_blocks in blocks:
+            mean = np.concatenate([no_points, *(block.mean for block in grid_blocks)])
+            m2 = np.concatenate([no_points, *(block.m2 for block in grid_blocks)])
             moments.append(Moments(np.asarray(weight), mean, m2))
         return cls(moments, k)
 
     @classmethod
-    def of_means(cls, means: NDArray[np.float64], weight: Any) -> Any:
+    def of_means(cls, means: Sequence[NDArray[np.float64]], weight: float) -> Averages:
         """Averages without errors, from means (n_points, k)."""
-        weight = np.asarray(weight)
-        moments = [Moments(weight, mean, np.zeros_like(mean)) for mean in means]
+        total = np.asarray(weight)
+        moments = [Moments(total, mean, np.zeros_like(mean)) for mean in means]
         return cls(moments, means[0].shape[1] if means else 0, with_errors=False)
 
     @property
-    def means(self) -> Any:
+    def means(self) -> list[NDArray[np.float64]]:
         """For each grid, (n_points, k)."""
-        return [one.mean[:, : self.n_outputs] for one in self.moments]
+        return [moments.mean[:, : self.n_outputs] for moments in self.moments]
 
     @property
-    def standard_errors(self) -> Any:
+    def standard_errors(self) -> list[NDArray[np.float64]]:
         """For each grid, (n_points, k or 2 k)."""
-        return [one.standard_error for one in self.moments]
+        return [moments.standard_error for moments in self.moments]
 
-    def merge(self, other: Any) -> Any:
+    def merge(self, other: Averages) -> Averages:
         """Averages over the rows of both."""
-        pairs = zip(self.moments, other.moments, strict=True)
-        return replace(self, moments=[own.merge(more) for own, more in pairs])
+        moments = map(Moments.merge, self.moments, other.moments)
+        return replace(self, moments=list(moments))
 
 
 class RowMoments:
@@ -239,17 +244,21 @@ class RowMoments:
         mean by these then stand behind the values: (n_rows, n_points, 2 k).
     """
 
-    def __init__(self, weights: NDArray[np.float64], masses: Any = None) -> None:
+    def __init__(
+        self,
+        weights: NDArray[np.float64],
+        masses: Sequence[NDArray[np.float64] | None] | None = None,
+    ) -> None:
         self.weights, self.masses = weights, masses
 
     def __call__(
         self,
-        grid: Any,
+        grid: int,
         index: NDArray[np.intp],
         points: NDArray[np.intp],
         values: NDArray[np.float64],
-    ) -> Any:
-        """Moments of the rows `index`, of which the values are given."""
+    ) -> Moments:
+        """Moments of values (m, n_points, k) of the rows `index`, at a grid."""
         masses = None if self.masses is None else self.masses[grid]
         if masses is not None:
             means = np.tensordot(values, masses, (1, 0))
@@ -259,7 +268,7 @@ class RowMoments:
 
 def weighted_quantile(
     values: NDArray[np.float64],
-    probabilities: NDArray[np.float64] | list[float] | tuple[float, float],
+    probabilities: NDArray[np.float64] | Sequence[float],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Inverse of the weighted empirical distribution function.
@@ -272,7 +281,7 @@ def weighted_quantile(
 
 def averaged_quantile(
     values: NDArray[np.float64],
-    probabilities: NDArray[np.float64] | list[float],
+    probabilities: NDArray[np.float64] | Sequence[float],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Quantiles, the mean of two values where the distribution function is flat.
@@ -285,7 +294,7 @@ def averaged_quantile(
 
 def _quantile_ends(
     values: NDArray[np.float64],
-    probabilities: NDArray[np.float64] | list[float] | tuple[float, float],
+    probabilities: NDArray[np.float64] | Sequence[float],
     weights: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest value at which the distribution function has each share."""
@@ -310,14 +319,14 @@ def _quantile_ends(
 
 def known_moments(values: NDArray[np.float64], weights: NDArray[np.float64]) -> Moments:
     """Moments over the first axis of `values` (n, ...), NaN left out."""
-    known = np.isfinite(values)
-    if known.all():
+    observed = np.isfinite(values)
+    if observed.all():
         return Moments.of_rows(values, weights)
-    mass = weights.reshape((-1,) + (1,) * (values.ndim - 1))
-    values, mass = np.where(known, values, 0.0), known * mass
-    total = mass.sum(axis=0)
-    mean = (mass * values).sum(axis=0) / np.where(total > 0, total, 1.0)
+    masses = weights.reshape((-1,) + (1,) * (values.ndim - 1))
+    values, masses = np.where(observed, values, 0.0), observed * masses
+    total = masses.sum(axis=0)
+    mean = (masses * values).sum(axis=0) / np.where(total > 0, total, 1.0)
     deviations = values - mean
     deviations *= deviations
-    deviations *= mass
+    deviations *= masses
     return Moments(total, mean, deviations.sum(axis=0))

@@ -182,7 +182,7 @@ class ReplacedResponses:
             As there.
         """
         cells = cells[:]
-        taken = [own.taken(cells) for own in steps]
+        taken = [own.row_steps(cells) for own in steps]
         entries = zip(self._replacements, steps, taken, strict=True)
         to_neighbours = [_to_neighbours(*entry, cells) for entry in entries]
         model = ReplacedResponses(self._response, self._rows, to_neighbours)

@@ -301,7 +301,7 @@ def _differences(effects, codes, cells, rows, own, reduce):
     """Reduced differences of some rows, with their entries."""
     for part in _within(rows, effects.block_rows):
         table, some = cells[part], codes[part]
-        taken = [steps.taken(table) for _, steps in own]
+        taken = [steps.row_steps(table) for _, steps in own]
         changes = []
         for kind in range(max(map(len, taken))):
             ends = np.full((len(some), len(own)), -1)
