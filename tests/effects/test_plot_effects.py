@@ -219,7 +219,7 @@ def cities(n_levels):
     return pd.DataFrame({"city": names, "x": rng.normal(size=len(names))})
 
 
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("n_levels", [13, 50, 90, 300])
 def test_many_levels_stand_below_each_other(n_levels):
     """Each has its name while there is room; more are thinned."""
