@@ -106,10 +106,21 @@ def with_checks_of_scikit_learn(estimators):
     return pytest.mark.parametrize(names, values, ids=cache(mark.kwargs["ids"]))
 
 
+# Costly checks of scikit-learn whose promise is one of our checks, too.
+OF_OURS = {
+    "check_classifier_data_not_an_array",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_fit_idempotent",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_transformer_data_not_an_array",
+}
+
+
 def _repeats(check):
-    """Whether a check is one of the others, in another container."""
-    containers = {"check_estimator_sparse_matrix", "check_classifier_data_not_an_array"}
-    return check.keywords.get("readonly_memmap") or check.func.__name__ in containers
+    """Whether a check is one of the others, on another table, or one of ours."""
+    return check.keywords.get("readonly_memmap") or check.func.__name__ in OF_OURS
 
 
 def _fails_by_itself(estimator, check):

@@ -16,14 +16,11 @@ from sklearn_interpret.estimator_checks._tables import (
 )
 from sklearn_interpret.surrogates import LimeImage
 from tests.instances import ARGUMENTS, OF_TEXTS, instances, wraps_a_model
-from tests.speeds import first
 
 skops = pytest.importorskip("skops.io")
 
 # They take numbers alone.
 OF_NUMBERS = ("SparseLinear", "KMedoids", "NearestPrototype", "MMDCritic")
-
-
 TABLES = {
     "pandas": partial(mixed_frame, "pandas"),
     "polars": partial(mixed_frame, "polars"),
@@ -31,27 +28,20 @@ TABLES = {
 }
 
 
-def cases(kind):
-    """Tables, mixed ones for what takes these, and instances of a kind, by position."""
-    tables = [*TABLES]
-    if kind.__name__.startswith(OF_NUMBERS):
-        tables = ["numbers"]
-    return first([*((kind, table, 0) for table in tables), (kind, "numbers", -1)])
-
-
 # The tables are small, and partly noise.
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @pytest.mark.parametrize(
-    ("kind", "table", "place"),
-    [
-        case
-        for kind in ARGUMENTS
-        if kind not in {*OF_TEXTS, LimeImage}
-        for case in cases(kind)
-    ],
+    "kind",
+    [kind for kind in ARGUMENTS if kind not in {*OF_TEXTS, LimeImage}],
+    ids=lambda kind: kind.__name__,
+)
+@pytest.mark.parametrize(
+    ("table", "place"), [("pandas", 0), ("polars", 0), ("numbers", 0), ("numbers", -1)]
 )
 def test_frames(kind, table, place):
+    if kind.__name__.startswith(OF_NUMBERS):
+        table = "numbers"
     estimator = instances(kind)[place]
     X, y, params = TABLES[table](estimator), target_for(estimator), {}
     if wraps_a_model(kind):

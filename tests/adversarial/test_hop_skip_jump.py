@@ -97,6 +97,7 @@ def test_trees_are_attacked_at_their_thresholds():
     assert found.n_changed.max() <= 2
 
 
+@pytest.mark.thorough
 def test_nearer_than_known_rows_and_farther_steps_help():
     model = FrozenEstimator(RandomForestClassifier(20, random_state=0).fit(X, Y))
     rows = X[50:150]

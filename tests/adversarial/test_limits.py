@@ -171,7 +171,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_frames_keep_categories_dtypes_and_what_is_frozen(name):
     attack, (known, y) = ATTACKS[name], frame()

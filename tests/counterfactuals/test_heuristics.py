@@ -84,7 +84,7 @@ CASES = {
 }
 
 
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("case", CASES)
 def test_valid_and_no_farther_than_the_baseline(case):
     model, X, rows = CASES[case]()

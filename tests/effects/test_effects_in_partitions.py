@@ -100,7 +100,7 @@ METHODS = {
 }
 
 
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     ("method", "weighted"),
     [*((method, True) for method in METHODS), ("pd", False), ("ale", False)],

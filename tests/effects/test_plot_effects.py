@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sklearn_interpret._plotting.axes import legend_entries
 from sklearn_interpret._plotting.colours import contrast, mixed, paper
 from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
 from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay as ALEDisplay
@@ -42,6 +43,17 @@ def test_arrays_by_hand():
     assert display.rug_ == [None, None]
     first = display.to_frame().iloc[0].tolist()
     assert first == ["height", "yes", 0.0, 1.0]
+
+
+def test_a_single_output_is_not_named_in_the_legend():
+    grid = [np.array([0.0, 1.0, 2.0])]
+    display = PartialDependenceDisplay(
+        grid, grid, feature_names=["age"], output_names=["yes"], data=grid
+    ).plot()
+    assert [*legend_entries(display.legend_)[0]] == ["values in the data"]
+    display.plot(line_kw={"label": "forest"})
+    named = ["forest", "values in the data"]
+    assert [*legend_entries(display.legend_)[0]] == named
 
 
 def test_labels():
@@ -207,7 +219,7 @@ def cities(n_levels):
     return pd.DataFrame({"city": names, "x": rng.normal(size=len(names))})
 
 
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("n_levels", [13, 50, 90, 300])
 def test_many_levels_stand_below_each_other(n_levels):
     """Each has its name while there is room; more are thinned."""

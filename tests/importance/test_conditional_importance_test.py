@@ -343,7 +343,7 @@ def test_groups_have_no_units(test, no_checks):
     assert_allclose(one.pvalues_, other.pvalues_, rtol=1e-6)
 
 
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough(after=1)
 @of_each
 def test_frames_with_categories(test, few_trees, known_smoothing):
     frame, y = mixed_frame(120)
@@ -386,7 +386,7 @@ def test_kinds_of_targets(test, target, no_checks):
     assert found.predict(rows).shape[0] == 400
 
 
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough(after=1)
 @of_each
 def test_pipelines_and_frozen_models(test, no_checks, known_smoothing):
     frame, y = mixed_frame()
@@ -468,6 +468,7 @@ def test_inside_of_scikit_learn(no_checks):
     assert pipeline[-1].n_features_in_ == 1
 
 
+@pytest.mark.thorough(after=1)
 @of_each
 @pytest.mark.parametrize("nuisance", [LinearRegression(), None])
 def test_weights_are_repeated_rows(test, nuisance, no_checks, known_smoothing):
@@ -499,6 +500,7 @@ def test_small_weights_are_few_rows(no_checks):
         quick("gcm").fit(X, Y, sample_weight=np.full(60, 0.01))
 
 
+@pytest.mark.thorough(after=1)
 @of_each
 def test_seeds_and_workers(test, no_checks):
     one, again, parallel, other = (quick(test, TREE) for _ in range(4))

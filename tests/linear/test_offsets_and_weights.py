@@ -206,6 +206,7 @@ def test_the_scale_of_precisions_does_not_matter(power, covariance):
         assert_allclose(*pair, rtol=1e-8)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("covariance", ["model", "HC0"])
 @pytest.mark.parametrize("name", ["poisson", "gamma", "logistic", "least squares"])

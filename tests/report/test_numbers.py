@@ -72,6 +72,7 @@ def test_noise_with_weights_is_no_better_than_chance(classifies):
         assert report.checks_[0].verdict == "warned"
 
 
+@pytest.mark.thorough
 def test_drop_column_uses_the_folds_and_the_weights():
     (found,) = sections(
         LinearRegression(), X, Y, "importance", weights=WEIGHTS, cv=FOLDS
@@ -234,6 +235,7 @@ def test_targets_in_a_column_are_one_target():
     assert found[1].parts
 
 
+@pytest.mark.thorough
 def test_small_forests_are_refitted(monkeypatch):
     """What counts is their number of trees, and the sizes of tables."""
     n_cells = 5 * (1 + 2) * X.size  # five folds, one feature and the others

@@ -43,6 +43,7 @@ def rare(n_rows, of):
     return np.where(np.arange(80) < n_rows, "rare", of)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "y"),
     first(

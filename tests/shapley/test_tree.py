@@ -160,6 +160,7 @@ def test_interventional_values(case):
     assert_interactions(inspector, rows, pairs)
 
 
+@pytest.mark.thorough(after=4)
 def test_path_dependent_values(case):
     model, rows, background, ask = case
     inspector = inspected(model, background, perturbation="path_dependent")

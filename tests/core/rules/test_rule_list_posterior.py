@@ -107,6 +107,7 @@ def _normalised(logs):
     return weights / weights.sum()
 
 
+@pytest.mark.thorough
 def test_samples_are_those_of_the_posterior_of_all_lists():
     seed = 0
     case = Case(seed, 4)

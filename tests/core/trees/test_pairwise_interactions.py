@@ -84,6 +84,7 @@ any_trees = given(
 )
 
 
+@pytest.mark.thorough
 @examples(25)
 @any_trees
 def test_pairs_of_any_trees(seed, n_categorical, k, n_rows):

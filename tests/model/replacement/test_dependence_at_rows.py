@@ -334,6 +334,7 @@ def test_the_rows_sent_are_counted_beforehand():
         assert most <= len(X) + len(X) * (len(X) - 1) * (len(players) + len(sets))
 
 
+@pytest.mark.thorough
 def test_grids_are_not_held_all_at_once():
     X = RNG.normal(size=(30, 40))
     answers = DependenceAtRows(

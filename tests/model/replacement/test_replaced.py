@@ -233,6 +233,7 @@ class Spy(RegressorMixin, BaseEstimator):
         return np.arange(as_rows(X).n_rows, dtype=float)
 
 
+@pytest.mark.thorough(after=8)
 @pytest.mark.parametrize("kind", CONTAINERS)
 @pytest.mark.parametrize("memory", [1024, 1e-9])
 def test_the_model_sees_the_container_that_it_was_given(kind, memory):

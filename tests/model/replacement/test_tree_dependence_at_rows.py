@@ -196,6 +196,7 @@ def check_outcomes(observed, ask, X, players):
             assert_allclose(answers[row, at], expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     ("name", "players"), [*zip(SUMS, cycle([SINGLE, GROUPS, SOME]), strict=False)]
 )
@@ -247,6 +248,7 @@ def test_means_of_labels_are_those_of_the_model(name):
         dependence_at_rows("tree", *given, averaged=True)
 
 
+@pytest.mark.thorough
 def test_functions_of_sums_in_small_pieces(monkeypatch):
     monkeypatch.setattr(feature_sets, "_MOST_OUTPUTS", 64 * 7)
     monkeypatch.setattr(feature_sets, "_MOST_NUMBERS", 200)
