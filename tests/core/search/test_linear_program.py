@@ -77,7 +77,9 @@ def test_moves_after_others(seed):
     for entered in product(*[[(0, 0), (1, 0), (0, 1)]] * 3):
         opened = np.repeat(np.ravel(entered), 2)
         wholes = [
-            range(3) if opened[k] and moves.is_integer[k] else [None if opened[k] else 0]
+            range(3)
+            if opened[k] and moves.is_integer[k]
+            else [None if opened[k] else 0]
             for k in later
         ]
         for units in product(*wholes):
