@@ -189,7 +189,7 @@ class RuleListPosterior:
         return logs
 
     def insertions(
-        self, rules: list[int], at: int, power: float = 1.0
+        self, rules: list[int], position: int, power: float = 1.0
     ) -> NDArray[np.float64]:
         """Logarithmic posteriors of a list with each rule inserted, and of the list.
 
@@ -201,9 +201,9 @@ class RuleListPosterior:
             One for each rule, minus infinity for those in the list, and for the list.
         """
         captured = self._captured(rules)
-        old, later = list(map(self._log, captured)), captured[at:]
+        old, later = list(map(self._log, captured)), captured[position:]
         logs = np.empty(self.sets.shape[1] + 1)
-        logs[:-1] = sum(old[:at]) + self._logs_within(reduce(or_, later))
+        logs[:-1] = sum(old[:position]) + self._logs_within(reduce(or_, later))
         # An inserted rule takes rows of later ones, which decide on their other rows.
         for rows in later:
             logs[:-1] += self._logs_without(rows)
@@ -214,13 +214,13 @@ class RuleListPosterior:
         priors = np.zeros(len(self._n_of_size))
         used = np.bincount(sizes, minlength=len(priors))
         for size in np.flatnonzero(self._n_of_size > used).tolist():
-            priors[size] = self.log_prior((*sizes[:at], size, *sizes[at:]))
+            priors[size] = self.log_prior((*sizes[:position], size, *sizes[position:]))
         logs[:-1] += priors[self._sizes]
         logs[rules] = -np.inf
         logs[-1] += self.log_prior(sizes)
         if power == 1:
             best = int(logs.argmax())
-            self.note(logs[best], self.inserted(rules, at, best))
+            self.note(logs[best], self.inserted(rules, position, best))
         return logs
 
     def note(self, log: float, rules: list[int]) -> None:
@@ -228,11 +228,11 @@ class RuleListPosterior:
         if log > self.best[0] + _ROUNDING:
             self.best = log, rules
 
-    def inserted(self, rules: list[int], at: int, rule: int) -> list[int]:
+    def inserted(self, rules: list[int], position: int, rule: int) -> list[int]:
         """A list with a rule inserted, or as it is: a position in `insertions`."""
         if rule == self.sets.shape[1]:
             return rules
-        return [*rules[:at], rule, *rules[at:]]
+        return [*rules[:position], rule, *rules[position:]]
 
 
 def gibbs_chain(
@@ -294,15 +294,15 @@ def _step(
     kind, length = random.random_sample(), len(rules)
     if kind < 0.6 and not rules:
         return rules, posterior.log_posterior(rules)
-    at = random.randint(length + (kind >= 0.6))
-    shorter = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
+    position = random.randint(length + (kind >= 0.6))
+    shorter = rules if kind >= 0.6 else rules[:position] + rules[position + 1 :]
     if kind < 0.2:
-        logs = posterior.moves(shorter, rules[at], power)
+        logs = posterior.moves(shorter, rules[position], power)
         chosen = _draw(logs, random)
-        return posterior.inserted(shorter, chosen, rules[at]), logs[chosen]
-    logs = posterior.insertions(shorter, at, power)
+        return posterior.inserted(shorter, chosen, rules[position]), logs[chosen]
+    logs = posterior.insertions(shorter, position, power)
     chosen = _draw(logs, random)
-    return posterior.inserted(shorter, at, chosen), logs[chosen]
+    return posterior.inserted(shorter, position, chosen), logs[chosen]
 
 
 def _draw(logs: NDArray[np.float64], random: np.random.RandomState) -> int:

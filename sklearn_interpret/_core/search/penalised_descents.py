@@ -249,21 +249,21 @@ def penalised_descent(
     n_steps = 0
     while len(active) and n_steps < max_iter:
         n_steps += 1
-        at, weight = points[active], weights[active]
+        current, weight = points[active], weights[active]
         gaps, reach = aim - margins[active], trust[active, None]
         new = penalised_steps(
-            at,
+            current,
             gradients[active],
             gaps,
             weight,
-            np.maximum(low[active], at - reach),
-            np.minimum(high[active], at + reach),
+            np.maximum(low[active], current - reach),
+            np.minimum(high[active], current + reach),
         )
         new, new_margins, new_gradients = evaluate(new, active)
         nearest.update(new, new_margins, active)
-        before = _objective(at, gaps, weight)
+        before = _objective(current, gaps, weight)
         saved = before - _objective(new, aim - new_margins, weight)
-        moved = np.abs(new - at).max(axis=1)
+        moved = np.abs(new - current).max(axis=1)
         better = saved > 1e-9 * before
         done = active[better]
         points[done], margins[done] = new[better], new_margins[better]

@@ -439,13 +439,13 @@ class Program:
         self, rows: _Rows, ends: NDArray[np.intp], steps: NDArray[np.intp], side: float
     ) -> None:
         """Boxes of a tree beyond a step have at most the share of points beyond it."""
-        at = np.flatnonzero((ends > 0) & (ends <= len(steps)))
-        tree = self.boxes.tree[at]
-        key = np.unique(tree * (len(steps) + 1) + ends[at])
+        used = np.flatnonzero((ends > 0) & (ends <= len(steps)))
+        tree = self.boxes.tree[used]
+        key = np.unique(tree * (len(steps) + 1) + ends[used])
         of_tree, step = np.divmod(key, len(steps) + 1)
-        beyond = -side * (ends[at] - step[:, None]) >= 0
+        beyond = -side * (ends[used] - step[:, None]) >= 0
         row, box = np.nonzero(beyond & (of_tree[:, None] == tree))
-        rows.add(row, self.n_steps + at[box], 1.0)
+        rows.add(row, self.n_steps + used[box], 1.0)
         rows.add(np.arange(len(key)), steps[step - 1], side)
         rows.end(np.full(len(key), max(side, 0.0)))
 

@@ -221,16 +221,16 @@ class _Block:
             children = np.concatenate([ensemble.left[splits], ensemble.right[splits]])
             is_leaf = ensemble.is_leaf[children]
             inner, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
-            at = np.empty(len(children), dtype=np.intp)
-            at[inner] = np.arange(len(inner))
-            at[leaves] = len(inner) + np.arange(len(leaves))
+            position = np.empty(len(children), dtype=np.intp)
+            position[inner] = np.arange(len(inner))
+            position[leaves] = len(inner) + np.arange(len(leaves))
             n = len(splits)
             self._levels.append(
                 _Level(
                     splits=slice(n_before, n_before + n),
                     inner=inner,
-                    left=at[:n],
-                    right=at[n:],
+                    left=position[:n],
+                    right=position[n:],
                     leaves=np.ascontiguousarray(values[children[leaves]].T)[:, :, None],
                 )
             )
@@ -531,10 +531,10 @@ class _SplitTables:
         below = np.flatnonzero(above >= 0)
         depth = trees.depth[splits[below]]
         for level in np.unique(depth):
-            at = below[depth == level]
-            parents = trees.parents[above[at]]
-            is_left = trees.left[parents] == above[at]
-            within[at] = within[row[parents]] & (
+            selected = below[depth == level]
+            parents = trees.parents[above[selected]]
+            is_left = trees.left[parents] == above[selected]
+            within[selected] = within[row[parents]] & (
                 lefts[row[parents]] == is_left[:, None]
             )
         return within

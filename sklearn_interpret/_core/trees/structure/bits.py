@@ -118,18 +118,18 @@ class RowBits:
         if len(trees.categories_left):
             by_category = np.flatnonzero(trees.category_set[nodes] >= 0)
             for j in np.unique(feature[by_category]):
-                at = by_category[feature[by_category] == j]
-                sets[at] = self._categories_left(nodes[at], j)
+                selected = by_category[feature[by_category] == j]
+                sets[selected] = self._categories_left(nodes[selected], j)
         return sets
 
     def _categories_left(self, nodes: NDArray[np.intp], j: int) -> NDArray[np.uint64]:
         """Rows that go to the left at splits on one categorical feature."""
         first, n_codes = self._first_position[j], self.ensemble.split_codes.n_codes[j]
-        at = self._row_of_code[first : first + n_codes]
+        table_row = self._row_of_code[first : first + n_codes]
         sets = np.zeros((len(nodes), self.n_words), dtype=WORD)
-        before = np.append(self._start[j], at[:-1])
-        for code in np.flatnonzero(at > before):
-            rows = self._tables[at[code]] ^ self._tables[before[code]]
+        before = np.append(self._start[j], table_row[:-1])
+        for code in np.flatnonzero(table_row > before):
+            rows = self._tables[table_row[code]] ^ self._tables[before[code]]
             left = self.ensemble.goes_left(nodes, np.full(len(nodes), code))
             sets[left] |= rows
         return sets

@@ -358,12 +358,14 @@ class TreeEnsemble:
         if len(self.categories_left):
             sets = self.category_set[nodes]
             # The code of missing values is past the table's end: treated below.
-            at = np.flatnonzero((sets >= 0) & (codes < self.categories_left.shape[1]))
-            sets, values = sets[at], codes[at]
-            left[at] = np.where(
+            selected = np.flatnonzero(
+                (sets >= 0) & (codes < self.categories_left.shape[1])
+            )
+            sets, values = sets[selected], codes[selected]
+            left[selected] = np.where(
                 self.categories_known[sets, values],
                 self.categories_left[sets, values],
-                self.missing_left[nodes[at]],
+                self.missing_left[nodes[selected]],
             )
         missing = np.flatnonzero(codes == self.split_codes.missing_at[nodes])
         left[missing] = self.missing_left[nodes[missing]]

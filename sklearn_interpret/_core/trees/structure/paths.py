@@ -85,8 +85,8 @@ class TreePaths:
                 (n_conditions, count),
             ):
                 into[children] = values[:, None]
-            at = np.flatnonzero(~ensemble.is_leaf[children])
-            up, splits = at // 2, children.ravel()[at]
+            inner = np.flatnonzero(~ensemble.is_leaf[children])
+            up, splits = inner // 2, children.ravel()[inner]
             above = _one_level_down(above, up, split_slot[up], splits)
             owners = _one_level_down(owners, up, split_slot[up], new[up])
         return cls(ensemble, player, previous, slot, n_conditions, n_players)
