@@ -85,9 +85,9 @@ class NormalEquations:
 
     @property
     def start(self) -> NDArray[np.float64]:
-        """Log smoothing parameters from which they are searched.
+        """Log smoothing parameters at which their search starts.
 
-        Means over the coefficients of what balances each; less for a straight line, and
+        Means over the coefficients of those that balance each; less for a line, and
         more for a curve where coefficients outnumber rows. The search takes fewer steps
         than from `balanced` (a third, of 100 terms), and ends no higher in most cases.
         """
@@ -262,8 +262,8 @@ class PenalisedFit:
         gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
         hessian = np.diag(gradient) + shares @ shares.T
         # Each penalty is on the few coefficients of its term.
-        few = self.scaled.size < _FEW
-        scaled = self.scaled if few else sparse.csr_array(self.scaled)
+        is_small = self.scaled.size < _FEW
+        scaled = self.scaled if is_small else sparse.csr_array(self.scaled)
         steps = scaled * self.coefficients
         hessian -= (scaled @ self.inverse**2) @ self.scaled.T
         hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
