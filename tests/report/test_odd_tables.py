@@ -92,6 +92,7 @@ def test_column_without_values(gone):
     assert "with gone" not in texts["effects"]
 
 
+@pytest.mark.thorough
 def test_characters_that_no_page_may_have():
     """In names, levels and classes: a replacement character stands for each."""
     Z = X.rename(columns={"a": "bell\x07", "b": "nul\x00<b>"})
