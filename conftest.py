@@ -20,9 +20,13 @@ LONG_CHAPTERS = {
     "adversarial.rst",
     "coming_from.rst",
     "counterfactuals.rst",
+    "decomposition.rst",
     "importance.rst",
+    "influence.rst",
     "misleading.rst",
+    "more_than_one_machine.rst",
     "rules.rst",
+    "surrogates.rst",
     "which_method.rst",
 }
 
