@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._core.trees.structure.nodes import TreeNodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class TreePaths:
 
     Parameters
     ----------
-    ensemble : TreeEnsemble
+    ensemble : TreeNodes
         The trees.
     player : ndarray of shape (n_nodes,), intp
         Player of the split *above* each node, -1 at roots.
@@ -40,7 +40,7 @@ class TreePaths:
         Number of players.
     """
 
-    ensemble: TreeEnsemble
+    ensemble: TreeNodes
     player: NDArray[np.intp]
     previous: NDArray[np.intp]
     slot: NDArray[np.intp]
@@ -50,7 +50,7 @@ class TreePaths:
     @classmethod
     def of_ensemble(
         cls,
-        ensemble: TreeEnsemble,
+        ensemble: TreeNodes,
         players: NDArray[np.intp] | None = None,
         *,
         n_players: int | None = None,
@@ -139,7 +139,7 @@ class TreePaths:
         return node_position, conditions[position]
 
     def code_intervals(
-        self, ensemble: TreeEnsemble
+        self, ensemble: TreeNodes
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Lowest and highest code with which numbers meet each condition."""
         low = np.zeros(ensemble.n_nodes, dtype=np.intp)
