@@ -60,11 +60,8 @@ class _SetLikelihoods:
     def _class_sums(self, rows: int) -> list[int]:
         """Weight of each class in a set, in units."""
         return [
-            sum(
-                (rows & bits).bit_count() << power
-                for power, bits in enumerate(class_bits)
-            )
-            for class_bits in self._bits
+            sum((rows & bits).bit_count() << n for n, bits in enumerate(of_class))
+            for of_class in self._bits
         ]
 
     def _sums_within(self, rows: int) -> NDArray[np.intp]:

@@ -128,9 +128,8 @@ def _best_moves(
     first = n_moves - n_back - order.shape[1]
     selected = np.tile(np.arange(first, n_moves), (n_points, 1))
     selected[active, : order.shape[1]] = order
-    return np.take_along_axis(columns, selected, 1), np.take_along_axis(
-        cells, selected, 1
-    )
+    columns = np.take_along_axis(columns, selected, axis=1)
+    return columns, np.take_along_axis(cells, selected, axis=1)
 
 
 def _choice(
