@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import joblib
 from sklearn.base import clone
@@ -18,7 +19,7 @@ models with skops (.skops) instead; of these only known types are loaded, and th
 --trust lists."""
 
 
-def main(arguments=None):
+def main(arguments: Any = None) -> None:
     """Run the command; errors of the user's input end it with one line and code 2."""
     parser = _parser()
     given = parser.parse_args(arguments)
@@ -34,7 +35,7 @@ def main(arguments=None):
     print(given.output, *lines, sep="\n")
 
 
-def _parser():
+def _parser() -> Any:
     parser = argparse.ArgumentParser("python -m sklearn_interpret")
     command = parser.add_subparsers(required=True).add_parser(
         "report", help="write an inspection report, one page of HTML", epilog=_TRUST
@@ -52,7 +53,7 @@ def _parser():
     return parser
 
 
-def _check_output(path):
+def _check_output(path: Any) -> None:
     """Refuse, before anything is computed, what could not be written at the end."""
     import_module("jinja2")
     file = path if path.exists() else path.parent
@@ -60,7 +61,7 @@ def _check_output(path):
         raise ValueError(f"--output: {str(path)!r} is no file that can be written.")
 
 
-def _report(given):
+def _report(given: Any) -> Any:
     """The fitted report of the model and the data in the files."""
     model, pandas = _model(given.model, given.trust), import_module("pandas")
     if isinstance(model, type):
@@ -81,7 +82,7 @@ def _report(given):
     ).fit(table.drop(columns=given.target), table[given.target])
 
 
-def _model(path, trusted):
+def _model(path: Any, trusted: Any) -> Any:
     """The model in a file."""
     if path.suffix not in (".joblib", ".pkl", ".skops"):
         raise ValueError(f"{path} must be a .skops, .joblib or .pkl file.")
@@ -97,7 +98,7 @@ def _model(path, trusted):
     return _loaded(path, partial(skops.load, path, trusted=trusted))
 
 
-def _loaded(path, load):
+def _loaded(path: Any, load: Any) -> Any:
     """The object that a function loads; a file without one may raise any error."""
     try:
         return load()

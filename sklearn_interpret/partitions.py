@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import same_content
 from sklearn_interpret._model.rows.lazy import is_dask, once_for_all
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Partitions", "RowBatches"]
 
@@ -335,7 +339,12 @@ class _DaskPartitions(Partitions):
         return (self.X if columns is None else self.X[list(columns)]).to_delayed()
 
 
-def _first_rows(index, X, y=None, sample_weight=None):
+def _first_rows(
+    index: int,
+    X: DataFrame | NDArray[np.float64],
+    y: NDArray[np.float64] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
+) -> DataFrame | NDArray[np.float64] | None:
     """Some rows of a partition; None if it has none."""
     rows = as_rows(X)
     # A copy, which does not keep the whole partition in memory.
@@ -343,5 +352,7 @@ def _first_rows(index, X, y=None, sample_weight=None):
     return rows.take(head).native if rows.n_rows else None
 
 
-def _first(first, second):
+def _first(
+    first: NDArray[np.float64], second: NDArray[np.float64]
+) -> NDArray[np.float64]:
     return second if first is None else first

@@ -1,5 +1,9 @@
 """Conditions on the columns of a table, as codes for searches and as users see them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +13,9 @@ from sklearn_interpret._model.rows.dates import date_between
 from sklearn_interpret._model.rows.features import named_as_left_out, untreatable
 from sklearn_interpret._model.rows.number_format import only_number
 from sklearn_interpret.explanations import Condition
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 # Columns of at most this number of levels are never taken for identifiers: tables of a
 # few rows are examples, whose levels are meant.
@@ -35,7 +42,7 @@ class ConditionSpace:
         The codes.
     """
 
-    def __init__(self, rows, categorical):
+    def __init__(self, rows: Rows, categorical: NDArray[np.bool_]) -> None:
         self.names = rows.names
         self._date_dtypes = [rows.date_dtype(j) for j in range(rows.n_columns)]
         self.nominal = categorical | ~rows.are_numbers
@@ -58,7 +65,7 @@ class ConditionSpace:
             codes.append(column_codes)
         self.table = self._table_of(codes)
 
-    def _table_of(self, codes):
+    def _table_of(self, codes: list[NDArray[np.intp]]) -> CodedTable:
         n_known = np.array([len(values) for values in self.values])
         return CodedTable(np.stack(codes), n_known, self.nominal)
 
@@ -74,15 +81,15 @@ class ConditionSpace:
             self.table = self._table_of(codes)
         return names
 
-    def conditions(self, rule):
+    def conditions(self, rule: list[tuple[int, int, int]]) -> tuple[Condition, ...]:
         """A rule of intervals of codes, as a tuple of `Condition`."""
         return tuple(self.condition(*interval) for interval in merged(rule))
 
-    def condition(self, column, first, last):
+    def condition(self, column: int, first: int, last: int) -> Condition:
         """An interval of codes, as a `Condition`."""
         return self.of_codes(column, range(first, last + 1))
 
-    def of_codes(self, column, codes):
+    def of_codes(self, column: int, codes: NDArray[np.intp] | range) -> Condition:
         """Ascending codes, those of numbers without a gap, as a `Condition`."""
         values, name = self.values[column], self.names[column]
         first, last = codes[0], codes[-1]
@@ -99,7 +106,7 @@ class ConditionSpace:
         return Condition(column, name, low=low, high=high, only=only)
 
 
-def threshold(below, above, date_dtype=None):
+def threshold(below: float, above: float, date_dtype: None = None) -> float:
     """A number near the middle of two others, with as few digits as possible.
 
     It is at least the first, and less than the second. Of days, it is a date.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,11 @@ from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.partitions import Partitions
+
+if TYPE_CHECKING:
+    from pandas import Series
+
+    from sklearn_interpret._model.rows.base import Rows
 
 # Largest size of targets whose weighted squares can be summed.
 _LARGEST = 1e75
@@ -81,14 +86,16 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         return self
 
     @abstractmethod
-    def _fit(self, sample):
+    def _fit(self, sample: Any) -> Self:
         """Set the fitted attributes, from the rows of positive weight."""
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(self, X: Any, *, reset: bool) -> Rows:
         """Checked rows."""
         return validation.check_rows(self, X, reset=reset)
 
-    def _check_targets(self, rows, y):
+    def _check_targets(
+        self, rows: Rows, y: NDArray[Any] | Series | list[str]
+    ) -> NDArray[Any]:
         """Checked targets: numbers, or labels of a classifier."""
         if is_classifier(self):
             return validation.check_targets(self, rows, y)
@@ -101,7 +108,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         return y
 
 
-def _checked(estimator, rows, y):
+def _checked(estimator: Any, rows: Rows, y: NDArray[Any]) -> NDArray[np.float64]:
     """Checked targets of a partition, whose rows are checked too."""
     estimator._check_rows(rows.native, reset=True)
     return estimator._check_targets(rows, y)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -22,6 +23,12 @@ from sklearn_interpret._model.responses.predictors import (
     weight_parameter,
 )
 
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.sample import Sample
+
 
 class RefittingMixin:
     """Adds clones of the model, and parameters of their `fit` on parts of the rows."""
@@ -29,7 +36,14 @@ class RefittingMixin:
     _refits = True
     _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
-    def _fit_estimator(self, X, y, sample_weight, params, context):
+    def _fit_estimator(
+        self,
+        X: DataFrame | NDArray[Any] | list[str],
+        y: NDArray[Any] | Series | list[int | str] | None,
+        sample_weight: NDArray[np.float64] | list[float] | None,
+        params: dict[Any, Any],
+        context: Any,
+    ) -> None:
         groups = None
         if hasattr(self, "cv") and routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
@@ -43,16 +57,16 @@ class RefittingMixin:
         super()._fit_estimator(X, y, sample_weight, params, context)
         self._given = X, self._estimator_fit_params(sample_weight, params), groups
 
-    def _unfitted(self):
+    def _unfitted(self) -> BaseEstimator:
         """A clone of the estimator to fit."""
         return clone(unfrozen(self._get_estimator()))
 
-    def _fit_parameters(self, index):
+    def _fit_parameters(self, index: NDArray[np.intp]) -> dict[Any, Any]:
         """Parameters of the estimator's `fit` for rows at these positions."""
         X, params, _ = self._given
         return parameters_of_rows(X, params, index)
 
-    def _parameters_of_copies(self, sample):
+    def _parameters_of_copies(self, sample: Sample) -> dict[Any, Any]:
         """Parameters of the estimator's `fit`, with the weights of these rows."""
         # Where metadata is routed, a pipeline takes the plain name.
         names = weight_parameter(self._get_estimator()), "sample_weight"
@@ -61,7 +75,9 @@ class RefittingMixin:
             for name, values in self._fit_parameters(sample.index).items()
         }
 
-    def _splits(self, sample, y, cv):
+    def _splits(
+        self, sample: Any, y: NDArray[np.float64], cv: Any
+    ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Positions of training and test rows within the sample."""
         # The user's positions count rows of weight zero, which the sample lacks.
         are_positions = not (cv is None or isinstance(cv, Real) or hasattr(cv, "split"))
@@ -109,7 +125,9 @@ class RefittingMixin:
         return router
 
 
-def _present(places, split):
+def _present(
+    places: NDArray[np.intp], split: tuple[NDArray[np.intp], NDArray[np.intp]]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Positions within the sample of the rows of a split; None if invalid."""
     try:
         train, test = (places[np.asarray(rows)] for rows in split)

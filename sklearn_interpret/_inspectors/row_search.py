@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,6 +26,14 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
 
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+
 
 @lazy_transformer
 class BaseRowSearch(TransformerMixin, BaseInspector):
@@ -40,7 +49,9 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         "features_to_vary": "no_validation",
     }
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(
+        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
+    ) -> Any:
         if sparse.issparse(X):
             raise TypeError(
                 f"{type(self).__name__} takes no sparse X: a row near another has "
@@ -48,20 +59,25 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             )
         return super()._check_rows(X, reset=reset)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         if getattr(self, "target", None) is None:  # a search is for one output
             tags.target_tags = replace(tags.target_tags, multi_output=False)
         return tags
 
-    def _fit_estimator(self, X, y, *others):
+    def _fit_estimator(
+        self,
+        X: DataFrame | NDArray[Any] | list[str],
+        y: NDArray[Any] | Series | list[int | str] | None,
+        *others: Any,
+    ) -> None:
         """Fit a clone; a column of targets becomes a vector, as the tags promise."""
         if y is not None and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, *others)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         self._outcome = response
         self._response_name = response.response.name
         self._actionability = self._make_actionability(sample.rows, sample.weights)
@@ -70,13 +86,15 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         self._fit_search(sample, response, self._actionability)
 
     @abstractmethod
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(self, rows: Rows, weights: NDArray[np.float64]) -> Self:
         """The constraints on changes, from the parameters."""
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> Self:
         """Get ready to search; all randomness is drawn here."""
 
-    def _varying(self, rows):
+    def _varying(self, rows: Rows) -> NDArray[np.bool_]:
         """Which columns may change, bool, from `features_to_vary`."""
         vary = np.zeros(rows.n_columns, dtype=bool)
         for (column,) in resolve_features(
@@ -89,7 +107,13 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             vary[column] = True
         return vary
 
-    def _in_blocks(self, search, problem, index, together):
+    def _in_blocks(
+        self,
+        search: Callable[..., Any],
+        problem: Any,
+        index: NDArray[np.intp],
+        together: int,
+    ) -> Iterator[Any]:
         """Blocks of up to `together` rows at `index`, and the results of `search`.
 
         Workers share the blocks.
@@ -100,7 +124,14 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         results = run(search, blocks, n_jobs=self.n_jobs)
         return zip((block for _, block in blocks), results, strict=True)
 
-    def _explanation(self, problem, values, origin, asked, **fields):
+    def _explanation(
+        self,
+        problem: Any,
+        values: NDArray[np.float64],
+        origin: NDArray[np.intp],
+        asked: dict[int, NDArray[np.bool_]],
+        **fields: Any,
+    ) -> RowExplanation:
         """A RowExplanation of encoded rows for the rows of a problem.
 
         `asked` is the `AskedRows` of the encoded rows.
@@ -179,7 +210,9 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         return np.asarray(check_feature_names_in(self, input_features), dtype=object)
 
 
-def checked_limits(limits, rows, j, parameter):
+def checked_limits(
+    limits: tuple[float, float], rows: Rows, j: int, parameter: str
+) -> tuple[float, float]:
     """A valid pair (low, high) of the numbers, or dates, of a feature: as numbers."""
     ends, kind = (), "numbers" if rows.dates(j) is None else "dates"
     if isinstance(limits, tuple | list) and len(limits) == 2:
@@ -196,7 +229,11 @@ def checked_limits(limits, rows, j, parameter):
     return ends
 
 
-def warn_of_failures(status, reasons, kind="rows"):
+def warn_of_failures(
+    status: NDArray[Any],
+    reasons: NDArray[Any] | list[str] | tuple[str, ...],
+    kind: str = "rows",
+) -> None:
     """Say for how many rows nothing was found, and why for the first."""
     without = np.flatnonzero((status == "failed") | (status == "impossible"))
     if len(without):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib import import_module
@@ -124,11 +124,11 @@ class BaseExplanation(ABC):
             }
         )
 
-    def _units(self):
+    def _units(self) -> Any:
         """Unit of the numbers in columns of the results, by column."""
         return {}
 
-    def _row_lines(self):
+    def _row_lines(self) -> Iterator[Any]:
         """Yield what is known of each explained row, by name."""
         known = [name for name in self._facts_by_row if getattr(self, name) is not None]
         columns, texts = {}, None
@@ -145,25 +145,25 @@ class BaseExplanation(ABC):
                 line["data"] = texts[row]
             yield line
 
-    def _lines(self):
+    def _lines(self) -> Iterator[Any]:
         """Yield the lines of the table, each by the names of columns."""
         table = self.to_frame()
         for label, line in zip(table.index, table.to_dict("records"), strict=True):
             yield line if "row" in table else {"row": label} | line
 
     @abstractmethod
-    def _html_table(self):
+    def _html_table(self) -> Any:
         """Head (list of str) and body (rows of str) of the HTML table."""
 
     @abstractmethod
-    def _summary(self):
+    def _summary(self) -> Self:
         """Further lines of the repr."""
 
-    def _size(self):
+    def _size(self) -> str:
         """Numbers of rows, features and so on, for the repr."""
         return f"n_rows={len(self)}"
 
-    def _caption(self):
+    def _caption(self) -> Any:
         """Caption of the HTML table."""
         return f"{self._size()}; the first rows"
 
@@ -173,23 +173,25 @@ class BaseExplanation(ABC):
         return names_of_rows(self.data, len(self))
 
     @property
-    def _shown(self):
+    def _shown(self) -> range:
         """Rows in the HTML table."""
         return range(min(len(self), SHOWN_ROWS))
 
-    def _first_lines(self, text):
+    def _first_lines(self, text: Callable[..., Any]) -> list[str]:
         """Values of ``text(row)`` for the first rows."""
         lines = [text(row) for row in self._shown]
         return lines + ["..."] * (len(self) > SHOWN_ROWS)
 
-    def _outcome(self, row):
+    def _outcome(self, row: int) -> str:
         """Text of the status of a row and its reason."""
         return ": ".join(filter(None, [self.status[row], self.reasons[row]]))
 
-    def _set(self, name, value):
+    def _set(
+        self, name: str, value: DataFrame | NDArray[Any] | tuple[Any, ...]
+    ) -> None:
         object.__setattr__(self, name, value)
 
-    def _set_objects(self):
+    def _set_objects(self) -> None:
         """Make the fields in `_objects` arrays of objects, one for each row."""
         n_rows = len(self)
         if self.reasons is None:
@@ -204,7 +206,9 @@ class BaseExplanation(ABC):
             array[:] = entries
             self._set(name, array)
 
-    def _set_array(self, name, shape, dtype=np.float64):
+    def _set_array(
+        self, name: str, shape: tuple[int, ...], dtype: type | None = np.float64
+    ) -> None:
         """Convert a field to an array, and check its shape."""
         array = checked_array(getattr(self, name), name, dtype)
         if array.shape != shape:
@@ -213,13 +217,18 @@ class BaseExplanation(ABC):
             )
         self._set(name, array)
 
-    def _name_features(self, met):
+    def _name_features(self, met: Iterator[Any]) -> int:
         """Default `feature_names` to the names in use; returns their number."""
         if self.feature_names is None:
             self._set("feature_names", tuple(dict.fromkeys(met)))
         return len(tuple(self.feature_names))
 
-    def _check_common_fields(self, n_features, outputs=None, n_predictions=None):
+    def _check_common_fields(
+        self,
+        n_features: int,
+        outputs: list[int] | None = None,
+        n_predictions: int | None = None,
+    ) -> None:
         """Check the base's fields; `outputs` is the shape of a row's responses."""
         before = getattr(self, "original_predictions", None)
         if outputs is None:
@@ -252,14 +261,16 @@ class BaseExplanation(ABC):
         """Return the explanation of some rows, their axis kept."""
         return replace(self, **self._part(row_positions(index, len(self))))
 
-    def _part(self, positions):
+    def _part(self, positions: NDArray[np.intp]) -> dict[str, Any]:
         """Fields of some rows, by name: arguments of `replace`."""
         part = self._taken(self._arrays_by_row, positions)
         if self.data is not None:
             part["data"] = take_rows(self.data, positions)
         return part
 
-    def _taken(self, names, positions):
+    def _taken(
+        self, names: tuple[str, ...], positions: NDArray[np.intp]
+    ) -> dict[str, NDArray[Any]]:
         """Some entries of the named arrays, without those that are None."""
         arrays = {name: getattr(self, name) for name in names}
         return {k: array[positions] for k, array in arrays.items() if array is not None}
@@ -268,7 +279,9 @@ class BaseExplanation(ABC):
         """Iterate over the rows, as explanations of one row each."""
         return (self[row] for row in range(len(self)))
 
-    def _frame_by_row(self, entries, columns=None):
+    def _frame_by_row(
+        self, entries: NDArray[np.float64], columns: Any = None
+    ) -> DataFrame:
         """A table with one row per explained row, and the index of `data`."""
         pandas = optional_library("pandas", f"{type(self).__name__}.to_frame")
         has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
@@ -290,7 +303,11 @@ class BaseExplanation(ABC):
         )
 
 
-def checked_array(values, name, dtype=np.float64):
+def checked_array(
+    values: NDArray[Any] | list[bool | float],
+    name: str,
+    dtype: type | None = np.float64,
+) -> NDArray[Any]:
     """Values as an array of a dtype; the error names the field."""
     try:
         return np.asarray(values, dtype=dtype)
@@ -298,7 +315,9 @@ def checked_array(values, name, dtype=np.float64):
         raise ValueError(f"{name} must be an array of numbers: {error}") from error
 
 
-def checked_names(names, parameter, size):
+def checked_names(
+    names: list[Any] | range | tuple[bool | int | str, ...], parameter: str, size: int
+) -> tuple[Any, ...]:
     """Names as a tuple of length `size`."""
     if isinstance(names, str):
         raise ValueError(
@@ -312,7 +331,9 @@ def checked_names(names, parameter, size):
     return names
 
 
-def row_positions(index, n_rows):
+def row_positions(
+    index: NDArray[np.intp] | int | list[bool | int], n_rows: int
+) -> NDArray[np.intp]:
     """Positions of the rows that an index selects."""
     if isinstance(index, slice):
         return np.arange(n_rows)[index]
@@ -329,7 +350,7 @@ def row_positions(index, n_rows):
     return np.atleast_1d(np.arange(n_rows)[positions])
 
 
-def optional_library(library, method):
+def optional_library(library: str, method: str) -> Any:
     """Import an optional library when a method needs it."""
     try:
         return import_module(library)
@@ -343,11 +364,11 @@ class Markup(str):
     """A string that is HTML already, and is not escaped."""
 
 
-def _html_row(tag, cells):
+def _html_row(tag: Any, cells: Any) -> Any:
     cells = [c if isinstance(c, Markup) else escape(c) for c in cells]
     return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
-def counts_text(words):
+def counts_text(words: NDArray[Any]) -> str:
     """Counts of each word, the most frequent first."""
     return ", ".join(f"{n} {word}" for word, n in Counter(words).most_common())

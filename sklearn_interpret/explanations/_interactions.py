@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ class InteractionExplanation(BaseExplanation):
         "FunctionalDecompositionDisplay and InteractionNetworkDisplay"
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = checked_array(self.values, "values")
         sets = tuple(tuple(map(int, members)) for members in self.interactions)
         if values.ndim not in (2, 3) or values.shape[1] != len(sets):
@@ -241,7 +241,7 @@ class InteractionExplanation(BaseExplanation):
             columns=self.columns,
         )
 
-    def _check_is_complete(self, method):
+    def _check_is_complete(self, method: str) -> None:
         """Refuse values that are not all components."""
         if self.index != "component":
             raise ValueError(
@@ -283,18 +283,18 @@ class InteractionExplanation(BaseExplanation):
         flat = self.values.reshape(len(self), len(columns))
         return self._frame_by_row(flat, columns)
 
-    def _by_strength(self):
+    def _by_strength(self) -> Any:
         """Sets by falling mean absolute value, and these means."""
         sizes = np.abs(self.values)
         means = sizes.mean(axis=(0, *range(2, sizes.ndim))) if len(self) else [0.0]
         return np.argsort(-np.asarray(means), kind="stable"), means
 
-    def _size(self):
+    def _size(self) -> Any:
         names = "n_rows", "n_interactions", "n_outputs"
         shape = zip(names, self.values.shape, strict=False)
         return ", ".join(f"{name}={size}" for name, size in shape)
 
-    def _summary(self):
+    def _summary(self) -> Any:
         order, means = self._by_strength()
         if not self.values.size:
             return []
@@ -303,7 +303,7 @@ class InteractionExplanation(BaseExplanation):
         shown += ["..."] * (len(order) > 5)
         return [f"mean absolute {self.index}: {', '.join(shown)}"]
 
-    def _html_table(self):
+    def _html_table(self) -> Any:
         n_outputs = (*self.values.shape, 1)[2]
         values = self.values.reshape(*self.values.shape[:2], n_outputs)
         base_values = self.base_values.reshape(len(self), n_outputs)

@@ -149,7 +149,7 @@ default=None
         "beyond_data",
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.data is None:
             raise ValueError("data must hold the explained rows; got None.")
         found, data = as_rows(self.rows), as_rows(self.data)
@@ -186,7 +186,7 @@ default=None
         """Return the number of explained rows."""
         return len(self.status)
 
-    def _part(self, positions):
+    def _part(self, positions: NDArray[np.intp]) -> dict[str, Any]:
         """Fields of some explained rows, and of the rows found for them."""
         found = [np.flatnonzero(self.origin == position) for position in positions]
         sizes = [len(of_row) for of_row in found]
@@ -269,7 +269,9 @@ default=None
                 table[name] = pandas.Series(columns[name], dtype=object)
         return table
 
-    def _entries(self, found, features):
+    def _entries(
+        self, found: NDArray[np.intp], features: NDArray[np.intp]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Values of some features before and after, for rows found: objects."""
         before, after = as_rows(self.data), as_rows(self.rows)
         old, new = np.empty((2, len(found)), dtype=object)
@@ -279,7 +281,7 @@ default=None
             new[at] = _as_objects(after.shown(j)[found[at]])
         return old, new
 
-    def _ends(self, found, features):
+    def _ends(self, found: Any, features: Any) -> Any:
         """Ends of the boxes of some features; objects where there are dates."""
         ends = self.low[found, features], self.high[found, features]
         rows = as_rows(self.rows)
@@ -295,12 +297,12 @@ default=None
                     part[at] = as_objects(np.array(dates))
         return ends
 
-    def _size(self):
+    def _size(self) -> str:
         n_features = as_rows(self.rows).n_columns
         n_rows, n_found = len(self), np.count_nonzero(self.valid)
         return f"n_rows={n_rows}, n_features={n_features}, n_found={n_found}"
 
-    def _summary(self):
+    def _summary(self) -> list[str]:
         if not len(self):
             return []
         lines = [counts_text(self.status)]
@@ -309,7 +311,7 @@ default=None
             lines.append(f"{n_beyond} with values beyond the data")
         return lines
 
-    def _after_text(self, found, feature, after):
+    def _after_text(self, found: Any, feature: Any, after: float) -> Any:
         """New value of a feature, or its interval in the box."""
         if (
             self.low is not None
@@ -320,7 +322,7 @@ default=None
             return interval_text(*ends, date_dtype=dtype)
         return decimal_text(after) or entry_text(after)
 
-    def _html_table(self):
+    def _html_table(self) -> Any:
         head = ["row", "status", "distance", "changes"]
         body = []
         for row in self._shown:
@@ -340,7 +342,7 @@ default=None
         return head, body
 
 
-def _as_objects(values):
+def _as_objects(values: NDArray[np.float64]) -> NDArray[Any]:
     """Entries of a column as objects; numbers of low precision as their decimals."""
     if values.dtype.kind == "f" and values.dtype.itemsize < 8:
         values = np.array(list(map(as_decimal, values)), dtype=np.float64)

@@ -1,16 +1,25 @@
 """Choice of a row and an output of an explanation."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import shortened
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-def row_position(row, n_rows, sample="row"):
+    from sklearn_interpret.explanations._base import BaseExplanation
+
+
+def row_position(row: int, n_rows: int, sample: str = "row") -> int:
     """Nonnegative position of a row.
 
     Parameters
@@ -33,26 +42,30 @@ def row_position(row, n_rows, sample="row"):
     return place % n_rows
 
 
-def names_of_rows(data, n_rows):
+def names_of_rows(data: DataFrame | NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
     """Labels of rows in the index of a pandas table, else their positions."""
     if hasattr(data, "iloc"):
         return np.asarray(data.index, dtype=object)
     return np.arange(n_rows)
 
 
-def are_positions(names):
+def are_positions(names: NDArray[Any]) -> bool:
     """Whether names of rows say no more than their positions."""
     return np.array_equal(names, np.arange(len(names)))
 
 
-def take_rows(data, positions):
+def take_rows(
+    data: DataFrame | NDArray[np.float64], positions: NDArray[np.intp]
+) -> DataFrame | NDArray[np.float64]:
     """Rows of a table, or entries of a list of texts or an array of images."""
     if len(getattr(data, "shape", ())) == 2:
         return as_rows(data).native_at(positions)
     return safe_indexing(data, positions)
 
 
-def output_position(names, target):
+def output_position(
+    names: list[bool | str] | tuple[Any, ...], target: bool | str | None
+) -> int:
     """Position of the output that `target` names.
 
     Parameters
@@ -80,7 +93,7 @@ def output_position(names, target):
     raise ValueError(f"target={target!r} is not an output; there are {_listed(names)}.")
 
 
-def one_output(explanation, target):
+def one_output(explanation: BaseExplanation, target: Any) -> BaseExplanation:
     """The explanation of one output alone, without an axis of outputs."""
     output = output_position(explanation.output_names, target)
     if explanation.values.ndim == 2:
@@ -94,12 +107,12 @@ def one_output(explanation, target):
     )
 
 
-def _same(name, target):
+def _same(name: bool | str, target: bool | str) -> bool:
     try:
         return bool(name == target)
     except (TypeError, ValueError):  # arrays and the like
         return False
 
 
-def _listed(names):
+def _listed(names: list[bool | str]) -> str:
     return shortened([n.item() if isinstance(n, np.generic) else n for n in names])
