@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,7 @@ from sklearn_interpret._model.responses.response import (
     make_response,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.base import default_name
+from sklearn_interpret._model.rows.base import Rows, default_name
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import (
@@ -69,9 +69,6 @@ from sklearn_interpret._model.rows.validation import (
 from sklearn_interpret.exceptions import RefitWarning, UnreadableModelError
 from sklearn_interpret.partitions import Partitions
 
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
-
 __all__ = ["BaseInspector", "Sample"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -80,14 +77,14 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def _estimator_has(name: str) -> Callable[..., Any]:
     """Check for `available_if`: the (fitted) estimator has a method."""
 
-    def check(self) -> bool:
+    def check(self: BaseInspector) -> bool:
         getattr(getattr(self, "estimator_", self._get_estimator()), name)
         return True
 
     return check
 
 
-def _strings_in_words(model: BaseEstimator, X: Any) -> Any:
+def _strings_in_words(model: BaseEstimator, X: Any) -> str:
     """Message of a model that cannot be fitted to strings: where they are."""
     name, rows = type(model).__name__, as_rows(X)
     columns = [
@@ -108,7 +105,7 @@ def _unfitted_on_failure(fit: _F) -> _F:
     """Wrap `fit` to delete fitted attributes if it fails or is interrupted."""
 
     @wraps(fit)
-    def fit_or_reset(self, *args: Any, **kwargs: Any) -> BaseInspector:
+    def fit_or_reset(self: BaseInspector, *args: Any, **kwargs: Any) -> BaseInspector:
         try:
             return fit(self, *args, **kwargs)
         except BaseException as error:
@@ -266,7 +263,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             self._target_name = getattr(y, "name", None) or None  # of a Series
             self._response_name = getattr(response, "name", "response")
             if partitions is None:
-                sample = self._choose_sample(rows, y, weights)
+                sample: Any = self._choose_sample(rows, y, weights)
             else:
                 sample = PartitionedSample(partitions, rows)
             task = callback_subcontext(context, "inspect", max_subtasks=PERCENTS)
@@ -275,7 +272,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     @abstractmethod
-    def _inspect(self, sample: Any, response: Any) -> Self:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         """Compute the fitted attributes; the loops of `run` show the progress.
 
         Parameters
@@ -283,7 +280,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample : Sample
             Rows to inspect the model on.
         response : Response
-            Responses of the model.
+            Responses of the model, or what else `_make_response` returns.
         """
 
     def _get_estimator(self) -> Any:
@@ -296,23 +293,18 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Validated `Rows` of `X`; a hook for texts and images."""
         return check_rows(self, X, reset=reset)
 
-    def _make_response(self) -> Any:
+    def _make_response(self: Any) -> Any:
         """The model's response that `_inspect` gets."""
         target = getattr(self, "target", None)
         return make_response(self.estimator_, self.response_method, target)
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
-    ) -> Any:
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         """The sample that `_inspect` gets."""
         sample = Sample.of_positive_weight(rows, y, weights)
         subsample = getattr(self, "subsample", None)
@@ -320,20 +312,20 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _draw(
         self,
-        sample: Any,
-        subsample: int | None,
+        sample: Sample,
+        subsample: float | None,
         random_state: int | np.random.RandomState | None,
-    ) -> Any:
+    ) -> Sample:
         """A subsample, stratified by class for classifiers."""
         stratified = is_classifier(self.estimator_)
         return sample.draw(subsample, random_state, stratified=stratified)
 
     def _fit_estimator(
         self,
-        X: DataFrame | NDArray[Any] | list[str],
-        y: NDArray[Any] | Series | list[int | str] | None,
-        sample_weight: NDArray[np.float64] | list[float] | None,
-        params: dict[Any, Any],
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
         context: Any,
     ) -> None:
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
@@ -381,9 +373,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return message
 
     def _estimator_fit_params(
-        self,
-        sample_weight: NDArray[np.float64] | list[float] | None,
-        params: dict[Any, Any],
+        self, sample_weight: ArrayLike | None, params: dict[str, Any]
     ) -> dict[str, Any]:
         if routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
@@ -394,9 +384,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return params if name is None else {**params, name: sample_weight}
 
     def _names_out(
-        self,
-        input_features: list[str] | None,
-        players: list[tuple[list[int] | tuple[int, ...], str]],
+        self: Any,
+        input_features: ArrayLike | None,
+        players: Iterable[tuple[Sequence[int], str]],
     ) -> tuple[list[str], list[str]]:
         """Names of features or groups, and suffixes of outputs.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,8 @@ class ConditionSpace:
         self.names = rows.names
         self._date_dtypes = [rows.date_dtype(j) for j in range(rows.n_columns)]
         self.nominal = categorical | ~rows.are_numbers
-        self.values, codes = [], []
+        self.values: list[Any] = []
+        codes = []
         left_out = untreatable(rows, self.nominal)
         if left_out:
             named_as_left_out(rows, left_out)
@@ -54,7 +56,10 @@ class ConditionSpace:
             if rows.column_array(j).dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
             if j in left_out:  # of one level, on which there is no condition
-                column_codes, values = np.zeros(rows.n_rows, dtype=np.intp), [""]
+                column_codes, values = (
+                    np.zeros(rows.n_rows, dtype=np.intp),
+                    np.array([""]),
+                )
             elif nominal:
                 column_codes, values = rows.encode_column(j)
             else:
@@ -65,13 +70,14 @@ class ConditionSpace:
             codes.append(column_codes)
         self.table = self._table_of(codes)
 
-    def _table_of(self, codes: list[NDArray[np.intp]]) -> CodedTable:
-        n_known = np.array([len(values) for values in self.values])
-        return CodedTable(np.stack(codes), n_known, self.nominal)
+    def _table_of(self, codes: Sequence[NDArray[np.intp]]) -> CodedTable:
+        n_values = np.array([len(values) for values in self.values])
+        return CodedTable(np.stack(codes), n_values, self.nominal)
 
     def leave_out_identifiers(self, among: NDArray[np.bool_]) -> list[str]:
         """Make columns constant that have a level for each row or two; their names."""
-        codes, names = self.table.codes.copy(), []
+        codes: Any = self.table.codes.copy()
+        names = []
         for j in np.flatnonzero(self.nominal & among):
             n_levels = len(np.unique(codes[j][codes[j] < len(self.values[j])]))
             if n_levels > max(_MOST_LEVELS, codes.shape[1] / 2):
@@ -99,15 +105,15 @@ class ConditionSpace:
             return Condition(column, name, levels=tuple(values[code] for code in codes))
         low, high, dtype = None, None, self._date_dtypes[column]
         if first:
-            low = threshold(*values[first - 1 : first + 1], dtype)
+            low = threshold(values[first - 1], values[first], dtype)
         if last + 1 < len(values):
-            high = threshold(*values[last : last + 2], dtype)
+            high = threshold(values[last], values[last + 1], dtype)
         only = None if dtype else only_number(values, low, high)
         return Condition(column, name, low=low, high=high, only=only)
 
 
-def threshold(below: float, above: float, date_dtype: None = None) -> float:
-    """A number near the middle of two others, with as few digits as possible.
+def threshold(below: float, above: float, date_dtype: Any = None) -> Any:
+    """A number near the middle of two numbers, with as few digits as possible.
 
     It is at least the first, and less than the second. Of days, it is a date.
     """

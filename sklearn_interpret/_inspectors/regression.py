@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,12 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._core.influence.score_models import ScoreModel
     from sklearn_interpret._core.regression.working_regression import FittedRegression
     from sklearn_interpret._model.gradients.objectives import Objective
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 class BaseRegressionInspector(BaseInspector):
@@ -47,9 +48,7 @@ class BaseRegressionInspector(BaseInspector):
             tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
         return tags
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._check_rows(X, reset=reset)
         if reset:
             check_scales(rows)
@@ -89,7 +88,7 @@ class BaseRegressionInspector(BaseInspector):
             )
 
 
-def scores_of(name: str, estimator: BaseEstimator, sample: Any) -> ScoreModel:
+def scores_of(name: str, estimator: BaseEstimator, sample: Sample) -> ScoreModel:
     """The model as it is fitted, with the rows of a sample; `name` asks for it."""
     if sample.y is None:
         raise ValueError(
@@ -107,7 +106,7 @@ def has_known_dispersion(loss: HalfSquared) -> bool:
     return isinstance(loss, Logistic) or loss == HalfTweedie(1)
 
 
-def column_names(objective: Objective, names: NDArray[Any] | list[str]) -> list[str]:
+def column_names(objective: Objective, names: Sequence[str]) -> list[str]:
     """Names of the columns that the model gets, from those of the rows."""
     if objective.before is None:
         return list(names)
@@ -117,7 +116,7 @@ def column_names(objective: Objective, names: NDArray[Any] | list[str]) -> list[
         return default_names(len(objective.network.coefs[0]))
 
 
-def feature_columns(objective: Objective, n_columns: int) -> NDArray[np.intp]:
+def feature_columns(objective: Objective, n_columns: int) -> NDArray[np.intp] | None:
     """Input column of each column that the model gets; None where steps mix them."""
     if objective.before is None:
         return np.arange(n_columns)

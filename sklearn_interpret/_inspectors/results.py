@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import cleandoc
 from numbers import Integral
 from textwrap import indent
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_scalar
@@ -50,7 +50,7 @@ class ResultsMixin(ABC):
             cls.to_frame = _to_frame_of(blocks.__doc__)  # type: ignore[method-assign]
 
     @abstractmethod
-    def _result_blocks(self) -> Self:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """The table: blocks of columns by name, below each other."""
 
     def _text_blocks(self) -> list[dict[str, Any]]:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.tokens import Splitter
 from sklearn_interpret._model.formulas.bags_of_words import word_form
 from sklearn_interpret._model.rows.texts import TextRows, as_texts
+from sklearn_interpret.base import BaseInspector
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._core.local.tokens import Tokens
 
 
-class TextInputMixin:
+class TextInputMixin(BaseInspector):
     """Takes texts in place of tables.
 
     Splits them by the parameters `tokenizer`, `split_expression` and `bow`.
     """
+
+    tokenizer: Callable[[str], Iterable[str]] | None
+    split_expression: str
+    bow: bool
 
     _text_constraints = {
         "tokenizer": [callable, None],
@@ -32,9 +35,7 @@ class TextInputMixin:
         "mask_token": [str, None],
     }
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if not reset:
             check_is_fitted(self)
         rows = as_texts(X)
@@ -65,7 +66,7 @@ class TextInputMixin:
         return tags
 
 
-def copied_bytes(text: str, tokens: Tokens, mask_token: None) -> int:
+def copied_bytes(text: str, tokens: Tokens, mask_token: str | None) -> int:
     """Approximate memory of joining a masked copy of a text, in bytes."""
     # A character takes 1 to 4 bytes, mostly 1 or 2; a pointer to a piece takes 8.
     n_pieces = len(tokens.features)

@@ -156,7 +156,7 @@ class BaseExplanation(ABC):
         """Head (list of str) and body (rows of str) of the HTML table."""
 
     @abstractmethod
-    def _summary(self) -> Self:
+    def _summary(self) -> list[str]:
         """Further lines of the repr."""
 
     def _size(self) -> str:

@@ -28,8 +28,6 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Parameters of estimators that refer to columns, or have an entry for each, and values
@@ -99,7 +97,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         try:
             importances = self._measure(sample, response)
         finally:
-            vars(self).pop("_given", None)  # what refits take
+            vars(self).pop("_fit_input", None)  # what refits take
         results = Bunch(importances=importances)
         if importances.ndim == 2:
             results = summary(importances)
@@ -200,9 +198,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             return self._transform(np.empty(rows.native.shape))
         return rows.keep_columns(kept).native
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._check_rows(X, reset=reset)
         if reset:
             self._takes_missing = not rows.is_finite

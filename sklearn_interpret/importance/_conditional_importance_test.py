@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.stats import t
 from sklearn.base import is_classifier
@@ -38,7 +38,6 @@ from sklearn_interpret.importance._nuisance import (
 from sklearn_interpret.importance._redrawn import Redraw
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret.importance._conditional_tests import Finding
@@ -257,9 +256,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     def _get_estimator(self) -> AdditiveModel | BaseEstimator:
         return AdditiveModel() if self.estimator is None else self.estimator
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._check_rows(X, reset=reset)
         if sparse.issparse(X) and not self.__sklearn_tags__().input_tags.sparse:
             raise TypeError(
@@ -277,9 +274,9 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
 
     def _fit_estimator(
         self,
-        X: DataFrame | NDArray[Any] | list[str],
-        y: NDArray[Any] | Series | list[int | str] | None,
-        sample_weight: NDArray[np.float64] | list[float] | None,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
         params: dict[Any, Any],
         context: Any,
     ) -> None:

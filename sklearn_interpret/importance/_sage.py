@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
@@ -36,6 +36,7 @@ from sklearn_interpret._model.responses.predictors import (
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import call_given
@@ -43,8 +44,6 @@ from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
 if TYPE_CHECKING:
-    from pandas import Series
-
     from sklearn_interpret._core.statistics.score_losses import HalfSquared
     from sklearn_interpret._model.rows.arrays import ArrayRows
 
@@ -259,11 +258,8 @@ class SAGE(BaseImportance):
         return make_response(model, needed)
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
-    ) -> Any:
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         return Sample.of_positive_weight(
             rows, y, weights
         )  # `subsample` is that of the background

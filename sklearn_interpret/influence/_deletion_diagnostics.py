@@ -235,8 +235,8 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self, rows: Rows, y: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> Any:
         """The model and its training rows."""
-        (_, params, _), unfitted = self._given, self._unfitted()
-        del self._given
+        (_, params, _), unfitted = self._fit_input, self._unfitted()
+        del self._fit_input
         if params.keys() - {weight_parameter(unfitted)}:
             weights = None
         elif not params:

@@ -23,6 +23,7 @@ from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
@@ -34,8 +35,6 @@ from sklearn_interpret.interactions._base import (
 )
 
 if TYPE_CHECKING:
-    from pandas import Series
-
     from sklearn_interpret._core.effects.h_statistics import Strength
     from sklearn_interpret._model.rows.arrays import ArrayRows
 
@@ -234,11 +233,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
     }
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
-    ) -> Any:
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         """All rows: each repeat draws from them."""
         if self.n_repeats > 1 and self.subsample is None:
             raise ValueError(

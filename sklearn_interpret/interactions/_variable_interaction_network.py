@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.effects import functional_anova
@@ -26,11 +26,12 @@ from sklearn_interpret._model.responses.response import (
     drop_single_output,
     plain_responses,
 )
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
 
 if TYPE_CHECKING:
-    from pandas import Series
+    pass
 
 # Values of sets of names; with several outputs arrays.
 ValuesOfSets = dict[tuple[str, ...], float | NDArray[np.float64]]
@@ -191,11 +192,8 @@ class VariableInteractionNetwork(BaseInteraction):
     }
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
-    ) -> Any:
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         """All rows: `_inspect` draws the subsample, then donors, from one generator."""
         return Sample.of_positive_weight(rows, y, weights)
 

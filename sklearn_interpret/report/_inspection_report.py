@@ -300,7 +300,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
             by_class = is_classifier(self.estimator_) and sample.y.ndim == 1
             kind = StratifiedKFold if by_class else KFold
-            if self._given[2] is not None:
+            if self._fit_input[2] is not None:
                 kind = StratifiedGroupKFold if by_class else GroupKFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)

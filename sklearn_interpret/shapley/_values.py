@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._inspectors.attribution import BaseAttribution
@@ -29,8 +29,6 @@ from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
 if TYPE_CHECKING:
-    from pandas import Series
-
     from sklearn_interpret._model.rows.arrays import ArrayRows
 
 KINDS: dict[str, type[BaseAttribution]] = {
@@ -199,11 +197,8 @@ class ShapleyValues(BaseAttribution):
         self.output_names_ = self.inspector_.output_names_
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
-    ) -> Any:
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         self.algorithm_ = self._chosen(rows)
         subsample = self.subsample
         if subsample is None and self.algorithm_ not in ("tree", "linear"):
