@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 from itertools import accumulate, groupby
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,7 +231,7 @@ class RemovalExplanation(BaseExplanation):
     def _summary(self) -> list[str]:
         return self._first_lines(self.text)
 
-    def _html_table(self) -> Any:
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "prediction", "words removed", "text"]
         body = [
             [str(name), self._outcome(row), str(n), Markup(self.to_html(row))]
@@ -241,5 +241,5 @@ class RemovalExplanation(BaseExplanation):
         ]
         return head, body
 
-    def _caption(self) -> Any:
+    def _caption(self) -> str:
         return f"{counts_text(self.status)}; the first texts"

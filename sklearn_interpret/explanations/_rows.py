@@ -188,9 +188,9 @@ default=None
 
     def _part(self, positions: NDArray[np.intp]) -> dict[str, Any]:
         """Fields of some explained rows, and of the rows found for them."""
-        found = [np.flatnonzero(self.origin == position) for position in positions]
-        sizes = [len(of_row) for of_row in found]
-        found = np.concatenate([np.empty(0, dtype=np.intp), *found])
+        by_row = [np.flatnonzero(self.origin == position) for position in positions]
+        sizes = [len(indices) for indices in by_row]
+        found = np.concatenate([np.empty(0, dtype=np.intp), *by_row])
         return {
             **super()._part(positions),
             **self._taken(self._arrays_by_found, found),
@@ -281,20 +281,23 @@ default=None
             new[at] = _as_objects(after.shown(j)[found[at]])
         return old, new
 
-    def _ends(self, found: Any, features: Any) -> Any:
+    def _ends(
+        self, found: NDArray[np.intp], features: NDArray[np.intp]
+    ) -> list[NDArray[Any]]:
         """Ends of the boxes of some features; objects where there are dates."""
-        ends = self.low[found, features], self.high[found, features]
+        boxes: Any = self.low, self.high
+        ends = [limits[found, features] for limits in boxes]
         rows = as_rows(self.rows)
         for j in np.unique(features).tolist():
             dtype, at = rows.date_dtype(j), features == j
             if dtype is not None:
-                ends = tuple(part.astype(object) for part in ends)
+                ends = [limits.astype(object) for limits in ends]
                 within = [
                     dates_within(low, high, dtype)
-                    for low, high in zip(*(part[at] for part in ends), strict=True)
+                    for low, high in zip(*(limits[at] for limits in ends), strict=True)
                 ]
-                for part, dates in zip(ends, zip(*within, strict=True), strict=True):
-                    part[at] = as_objects(np.array(dates))
+                for limits, dates in zip(ends, zip(*within, strict=True), strict=True):
+                    limits[at] = as_objects(np.array(dates))
         return ends
 
     def _size(self) -> str:
@@ -311,33 +314,31 @@ default=None
             lines.append(f"{n_beyond} with values beyond the data")
         return lines
 
-    def _after_text(self, found: Any, feature: Any, after: float) -> Any:
+    def _after_text(self, found: int, feature: int, after: Any) -> str:
         """New value of a feature, or its interval in the box."""
-        if (
-            self.low is not None
-            and self.low[found, feature] < self.high[found, feature]
-        ):
-            ends = self.low[found, feature], self.high[found, feature]
-            dtype = as_rows(self.rows).date_dtype(feature)
-            return interval_text(*ends, date_dtype=dtype)
+        if self.low is not None and self.high is not None:
+            low, high = self.low[found, feature], self.high[found, feature]
+            if low < high:
+                dtype = as_rows(self.rows).date_dtype(feature)
+                return interval_text(low, high, date_dtype=dtype)
         return decimal_text(after) or entry_text(after)
 
-    def _html_table(self) -> Any:
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "status", "distance", "changes"]
         body = []
         for row in self._shown:
             found, name = np.flatnonzero(self.origin == row), str(self.row_names[row])
             if not len(found):
                 body.append([name, self.status[row], "", self.reasons[row]])
-            for one in found[:SHOWN_ROWS]:
-                features = np.flatnonzero(self.changed[one])
-                old, new = self._entries(np.full(len(features), one), features)
+            for index in found[:SHOWN_ROWS].tolist():
+                features = np.flatnonzero(self.changed[index])
+                old, new = self._entries(np.full(len(features), index), features)
                 changes = [
                     f"{self.feature_names[j]}: {decimal_text(a) or entry_text(a)} → "
-                    f"{self._after_text(one, j, b)}"
-                    for j, a, b in zip(features, old, new, strict=True)
+                    f"{self._after_text(index, j, b)}"
+                    for j, a, b in zip(features.tolist(), old, new, strict=True)
                 ]
-                distance = entry_text(self.distances[one])
+                distance = entry_text(self.distances[index])
                 body.append([name, self.status[row], distance, "; ".join(changes)])
         return head, body
 

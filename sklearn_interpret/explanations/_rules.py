@@ -365,7 +365,7 @@ class RuleExplanation(BaseExplanation):
             )
         )
 
-    def _html_table(self) -> Any:
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "rule", "answer", "precision", "coverage", "status"]
         body = []
         for row in self._shown:

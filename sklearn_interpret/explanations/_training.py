@@ -179,7 +179,7 @@ class TrainingExplanation(BaseExplanation):
             }
         ).infer_objects()
 
-    def _units(self) -> Any:
+    def _units(self) -> dict[str, str | None]:
         return {"value": self.value_name}
 
     def _size(self) -> str:
@@ -197,7 +197,7 @@ class TrainingExplanation(BaseExplanation):
         ]
         return [f"largest mean size of the {self.value_name}: {', '.join(shown)}"]
 
-    def _html_table(self) -> Any:
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", *(f"largest {k + 1}" for k in range(SHOWN_ROWS))]
         body = [
             [
