@@ -186,10 +186,8 @@ class Explanation(BaseExplanation):
         joined: dict[str, Any] = {}
         for member in members:
             for name in ("feature_names", "output_names"):
-                names, expected = (
-                    list(getattr(member, name)),
-                    list(getattr(first, name)),
-                )
+                names = list(getattr(member, name))
+                expected = list(getattr(first, name))
                 if names != expected:
                     raise ValueError(
                         f"explanations differ in {name}: {expected!r} and {names!r}."

@@ -174,9 +174,8 @@ class InteractionExplanation(BaseExplanation):
             If `r` is no positive whole number.
         """
         check_scalar(r, "r", Integral, min_val=1)
-        columns = [
-            k for k, members in enumerate(self.interactions) if len(members) == r
-        ]
+        orders = list(map(len, self.interactions))
+        columns = [k for k, order in enumerate(orders) if order == r]
         sets = [self.interactions[k] for k in columns]
         return replace(self, values=self.values[:, columns], interactions=sets)
 
