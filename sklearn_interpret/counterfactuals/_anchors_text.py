@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.anchors import Neighbours
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
@@ -15,6 +17,10 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
 from sklearn_interpret.explanations import WordCondition
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.tokens import Tokens
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 @dataclass(eq=False, repr=False)
@@ -138,7 +144,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         "replacement": [StrOptions({"mask", "corpus"})],
     }
 
-    def _fit_perturbations(self, sample):
+    def _fit_perturbations(self, sample: Sample) -> None:
         self._split = self._make_splitter()
         self._texts_with, words, counts = {}, {}, []
         for place, text in enumerate(sample.rows):
@@ -152,7 +158,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         self._words = np.array(list(words), dtype=object)
         self._ends = np.cumsum(counts)
 
-    def _around(self, rows):
+    def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
         kept_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
         responses = plain_responses(self._response, rows)
         for text, own in zip(rows, responses, strict=True):
@@ -163,24 +169,31 @@ class AnchorsText(TextInputMixin, BaseAnchors):
             if self.replacement == "corpus" and len(self._words):
                 copies.others = self._words, others_of(n_words)
 
-            def ask(draws, changed, own=own, copies=copies):
+            def ask(
+                draws: NDArray[np.intp],
+                changed: NDArray[np.bool_],
+                own: NDArray[np.float64] = own,
+                copies: _Copies = copies,
+            ) -> NDArray[np.bool_]:
                 return self._keeps(own, copies.responses(draws, changed))
 
             covered = np.zeros((len(self._shares), n_words), dtype=bool)
             for feature, key in enumerate(tokens.keys):
                 covered[self._texts_with.get(key, []), feature] = True
 
-            def condition(feature, keys=tokens.keys):
+            def condition(
+                feature: int, keys: tuple[tuple[str, int], ...] = tokens.keys
+            ) -> WordCondition:
                 return WordCondition(*keys[feature], self._split)
 
             yield Neighbours(copies.kept, ask, covered, self._shares), condition
 
-    def _kept(self, n_words):
+    def _kept(self, n_words: int) -> NDArray[np.bool_]:
         """Mask of words that each draw keeps, (2 n_samples, n_words)."""
         rng = np.random.default_rng([self._seed, n_words])
         return rng.random((2 * self.n_samples, n_words)) < 0.5
 
-    def _others(self, n_words):
+    def _others(self, n_words: int) -> Any:
         """The word of the corpus that replaces each word, if it is not kept."""
         rng = np.random.default_rng([self._seed, n_words, 1])
         points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]
@@ -197,13 +210,17 @@ class _Copies:
 
     kept = others = None
 
-    def __init__(self, response, like, text, tokens, mask_token):
+    def __init__(
+        self, response: Any, like: Any, text: str, tokens: Tokens, mask_token: None
+    ) -> None:
         self._response, self._like = response, like
         self._tokens, self._mask_token = tokens, mask_token
         self._at_once = batch_rows(copied_bytes(text, tokens, mask_token))
         self._known = {}
 
-    def responses(self, draws, changed):
+    def responses(
+        self, draws: NDArray[np.intp], changed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """Responses to draws in which changed words are put back: (m, n_outputs)."""
         copies = [
             copy
@@ -217,7 +234,7 @@ class _Copies:
             self._known.update(zip(some, responses, strict=True))
         return np.array([self._known[copy] for copy in copies])
 
-    def _copies(self, draws, changed):
+    def _copies(self, draws: NDArray[np.intp], changed: NDArray[np.bool_]) -> list[str]:
         masks = self._mask_token
         if self.others is not None:
             words, places = self.others

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +25,12 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import RuleExplanation
+
+if TYPE_CHECKING:
+    from pandas import Series
+
+    from sklearn_interpret._core.local.anchors import Anchor
+    from sklearn_interpret._model.rows.sample import Sample
 
 _LARGEST_SEED = np.iinfo(np.int32).max
 
@@ -62,23 +70,28 @@ class BaseAnchors(BaseInspector):
         "tolerance": [Interval(Real, 0, None, closed="left"), None],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         return make_response(self.estimator_, "predict")
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self,
+        rows: Any,
+        y: NDArray[Any] | Series | list[int | str] | None,
+        weights: NDArray[np.float64],
+    ) -> Any:
         sample = super()._choose_sample(rows, y, weights)
         rng = check_random_state(self.random_state)
         self._seed = rng.randint(_LARGEST_SEED)
         return sample.draw(self.n_coverage_samples, rng, stratified=False)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         self._response = response
         self._known = plain_responses(response, sample.rows)
         self._shares = sample.weights / sample.weights.sum()
         self._margins = self._make_margins()
         self._fit_perturbations(sample)
 
-    def _make_margins(self):
+    def _make_margins(self) -> float:
         """Largest distance of an equal answer from a row's own response, by output."""
         if is_classifier(self.estimator_):
             return 0.5
@@ -88,11 +101,11 @@ class BaseAnchors(BaseInspector):
         return np.sqrt(moments.variance) / 2
 
     @abstractmethod
-    def _fit_perturbations(self, sample):
+    def _fit_perturbations(self, sample: Sample) -> Self:
         """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod
-    def _around(self, rows):
+    def _around(self, rows: Any) -> Self:
         """Yield the `Neighbours` and conditions of each row."""
 
     @empty_for_no_rows
@@ -130,13 +143,20 @@ class BaseAnchors(BaseInspector):
             )
         return self._explanation(rows, anchors, rules, found, reasons)
 
-    def _searched(self, rows):
+    def _searched(self, rows: Any) -> Iterator[Any]:
         """Anchors and rules of rows."""
         tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
         parts = run(self._search, tasks, n_jobs=self.n_jobs)
         return zip(*(pair for part in parts for pair in part), strict=True)
 
-    def _explanation(self, rows, anchors, rules, found, reasons):
+    def _explanation(
+        self,
+        rows: Any,
+        anchors: tuple[Anchor, ...],
+        rules: tuple[tuple[Any, ...], ...],
+        found: NDArray[np.bool_],
+        reasons: list[str],
+    ) -> RuleExplanation:
         """The explanation of some rows."""
         return RuleExplanation(
             rules,
@@ -153,7 +173,7 @@ class BaseAnchors(BaseInspector):
             target_name=self._target_name,
         )
 
-    def _reason(self, anchor):
+    def _reason(self, anchor: Anchor) -> str:
         if anchor.is_precise:
             return ""
         low = rounded_text(anchor.low, down=True)
@@ -162,11 +182,13 @@ class BaseAnchors(BaseInspector):
             f"{self.precision:g}"
         )
 
-    def _keeps(self, own, responses):
+    def _keeps(
+        self, own: NDArray[np.float64], responses: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Whether responses (m, n_outputs) are the same answer as a row's own."""
         return (np.abs(responses - own) <= self._margins).all(axis=1)
 
-    def _search(self, rows):
+    def _search(self, rows: Any) -> list[tuple[Anchor, tuple[Any, ...]]]:
         """An `Anchor` and the conditions of its rule, for each row."""
         search = AnchorSearch(
             self.precision,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.search.linear_program import shared_room
 from sklearn_interpret._core.search.programs import Goal
@@ -22,6 +24,14 @@ from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Parameters that may make a target impossible.
 _LIMITS = (
@@ -191,7 +201,9 @@ class ExactCounterfactual(BaseCounterfactual):
         "region": ["boolean"],
     }
 
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(
+        self, rows: Rows, weights: NDArray[np.float64]
+    ) -> Actionability:
         actionability = super()._make_actionability(rows, weights)
         constraints = self.constraints or ()
         coefficients = np.zeros((len(constraints), rows.n_columns))
@@ -203,19 +215,23 @@ class ExactCounterfactual(BaseCounterfactual):
             coefficients[i, list(by_column)] = list(by_column.values())
         return actionability.constrained(coefficients, bounds)
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         search = _kind_of_search(outcome.estimator)
         known = SearchProblem(outcome, actionability, sample.rows)
         self._searcher = search(known, self.margin)
 
-    def _search(self, problem, index):
+    def _search(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> Found | Iterator[Any] | None:
         return run(
             self._search_row,
             [(problem, row) for row in index.tolist()],
             n_jobs=self.n_jobs,
         )
 
-    def _search_row(self, problem, row):
+    def _search_row(self, problem: Any, row: int) -> Found:
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         goal = Goal(seconds, self.objective, self.max_changes)
@@ -233,7 +249,14 @@ class ExactCounterfactual(BaseCounterfactual):
         nothing = np.empty((0, problem.values.shape[1]))
         return Found(nothing, reason, lower_bound=lower)
 
-    def _apart(self, problem, row, goal, values, end):
+    def _apart(
+        self,
+        problem: Any,
+        row: int,
+        goal: Goal,
+        values: NDArray[np.float64],
+        end: float,
+    ) -> NDArray[np.float64]:
         """An encoded row and others, each the nearest that is apart from those before.
 
         They share the time that is left.
@@ -257,7 +280,7 @@ class ExactCounterfactual(BaseCounterfactual):
             found.append(values)
         return np.array(found)
 
-    def _why_impossible(self, problem, row, end):
+    def _why_impossible(self, problem: Any, row: int, end: float) -> Any:
         """The limit without which there would be a row, if it is found in time."""
         words = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
@@ -285,7 +308,9 @@ class ExactCounterfactual(BaseCounterfactual):
             f"time_limit={self.time_limit}"
         )
 
-    def _without(self, limits, problem, row, end):
+    def _without(
+        self, limits: tuple[float, float], problem: Any, row: int, end: float
+    ) -> Any:
         """Any row without some limits, and a lower bound."""
         seconds = max(end - monotonic(), 0.0)
         if self.time_limit and not seconds:
@@ -299,7 +324,7 @@ class ExactCounterfactual(BaseCounterfactual):
         goal = Goal(seconds, "any", most)
         return self._searcher.found(problem.under(actionability), row, goal)
 
-    def _proofs(self, found, problem):
+    def _proofs(self, found: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
         lower = np.array([of_row.lower_bound for of_row in found])
         nearest = np.full(len(found), np.inf)
         slack = np.zeros(len(found))
@@ -316,7 +341,7 @@ class ExactCounterfactual(BaseCounterfactual):
             proofs["low"], proofs["high"] = self._regions(found, problem)
         return proofs
 
-    def _regions(self, found, problem):
+    def _regions(self, found: Any, problem: Any) -> Any:
         """Ends of the boxes around rows found; rows that are unchanged have no room."""
         actionability, ends = problem.actionability, []
         goal = Goal(self.time_limit, max_changes=self.max_changes)
@@ -335,7 +360,9 @@ class ExactCounterfactual(BaseCounterfactual):
         endless = actionability.stepped & (np.abs(ends) >= largest * (1 - 1e-9))
         return np.where(endless, np.copysign(np.inf, ends), ends)
 
-    def _nearness(self, values, origins):
+    def _nearness(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         distances = super()._nearness(values, origins)
         if self.objective == "distance":
             return distances
@@ -343,7 +370,12 @@ class ExactCounterfactual(BaseCounterfactual):
         return np.lexsort((distances, n_changed)).argsort()
 
 
-def _keeping(actionability, values, low, high):
+def _keeping(
+    actionability: Actionability,
+    values: NDArray[np.float64],
+    low: Any,
+    high: NDArray[np.float64],
+) -> Any:
     """The box around an encoded row as far as all its rows keep the constraints."""
     if not len(actionability.bounds):
         return low, high
@@ -358,7 +390,7 @@ def _keeping(actionability, values, low, high):
     return np.maximum(low, values - down), np.minimum(high, values + up)
 
 
-def _constraint(constraint, rows, categorical):
+def _constraint(constraint: Any, rows: Any, categorical: NDArray[np.bool_]) -> Any:
     """Coefficients by column, and the bound, of a valid constraint."""
     if not isinstance(constraint, tuple | list) or len(constraint) != 2:
         raise ValueError(
@@ -386,7 +418,7 @@ def _constraint(constraint, rows, categorical):
     return coefficients, float(bound)
 
 
-def _kind_of_search(estimator):
+def _kind_of_search(estimator: BaseEstimator) -> type:
     """The class that searches a model of this kind."""
     model = formula([read_linear, read_trees], estimator, required=True)
     return LinearSearch if isinstance(model, LinearModel) else TreeSearch

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Known rows that the model is asked about: this number of the nearest and of others.
 _ASKED = 16
@@ -29,7 +36,9 @@ _SOME_ROWS = 10
 _APART = 0.5
 
 
-def nearest_of_each(distances, owner, number):
+def nearest_of_each(
+    distances: NDArray[np.float64], owner: NDArray[np.intp], number: int
+) -> NDArray[np.intp]:
     """Positions of the `number` nearest rows of each owner, nearest first."""
     order = np.lexsort((distances, owner))
     rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
@@ -45,7 +54,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     # Where the search was, in words.
     _tried: ClassVar[str]
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         low, high = outcome.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
@@ -56,7 +67,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         places = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
         self._some_rows = rows.take(np.rint(places).astype(np.intp))
 
-    def _make_grid(self, actionability):
+    def _make_grid(
+        self, actionability: Actionability
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Columns and values that are tried by themselves: quantiles and levels."""
         columns, values = [], []
         for j in np.flatnonzero(actionability.vary).tolist():
@@ -73,29 +86,39 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return np.concatenate(columns), np.concatenate(values).astype(np.float64)
 
     @abstractmethod
-    def _candidates(self, problem, index, starts, owner):
+    def _candidates(
+        self,
+        problem: Any,
+        index: NDArray[np.intp],
+        starts: NDArray[np.float64],
+        owner: NDArray[np.intp],
+    ) -> Self:
         """Rows that satisfy the target, and the explained rows that they are for.
 
         `starts` are such rows, sorted by row, the nearest first.
         """
 
     @abstractmethod
-    def _rows_each(self):
+    def _rows_each(self) -> Self:
         """Number of rows in one call of the model, per explained row."""
 
-    def _search(self, problem, index):
+    def _search(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> Iterator[Found | Iterator[Any]]:
         each = max(self._rows_each(), len(self._grid_columns) + len(self._known[0]))
         together = batch_rows(problem.rows.row_bytes) // each
         for _, found in self._in_blocks(self._search_block, problem, index, together):
             yield from found
 
-    def _search_block(self, problem, index):
+    def _search_block(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
         """`Found` of some rows, which are searched together."""
         pool, owner = self._pool(problem, index)
         found, with_one = [[] for _ in index], index
         before, least = [], np.zeros(len(index))
 
-        def holds(values, rows):
+        def holds(
+            values: NDArray[np.float64], rows: NDArray[np.intp]
+        ) -> NDArray[np.bool_]:
             """Mask of rows on target that are far enough from those found before."""
             place = np.searchsorted(index, rows)
             apart = np.ones(len(values), dtype=bool)
@@ -122,7 +145,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             before.append(further)
         return [self._found_of(values) for values in found]
 
-    def _found_of(self, values):
+    def _found_of(self, values: list[NDArray[np.float64]]) -> Found:
         """`Found` of one row; says why it holds less than is asked for."""
         most, n_found = self.max_changes, len(values)
         limit = "" if most is None else f" with at most {most} changes"
@@ -133,7 +156,13 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             reason = f"only {n_found} rows{limit} were found that are apart"
         return Found(np.reshape(values, (n_found, self._known.shape[1])), reason)
 
-    def _nearest(self, problem, pool, owner, holds):
+    def _nearest(
+        self,
+        problem: Any,
+        pool: NDArray[np.float64],
+        owner: NDArray[np.intp],
+        holds: Callable[..., Any],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """The nearest refined candidates, and the rows that they are for."""
         refinement = problem.refinement(pool, owner, holds)
         refinement.undo(_ROUNDS if self.max_changes is None else np.inf)
@@ -148,19 +177,25 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return pool[first], owner[first]
 
     @property
-    def _most_changes(self):
+    def _most_changes(self) -> float:
         return np.inf if self.max_changes is None else self.max_changes
 
-    def _n_changed(self, problem, values, index):
+    def _n_changed(
+        self, problem: Any, values: NDArray[np.float64], index: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
         return problem.actionability.n_changed(values, problem.values[index])
 
-    def _pool(self, problem, index):
+    def _pool(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Candidates, and the explained rows that they are for."""
         starts, owner = self._starts(problem, index)
         further, of = self._candidates(problem, index, starts, owner)
         return np.concatenate([starts, further]), np.append(owner, of)
 
-    def _starts(self, problem, index):
+    def _starts(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Near rows that satisfy the target: projected known ones, changed cells."""
         values, owner = [self._by_coordinates(problem, index)[0]], [index]
         for i in counted(index):
@@ -181,14 +216,23 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         nearest = nearest_of_each(problem.distances(values, owner), owner, number)
         return values[nearest], owner[nearest]
 
-    def _by_coordinates(self, problem, index):
+    def _by_coordinates(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], int]:
         """Rows found by changing cells to values that others have; number of steps."""
 
-        def moved(values, columns, cells, rows):
+        def moved(
+            values: NDArray[np.float64],
+            columns: NDArray[np.intp],
+            cells: NDArray[np.float64],
+            rows: NDArray[np.intp],
+        ) -> NDArray[np.float64]:
             values[np.arange(len(values)), columns] = cells
             return problem.projected(values, index[rows])
 
-        def price(values, rows):
+        def price(
+            values: NDArray[np.float64], rows: NDArray[np.intp]
+        ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
             at = index[rows]
             return problem.distances(values, at), self._n_changed(problem, values, at)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain, compress, islice
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.removals import smallest_removal
@@ -24,6 +25,11 @@ from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.removals import RemovalSearch
+    from sklearn_interpret._core.local.tokens import Tokens
+    from sklearn_interpret._model.actions.target import AskedRows
 
 # Largest number of sets of words that the model is asked about for a proof.
 _MOST_SETS = 4096
@@ -160,16 +166,16 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         self._outcome = response
         self._response_name = response.response.name
         self._split = self._make_splitter()
         self._bag = self._read_bag()
 
-    def _read_bag(self):
+    def _read_bag(self) -> BagOfWords:
         """The model as a linear bag of words; None where it is to be searched."""
         if self.method == "search":
             return None
@@ -221,7 +227,15 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         warn_of_failures(np.array(outcomes[0]), outcomes[1], "texts")
         return self._explanation(originals, found, tokens, removed, copies, outcomes)
 
-    def _explanation(self, originals, found, tokens, removed, copies, outcomes):
+    def _explanation(
+        self,
+        originals: AskedRows,
+        found: AskedRows,
+        tokens: list[Tokens],
+        removed: list[NDArray[np.bool_]],
+        copies: list[str],
+        outcomes: tuple[tuple[str, ...], tuple[str, ...], tuple[bool, ...]],
+    ) -> RemovalExplanation:
         """The explanation of some texts, from their `_result`."""
         status, reasons, optimal = outcomes
         given = np.isin(status, ["found", "unchanged"])
@@ -249,7 +263,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             target_name=self._target_name,
         )
 
-    def _searches(self, originals, tokens, own):
+    def _searches(
+        self, originals: AskedRows, tokens: list[Tokens], own: NDArray[np.intp]
+    ) -> list[RemovalSearch]:
         """A finished `RemovalSearch` for each text; None if it satisfies the target."""
         searched = np.flatnonzero(~originals.holds(own))
         tasks = [
@@ -260,7 +276,9 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         found = dict(zip(searched, chain.from_iterable(parts), strict=True))
         return [found.get(i) for i in range(len(tokens))]
 
-    def _search(self, tokens, own):
+    def _search(
+        self, tokens: list[Tokens], own: NDArray[np.intp]
+    ) -> list[RemovalSearch]:
         """Search for the words of some texts, all in one call of the model a round."""
         found = [None] * len(tokens)
         searches = list(map(self._start, tokens, own))
@@ -277,7 +295,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             replies = self._replies(asked, tokens, own)
         return found
 
-    def _start(self, tokens, own):
+    def _start(self, tokens: Tokens, own: int) -> Iterator[Any]:
         """The search for the words of one text."""
         n_words = len(tokens.keys)
         most = min(n_words, self.max_removed or n_words)
@@ -287,7 +305,12 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         sets, bound = ((), 1) if hint is None else hint
         return smallest_removal(n_words, most, self.max_iter, _MOST_SETS, sets, bound)
 
-    def _replies(self, asked, tokens, own):
+    def _replies(
+        self,
+        asked: dict[int, NDArray[np.bool_]],
+        tokens: list[Tokens],
+        own: NDArray[np.intp],
+    ) -> dict[int, list[tuple[float, bool]]]:
         """Margins of sets of words of some texts, and whether they reach the target."""
         sizes = [copied_bytes("".join(t.pieces), t, self.mask_token) for t in tokens]
         at_once = batch_rows(max(sizes))
@@ -310,14 +333,14 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         return {i: list(islice(pairs, len(sets))) for i, sets in asked.items()}
 
 
-def _removed(tokens, search):
+def _removed(tokens: Tokens, search: RemovalSearch) -> NDArray[np.bool_]:
     """The words that a search has found, (1, n_words); none where it has not."""
     if search is None or search.best is None:
         return np.zeros((1, len(tokens.keys)), dtype=bool)
     return search.best[None]
 
 
-def _result(search, holds):
+def _result(search: RemovalSearch, holds: bool) -> tuple[str, str, bool]:
     """Status, reason, and whether these are proved."""
     if search is None:
         return "unchanged", "", True
@@ -335,6 +358,6 @@ def _result(search, holds):
     return "failed", f"{sets} that the model was asked about is enough", False
 
 
-def _where(given, entries):
+def _where(given: NDArray[np.bool_], entries: list[str]) -> list[str]:
     """Entries, None where they are not given."""
     return [one if here else None for one, here in zip(entries, given, strict=True)]

@@ -1,8 +1,12 @@
 """Checks of an estimator whose fitted results are a table."""
 
+from __future__ import annotations
+
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -16,18 +20,21 @@ from sklearn_interpret.estimator_checks._tables import (
     prepared,
 )
 
+if TYPE_CHECKING:
+    from sklearn_interpret.effects._partial_dependence import PartialDependence
+
 # Numbers that are no part of a name, such as "x0".
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
-def check_tables_need_fit(estimator):
+def check_tables_need_fit(estimator: PartialDependence) -> None:
     """Before `fit` there is no table, text or dict."""
     for name in ("to_frame", "to_text", "to_dict"):
         with expect_error(NotFittedError, doing=f"{name} before fit"):
             getattr(prepared(estimator), name)()
 
 
-def check_frame_names_each_line(estimator):
+def check_frame_names_each_line(estimator: PartialDependence) -> None:
     """`to_frame` has columns of different names, and no line twice."""
     pandas = optional("pandas")
     for X in (numeric_table(), named_table()):
@@ -39,7 +46,7 @@ def check_frame_names_each_line(estimator):
         assert not table.reset_index().duplicated().any(), f"lines twice: {table}"
 
 
-def check_numbers_of_the_text_are_in_the_frame(estimator):
+def check_numbers_of_the_text_are_in_the_frame(estimator: PartialDependence) -> None:
     """Each number of `to_text`, rounded as it is, is one of `to_frame`."""
     optional("pandas")
     model = fitted(estimator, named_table())
@@ -54,7 +61,7 @@ def check_numbers_of_the_text_are_in_the_frame(estimator):
         assert near.any() or small, f"{number} is in the text, not in the table"
 
 
-def _numbers_in(entry):
+def _numbers_in(entry: float | list[float | str] | str) -> Iterator[float]:
     """Yield the numbers in an entry, those in its words as well."""
     if isinstance(entry, str):
         yield from _NUMBER.findall(entry.replace("\N{MINUS SIGN}", "-"))
@@ -65,7 +72,7 @@ def _numbers_in(entry):
         yield entry
 
 
-def check_dict_survives_json(estimator):
+def check_dict_survives_json(estimator: PartialDependence) -> None:
     """`to_dict` has the lines of `to_frame`, names and versions, in strict JSON."""
     optional("pandas")
     model = fitted(estimator, named_table())
@@ -83,7 +90,7 @@ def check_dict_survives_json(estimator):
         )
 
 
-def _finite(entry):
+def _finite(entry: float | str) -> float | str:
     """None for a number that JSON lacks."""
     is_number = isinstance(entry, float | np.floating)
     missing = entry is None or str(entry) in ("<NA>", "NaT")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,11 @@ from sklearn_interpret.surrogates._local_fits import (
     fit_locally,
 )
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.masks import Masks
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.surrogates._local_fits import LocalFit
+
 _LARGEST_SEED = np.iinfo(np.int32).max
 # Largest number of rows, evenly spaced in those of `fit`, and draws of `stability_`:
 # the cost of 50 explanations.
@@ -55,7 +60,7 @@ class Sampler(ABC):
     exact = False
 
     @abstractmethod
-    def neighbourhoods(self, rows):
+    def neighbourhoods(self, rows: Any) -> Self:
         """Yield the `Neighbourhood` of each row."""
 
 
@@ -84,12 +89,20 @@ class MaskSampler(Sampler):
         Seed of the draws. Samples with equal numbers of parts get the same masks.
     """
 
-    def __init__(self, response, split, draw, n_samples, kernel_width, seed):
+    def __init__(
+        self,
+        response: Any,
+        split: Callable[..., Any],
+        draw: Callable[..., Any],
+        n_samples: int,
+        kernel_width: None,
+        seed: list[int],
+    ) -> None:
         self.response, self.split, self.draw = response, split, draw
         self.n_samples, self.seed = n_samples, seed
         self.kernel_width = _WIDTH_OF_MASKS if kernel_width is None else kernel_width
 
-    def neighbourhoods(self, rows):
+    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the neighbourhood of each sample that `rows` iterates over."""
         masks_of = lru_cache(maxsize=8)(self._masks)
         for sample in rows:
@@ -108,7 +121,7 @@ class MaskSampler(Sampler):
                 complete=masks.complete,
             )
 
-    def _masks(self, n_parts):
+    def _masks(self, n_parts: int) -> Masks:
         rng = np.random.default_rng([*self.seed, n_parts])
         return self.draw(n_parts, self.n_samples, rng)
 
@@ -145,7 +158,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     # Advice for a better fidelity.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         if self.surrogate is not None:
             check_local_surrogate(self.surrogate)
         self._response, self._stability = response, None
@@ -160,15 +173,15 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         self._sampler = self._make_sampler([self._seed])
 
     @abstractmethod
-    def _fit_samplers(self, sample):
+    def _fit_samplers(self, sample: Sample) -> Self:
         """Set the attributes that all samplers use."""
 
     @abstractmethod
-    def _make_sampler(self, seed):
+    def _make_sampler(self, seed: list[int]) -> Self:
         """A sampler with draws from a seed, a list of int."""
 
     @abstractmethod
-    def _explanation(self, rows, fits, **fields):
+    def _explanation(self, rows: Any, fits: list[LocalFit], **fields: Any) -> Self:
         """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
     @empty_for_no_rows
@@ -207,7 +220,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             target_name=self._target_name,
         )
 
-    def _fits(self, rows, sampler):
+    def _fits(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
         """A `LocalFit` for each row."""
         fit = partial(
             fit_locally,
@@ -220,7 +233,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         parts = run(_fit_all, tasks, n_jobs=self.n_jobs)
         return [fit for part in parts for fit in part]
 
-    def _check_fidelity(self, fits):
+    def _check_fidelity(self, fits: list[LocalFit]) -> None:
         if self.min_fidelity is None:
             return
         # fmin: NaN only if no output has an R².
@@ -303,14 +316,14 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         return self._stability
 
 
-def _fit_all(fit, sampler, rows):
+def _fit_all(fit: Callable[..., Any], sampler: Sampler, rows: Any) -> list[LocalFit]:
     # The fits are too small for threads.
     with limit_threads(1):
         samples = counted(sampler.neighbourhoods(rows), rows.n_rows)
         return [fit(around) for around in samples]
 
 
-def _similarity(fits, n_features):
+def _similarity(fits: tuple[LocalFit, ...], n_features: int) -> float:
     """Mean Jaccard similarity of a row's strongest features between its fits."""
     found = []
     for output in range(fits[0].coefficients.shape[1]):

@@ -1,9 +1,13 @@
 """Fidelity of a global surrogate, by any score."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 
 from sklearn_interpret._core.statistics.losses import agreement, mean_r_squared
@@ -14,6 +18,9 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
     squeeze_outputs,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,13 @@ class Fidelity:
     predictions: SurrogatePredictions
     inspector: Any
 
-    def measure(self, rows, weights, responses, labels):
+    def measure(
+        self,
+        rows: Rows,
+        weights: NDArray[np.float64],
+        responses: NDArray[np.float64],
+        labels: NDArray[Any] | None,
+    ) -> float:
         """Fidelity on rows with weights (n,), responses (n, k) and labels of the model.
 
         Labels are None if the model predicts none.
@@ -60,12 +73,12 @@ class Fidelity:
             )
         return mean_r_squared(responses, mine, weights)
 
-    def _without_probabilities(self):
+    def _without_probabilities(self) -> Any:
         if self.predictions.has_probabilities:
             return f"the model's response is {self.predictions.response.method!r}"
         return f"{type(self.predictions.surrogate).__name__} has no predict_proba"
 
-    def _refuse_accuracy(self, labels):
+    def _refuse_accuracy(self, labels: Any) -> None:
         model = self.predictions.response.estimator
         why = self.predictions.why_no_labels()
         if not is_classifier(model):
@@ -75,7 +88,13 @@ class Fidelity:
         if why is not None:
             raise ValueError(f'scoring="accuracy" compares labels, but {why}.')
 
-    def _scored(self, rows, weights, responses, labels):
+    def _scored(
+        self,
+        rows: Any,
+        weights: NDArray[np.float64],
+        responses: NDArray[np.float64],
+        labels: Any,
+    ) -> Any:
         """A scikit-learn score, with the model's predictions as targets."""
         scorer = get_scorer(self.scoring)
         params = self._weights_for(scorer_takes_weights(scorer), weights)
@@ -83,11 +102,15 @@ class Fidelity:
         score = scored(scorer, self.inspector, rows.native, targets, **params)
         return self._checked(score)
 
-    def _compared(self, of_model, of_surrogate, weights):
+    def _compared(
+        self, of_model: Any, of_surrogate: Any, weights: NDArray[np.float64]
+    ) -> Any:
         params = self._weights_for(takes_weights(self.scoring), weights)
         return self._checked(self.scoring(of_model, of_surrogate, **params))
 
-    def _weights_for(self, taken, weights):
+    def _weights_for(
+        self, taken: list[NDArray[np.intp]], weights: NDArray[np.float64]
+    ) -> Any:
         if (weights == weights[0]).all():
             return {}
         if not taken:
@@ -97,7 +120,7 @@ class Fidelity:
             )
         return {"sample_weight": weights}
 
-    def _checked(self, score):
+    def _checked(self, score: float) -> Any:
         number = as_number(score)
         if number is None:
             raise ValueError(f"scoring={self.scoring!r} must be a number; got {score}.")

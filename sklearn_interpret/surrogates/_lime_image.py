@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -33,6 +33,13 @@ from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.surrogates._base import Sampler
+    from sklearn_interpret.surrogates._local_fits import LocalFit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +105,7 @@ class ImageExplanation(LocalExplanation):
     )
     _features_are_columns: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = np.shape(self.values)
         if self.feature_names is None and len(values) > 1:
             names = tuple(f"segment {segment}" for segment in range(values[1]))
@@ -310,7 +317,9 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     # Read by the estimator checks: pixels must be numbers.
     _takes_numbers_only = True
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(
+        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
+    ) -> Any:
         if not reset:
             check_is_fitted(self)
         rows, given = as_image_rows(X), given_shape(self.image_shape)
@@ -335,11 +344,11 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         _check_colour(self.hide_color, images)
         return images
 
-    def _fit_samplers(self, sample):
+    def _fit_samplers(self, sample: Sample) -> None:
         self._segments, self._images = None, sample.rows
         _ = sample.rows.pixels  # raises an error if pixels are not numbers
 
-    def _make_sampler(self, seed):
+    def _make_sampler(self, seed: list[int]) -> Sampler:
         return MaskSampler(
             self._response,
             partial(_parts, colour=self.hide_color),
@@ -349,12 +358,12 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
             seed,
         )
 
-    def _fits(self, rows, sampler):
+    def _fits(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
         if rows.segments is None:
             rows.segments = self._find_segments(rows)
         return super()._fits(rows, sampler)
 
-    def _find_segments(self, rows):
+    def _find_segments(self, rows: Images) -> list[NDArray[np.intp]]:
         """Segments of images, a list of arrays (height, width)."""
         segment = partial(
             _segments, function=self.segmentation, n_segments=self.n_segments
@@ -372,7 +381,9 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
             self._segments = np.stack(self._find_segments(self._images))
         return self._segments
 
-    def _explanation(self, rows, fits, **fields):
+    def _explanation(
+        self, rows: Any, fits: list[LocalFit], **fields: Any
+    ) -> LocalExplanation:
         sizes = [len(fit.coefficients) for fit in fits]
         found = fields_of(fits, list(map(np.arange, sizes)), max(sizes))
         return ImageExplanation(
@@ -383,12 +394,14 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         )
 
 
-def _parts(image, colour):
+def _parts(image: Any, colour: str) -> tuple[int, Callable[..., Any], int]:
     """An image for `MaskSampler`: number of segments, masker, copies per call."""
     return image.n_segments, image.masker(colour), image.at_once
 
 
-def _segments(image, function, n_segments):
+def _segments(
+    image: NDArray[np.float64], function: Callable[..., Any], n_segments: int
+) -> NDArray[np.intp]:
     """Segments of an image by the user's function or by k-means: (height, width)."""
     if function is None:
         return colour_segments(image, n_segments or default_number(image.shape))
@@ -397,13 +410,15 @@ def _segments(image, function, n_segments):
     )
 
 
-def _segment_all(segment, images):
+def _segment_all(
+    segment: Callable[..., Any], images: NDArray[np.float64]
+) -> list[NDArray[np.intp]]:
     # The images are too small for threads.
     with limit_threads(1):
         return [segment(image) for image in images]
 
 
-def _check_colour(colour, images):
+def _check_colour(colour: str, images: Images) -> None:
     """Refuse a colour that does not fit the images."""
     if colour is None:
         return

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,12 @@ from sklearn_interpret.surrogates._local_explanation import (
     r_squared_text,
 )
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.tokens import Splitter
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.surrogates._base import Sampler
+    from sklearn_interpret.surrogates._local_fits import LocalFit
 
 # Colours of words that raise and lower the response, from Okabe and Ito's palette,
 # which is safe for the colour-blind.
@@ -101,7 +107,7 @@ class TextExplanation(LocalExplanation):
     )
     _features_are_columns: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.conditions is not None:
             raise ValueError("conditions must be None: texts have none.")
@@ -175,14 +181,16 @@ class TextExplanation(LocalExplanation):
             outputs = [output_position(self.output_names, target)]
         return self._html(range(len(self))[row], outputs)
 
-    def _of_output(self, row, output):
+    def _of_output(
+        self, row: int, output: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Weights of a text's words, and a mask of those in use, for one output."""
         values, selected = self.values[row], self.selected[row]
         if values.ndim == 1:
             return values, selected
         return values[:, output], selected[:, output]
 
-    def _facts(self, row, output):
+    def _facts(self, row: int, output: int) -> Any:
         """Text of the response, the surrogate's prediction and the fidelity."""
         texts = {
             "predictions": lambda x: f"response {entry_text(x)}",
@@ -196,7 +204,7 @@ class TextExplanation(LocalExplanation):
             if array is not None
         )
 
-    def _html(self, row, outputs, most=None):
+    def _html(self, row: int, outputs: Any, most: int | None = None) -> Any:
         """HTML of the first `most` pieces of a text, highlighted for each output."""
         weights = [self._of_output(row, output)[0] for output in outputs]
         largest = max((np.abs(w).max(initial=0.0) for w in weights), default=0.0)
@@ -215,7 +223,9 @@ class TextExplanation(LocalExplanation):
         # Lone surrogates cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
-    def _marked(self, row, weights, largest, most):
+    def _marked(
+        self, row: int, weights: NDArray[np.float64], largest: float, most: int
+    ) -> Any:
         """HTML of a text, with its weighted words in tags."""
         pieces, features = self.tokens[row], self.token_features[row]
         shown = []
@@ -249,7 +259,7 @@ class TextExplanation(LocalExplanation):
         return f"<div><div>{escape(head)}</div>{''.join(blocks)}</div>"
 
 
-def highlight(weight, largest):
+def highlight(weight: float, largest: float) -> float:
     """Opacity of the colour behind a word; zero if its weight is rounding error.
 
     Parameters
@@ -404,10 +414,10 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         **TextInputMixin._text_constraints,
     }
 
-    def _fit_samplers(self, sample):
+    def _fit_samplers(self, sample: Sample) -> None:
         self._split = self._make_splitter()
 
-    def _make_sampler(self, seed):
+    def _make_sampler(self, seed: list[int]) -> Sampler:
         split = partial(
             _parts, split=self._split, like=self._like, mask_token=self.mask_token
         )
@@ -415,7 +425,9 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
             self._response, split, sized_masks, self.n_samples, self.kernel_width, seed
         )
 
-    def _explanation(self, rows, fits, **fields):
+    def _explanation(
+        self, rows: Any, fits: list[LocalFit], **fields: Any
+    ) -> LocalExplanation:
         texts = [self._split(text) for text in rows]
         numbers = {}
         places = [
@@ -434,12 +446,14 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         )
 
 
-def _parts(text, split, like, mask_token):
+def _parts(
+    text: str, split: Splitter, like: Any, mask_token: None
+) -> tuple[int, Callable[..., Any], int]:
     """A text for `MaskSampler`: number of words, masker, copies per call."""
     tokens = split(text)
     size = copied_bytes(text, tokens, mask_token)
 
-    def make_copies(kept):
+    def make_copies(kept: NDArray[np.bool_]) -> list[str]:
         return like.like(tokens.copies(kept, mask_token))
 
     return len(tokens.keys), make_copies, batch_rows(size)

@@ -1,9 +1,13 @@
 """Surrogates fitted to the samples around a row."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
@@ -21,8 +25,11 @@ from sklearn_interpret._model.responses.predictors import (
 )
 from sklearn_interpret._model.surrogates.surrogate_predictions import check_surrogate
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def least_angles(moments, output, size):
+
+def least_angles(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The first `size` features of least angle regression."""
     cross = moments.cross[:, output]
     varying = np.flatnonzero(moments.gram.diagonal() > 0)
@@ -54,7 +61,7 @@ SELECTIONS = {
 }
 
 
-def check_local_surrogate(surrogate):
+def check_local_surrogate(surrogate: BaseEstimator) -> None:
     """Refuse estimators that cannot be fitted to weighted responses."""
     check_surrogate(surrogate)
     name = type(surrogate).__name__
@@ -126,13 +133,18 @@ class LocalFit:
     fidelity: np.ndarray
     linear: bool
 
-    def strongest(self, output):
+    def strongest(self, output: int) -> NDArray[np.intp]:
         """Features in use, those of the largest coefficients first."""
         used = np.flatnonzero(self.selected[:, output])
         return used[largest_first(np.abs(self.coefficients[used, output]))]
 
 
-def fit_locally(samples, n_features, selection, surrogate=None):
+def fit_locally(
+    samples: Neighbourhood,
+    n_features: int | None,
+    selection: str,
+    surrogate: BaseEstimator | None = None,
+) -> LocalFit:
     """Select features of a neighbourhood and fit a surrogate to them for each output.
 
     Parameters
@@ -200,7 +212,7 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     )
 
 
-def _read(model, mean_response):
+def _read(model: BaseEstimator, mean_response: Any) -> Any:
     """Coefficients and intercept of a user's surrogate, and whether it is linear."""
     if hasattr(model, "coef_"):
         return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]), True
@@ -212,7 +224,11 @@ def _read(model, mean_response):
     )
 
 
-def fields_of(fits, places=None, n_features=None):
+def fields_of(
+    fits: list[LocalFit],
+    places: list[NDArray[np.intp]] | None = None,
+    n_features: int | None = None,
+) -> dict[str, NDArray[Any]]:
     """Fields of a `LocalExplanation` from the surrogates of all rows.
 
     Parameters
@@ -243,7 +259,11 @@ def fields_of(fits, places=None, n_features=None):
     return fields
 
 
-def _stacked(arrays, places, n_features):
+def _stacked(
+    arrays: list[NDArray[Any]],
+    places: list[NDArray[np.intp]] | None,
+    n_features: int | None,
+) -> NDArray[Any]:
     """Stacked arrays (p, k), each at its places among all features."""
     if places is None:
         return np.stack(arrays)
@@ -254,7 +274,7 @@ def _stacked(arrays, places, n_features):
     return stacked
 
 
-def by_output(arrays):
+def by_output(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Arrays (..., k) without the axis of outputs if there is a single one."""
     return {
         name: array[..., 0] if array.shape[-1] == 1 else array
