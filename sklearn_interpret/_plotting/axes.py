@@ -1,10 +1,14 @@
 """Axes to draw on, their layout, and legends; matplotlib is imported late."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._plotting.labels import (
     ALONGSIDE_PER_INCH,
@@ -14,6 +18,10 @@ from sklearn_interpret._plotting.labels import (
     shorten,
     shorten_all,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Sizes in inches.
 PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
@@ -27,7 +35,7 @@ BELOW = "below"  # label of the lower axes of a panel
 LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7  # height of a line, width of a handle
 
 
-def import_late(module, caller):
+def import_late(module: str, caller: str) -> Any:
     """Import an optional package, or a module of it, when `caller` needs it."""
     try:
         return import_module(module)
@@ -38,7 +46,9 @@ def import_late(module, caller):
         ) from error
 
 
-def merged_style(defaults, given, artist):
+def merged_style(
+    defaults: dict[str, Any], given: dict[str, Any] | None, artist: type
+) -> dict[str, Any]:
     """Keyword arguments of an artist: `defaults`, overruled by what the user gave.
 
     Parameters
@@ -80,7 +90,14 @@ class Canvas:
     frame: object = None  # the axes given that was divided up
 
 
-def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
+def take_axes(
+    ax: NDArray[Any] | None,
+    slots: list[Slot],
+    *,
+    n_columns: int,
+    caller: str,
+    panel_size: NDArray[np.float64] | tuple[float, float] | None = None,
+) -> Canvas:
     """Axes for panels: a new figure's, one given axes (divided up), or all as given.
 
     Parameters
@@ -122,7 +139,16 @@ def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
     return _grid(ax.figure, place, shape, slots, frame=ax)
 
 
-def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
+def take_stacks(
+    ax: Axes,
+    heights: tuple[float, float],
+    *,
+    n_stacks: int,
+    width: float,
+    around: float,
+    n_columns: int,
+    caller: str,
+) -> NDArray[Any]:
     """Pairs of axes (2, n_stacks), one above the other, each with its own margins.
 
     `ax` is as in `take_axes`: an array has the upper axes first. `heights` are those of
@@ -157,27 +183,27 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
     return axes
 
 
-def axes_inches(ax):
+def axes_inches(ax: Axes) -> tuple[float, float]:
     """Present width and height of an axes, in inches."""
     box = ax.get_position()
     width, height = ax.figure.figure.get_size_inches()
     return box.width * width, box.height * height
 
 
-def letters_along(ax, side):
+def letters_along(ax: Axes, side: int) -> int:
     """Characters of a label along the width (0) or height (1) of an axes."""
     size = ax.yaxis.label.get_size() / 10  # the style's
     return int(axes_inches(ax)[side] * ALONGSIDE_PER_INCH / size)
 
 
-def is_constrained(figure):
+def is_constrained(figure: Figure) -> bool:
     """Whether the figure has matplotlib's constrained layout."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
 
 
-def make_room(figure):
+def make_room(figure: Figure) -> None:
     """Widen the margins of a figure without a layout until all texts fit."""
     from matplotlib.transforms import Bbox
 
@@ -198,7 +224,7 @@ def make_room(figure):
         figure.subplots_adjust(left=left, bottom=bottom, right=right, top=top)
 
 
-def _is_unarranged(figure):
+def _is_unarranged(figure: Figure) -> bool:
     """Whether the figure has no layout, and no axes placed by hand."""
     if figure is not figure.figure or len(figure.axes) > MANY:
         return False  # figures within others share their margins
@@ -206,7 +232,7 @@ def _is_unarranged(figure):
     return figure.get_layout_engine() is None and all(gridded)
 
 
-def grid_shape(n_panels, n_columns):
+def grid_shape(n_panels: int, n_columns: int) -> tuple[int, int]:
     """Rows and columns, the panels evened out over the rows.
 
     Examples
@@ -219,7 +245,7 @@ def grid_shape(n_panels, n_columns):
     return n_rows, -(-n_panels // n_rows)
 
 
-def figure_size(shape, slots):
+def figure_size(shape: tuple[int, int], slots: list[Slot]) -> tuple[float, float]:
     """Width and height of a figure for the panels, in inches."""
     n_rows, n_columns = shape
     extra = BELOW_HEIGHT if any(slot.below for slot in slots) else 0.0
@@ -232,14 +258,14 @@ def figure_size(shape, slots):
     return (width + side) * n_columns, sum(heights) + extra * n_rows
 
 
-def _row_heights(shape, slots):
+def _row_heights(shape: tuple[int, int], slots: list[Slot]) -> list[float]:
     """Height in inches of the panels of each row."""
     n_rows, n_columns = shape
     rows = [slots[row * n_columns : (row + 1) * n_columns] for row in range(n_rows)]
     return [max([PANEL_HEIGHT, *(slot.height for slot in row)]) for row in rows]
 
 
-def fixed_spaces(shape, size, slots):
+def fixed_spaces(shape: Any, size: int, slots: list[Slot]) -> Any:
     """Margins and gaps of a grid of many panels, as arguments of GridSpec."""
     # Constrained layout measures each label, which takes minutes for hundreds.
     bars = any(slot.bar for slot in slots)
@@ -261,11 +287,11 @@ def fixed_spaces(shape, size, slots):
     }
 
 
-def _n_axes(slots):
+def _n_axes(slots: list[Slot]) -> int:
     return len(slots) + sum(slot.below for slot in slots)
 
 
-def _dividable_place(ax, n_axes, caller):
+def _dividable_place(ax: Axes, n_axes: int, caller: str) -> Any:
     """The place of an axes in a grid, which is to hold several."""
     place = ax.get_subplotspec()
     if ax.axison and place is not None:
@@ -281,7 +307,13 @@ def _dividable_place(ax, n_axes, caller):
     )
 
 
-def _grid(figure, place, shape, slots, frame=None):
+def _grid(
+    figure: Figure,
+    place: Any,
+    shape: tuple[int, int],
+    slots: list[Slot],
+    frame: None = None,
+) -> Canvas:
     """A grid of axes in the place of one axes, or in a whole figure (None)."""
     n_rows, n_columns = shape
     step = 2 if any(slot.below for slot in slots) else 1
@@ -322,7 +354,7 @@ def _grid(figure, place, shape, slots, frame=None):
     return Canvas(figure, axes, main, below, place is None, starts_row, frame)
 
 
-def _given_axes(ax, slots, kind):
+def _given_axes(ax: NDArray[Any], slots: list[Slot], kind: type) -> Canvas:
     """The axes of an array, as they are."""
     axes = np.asarray(ax, dtype=object)
     flat = [one for one in axes.flat if one is not None]
@@ -343,7 +375,14 @@ def _given_axes(ax, slots, kind):
     return Canvas(flat[0].figure, axes, flat[: len(slots)], below, False, None)
 
 
-def add_legend(canvas, handles, labels, note=None, *, earlier=None):
+def add_legend(
+    canvas: Canvas,
+    handles: list[Any],
+    labels: list[str],
+    note: str | None = None,
+    *,
+    earlier: None = None,
+) -> Any:
     """A legend below the panels of an own figure, else above or in the first panel.
 
     The figure grows by its height. Above the panels a title has its place. The `note`
@@ -378,13 +417,13 @@ def add_legend(canvas, handles, labels, note=None, *, earlier=None):
     return named_legend(canvas.figure, handles, labels, **looks)
 
 
-def _n_lines(canvas, labels, note):
+def _n_lines(canvas: Canvas, labels: list[str], note: str | None) -> int:
     """Lines of a legend below the panels."""
     n_columns = legend_columns(labels, canvas.figure.get_figwidth())
     return -(-len(labels) // n_columns) + (note.count("\n") + 1 if note else 0)
 
 
-def _place_of_legend(ax, _, renderer):
+def _place_of_legend(ax: Axes, _: Any, renderer: Any) -> Any:
     """Box above an axes that its legend takes up, in shares of the figure."""
     from matplotlib.transforms import Bbox
 
@@ -396,14 +435,14 @@ def _place_of_legend(ax, _, renderer):
     return place.transformed(ax.figure.transSubfigure.inverted())
 
 
-def legend_entries(legend):
+def legend_entries(legend: Any) -> Any:
     """Handles by label of a legend, and its note."""
     labels = [text.get_text().replace(r"\$", "$") for text in legend.get_texts()]
     entries = dict(zip(labels, legend.legend_handles, strict=True))
     return entries, legend.get_title().get_text() or None
 
 
-def legend_columns(labels, width):
+def legend_columns(labels: list[str], width: float) -> int:
     """Number of columns of a legend that fit into a width in inches."""
     sizes = [len(shorten(x)) / CHARACTERS_PER_INCH + HANDLE_WIDTH for x in labels]
     for n_columns in range(len(labels), 1, -1):
@@ -413,7 +452,14 @@ def legend_columns(labels, width):
     return 1
 
 
-def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
+def named_legend(
+    owner: Axes | Figure,
+    handles: list[Any] | tuple[Any, ...],
+    labels: list[int | str] | tuple[str, ...],
+    *,
+    most: int = NAME_WIDTH,
+    **looks: Any,
+) -> Any:
     """A legend of an axes or a figure whose labels are drawn literally.
 
     Parameters
@@ -437,13 +483,21 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
     return legend
 
 
-def has_side_room(ax):
+def has_side_room(ax: Axes) -> bool:
     """Whether the figure makes room for what is to the right of an axes."""
     alone = ax.figure.axes == [ax] and _is_unarranged(ax.figure)
     return alone or is_constrained(ax.figure)
 
 
-def side_legend(ax, handles, labels, *, title=None, corner="upper right", **looks):
+def side_legend(
+    ax: Axes,
+    handles: list[Any],
+    labels: list[int | str],
+    *,
+    title: str | None = None,
+    corner: str = "upper right",
+    **looks: Any,
+) -> Any:
     """A legend to the right of an axes, or in its corner if it has no room there.
 
     None without handles.

@@ -1,6 +1,14 @@
 """Colours that stand out on the paper of any style, to colour-blind readers too."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Okabe & Ito's colours, those of little contrast against white last, yellow left out;
 # and five, found by a search, that stand out against white (2) and black (3) and are as
@@ -34,7 +42,7 @@ CLEARLY = 1.25  # a changed colour gets this multiple of the least contrast
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
-def contrast(first, second):
+def contrast(first: str, second: str | tuple[float, float, float]) -> float:
     """Ratio of the luminances of two colours: 1 (the same) to 21 (black on white).
 
     Examples
@@ -47,7 +55,7 @@ def contrast(first, second):
     return float((light + 0.05) / (dark + 0.05))
 
 
-def _luminance(colour):
+def _luminance(colour: NDArray[np.float64] | str | tuple[float, float, float]) -> float:
     from matplotlib.colors import to_rgb
 
     rgb = np.array(to_rgb(colour))
@@ -56,7 +64,7 @@ def _luminance(colour):
     )
 
 
-def paper(ax):
+def paper(ax: Axes) -> tuple[float, float, float]:
     """Colour of the background of an axes."""
     from matplotlib.colors import to_rgb, to_rgba
 
@@ -67,7 +75,7 @@ def paper(ax):
     return tuple(behind.tolist())
 
 
-def ink(ax):
+def ink(ax: Axes) -> str:
     """Colour of text on an axes: the style's if it is readable, else black or white."""
     import matplotlib
 
@@ -75,17 +83,17 @@ def ink(ax):
     return own if contrast(own, behind) >= READ else text_on(behind)
 
 
-def text_on(colour):
+def text_on(colour: NDArray[np.float64] | tuple[float, float, float]) -> str:
     """Black or white, whichever has more contrast with a colour."""
     return max("black", "white", key=lambda each: contrast(each, colour))
 
 
-def shade(ax, share):
+def shade(ax: Axes, share: float) -> tuple[float, float, float]:
     """A mixture of an axes' paper (0) and its ink (1)."""
     return mixed(paper(ax), ink(ax), share)
 
 
-def mixed(first, second, share):
+def mixed(first: Any, second: str, share: float) -> tuple[float, float, float]:
     """A mixture of one colour (0) and another (1)."""
     from matplotlib.colors import to_rgb
 
@@ -93,7 +101,9 @@ def mixed(first, second, share):
     return tuple(((1 - share) * first + share * second).tolist())
 
 
-def seen(colour, ax, least=SEEN):
+def seen(
+    colour: NDArray[np.float64] | str, ax: Axes, least: float = SEEN
+) -> NDArray[np.float64] | str:
     """The colour, mixed with the ink of an axes until it stands out there."""
     behind, end, found = paper(ax), ink(ax), colour
     if contrast(colour, behind) < least:
@@ -104,7 +114,7 @@ def seen(colour, ax, least=SEEN):
     return found
 
 
-def colours(n):
+def colours(n: int) -> list[str]:
     """`n` colours that colour-blind readers can distinguish; draw them as `seen`.
 
     Parameters
@@ -125,7 +135,7 @@ def colours(n):
     return list(map(to_hex, shades))
 
 
-def unused_colours(wanted, ax):
+def unused_colours(wanted: list[str], ax: Axes) -> list[str]:
     """The colours, with others in place of those that lines of an axes have already."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_hex
@@ -142,7 +152,7 @@ def unused_colours(wanted, ax):
     return found
 
 
-def strength_map(ax):
+def strength_map(ax: Axes) -> Any:
     """Colours from weak to strong: strong ones have more contrast with the paper."""
     import matplotlib
 
@@ -150,7 +160,7 @@ def strength_map(ax):
     return matplotlib.colormaps[f"{SEQUENTIAL_MAP}{backwards}"]
 
 
-def feature_map(ax):
+def feature_map(ax: Axes) -> Any:
     """Colours from low to high that stand out on an axes, and against grey."""
     import matplotlib
     from matplotlib.colors import ListedColormap
@@ -160,6 +170,6 @@ def feature_map(ax):
     return ListedColormap(shades, name="low_to_high")
 
 
-def sign_colours(values):
+def sign_colours(values: NDArray[np.float64]) -> NDArray[Any]:
     """The colour of each number's sign, grey for zero; draw it as `seen`."""
     return np.where(values > 0, UP_COLOUR, np.where(values < 0, DOWN_COLOUR, "0.4"))

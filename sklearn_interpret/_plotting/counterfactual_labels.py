@@ -1,6 +1,9 @@
 """Words on the rows found for a row: the model's answers, and the distances."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import (
     column_texts,
@@ -18,7 +21,7 @@ class CounterfactualLabelsMixin:
     `row` is the explained row, `found` the positions of rows found for it.
     """
 
-    def _title(self, row, found):
+    def _title(self, row: int, found: NDArray[np.intp]) -> list[str]:
         """Responses before and after, and distances of the rows found."""
         explanation = self.explanation
         lines = []
@@ -31,7 +34,7 @@ class CounterfactualLabelsMixin:
             lines.append(self._distances(row, found))
         return lines or [self._of_row(explanation.status[row])]
 
-    def _distances(self, row, found):
+    def _distances(self, row: int, found: NDArray[np.intp]) -> str:
         """Distances of the rows found, and proved bounds."""
         explanation = self.explanation
         sizes = ", ".join(map(number_text, explanation.distances[found]))
@@ -44,7 +47,7 @@ class CounterfactualLabelsMixin:
             text += f" (at least {bound} is needed)"
         return text
 
-    def _responses_of(self, row, found):
+    def _responses_of(self, row: int, found: Any) -> Any:
         """Responses to the row, and to the rows found if they are known."""
         explanation = self.explanation
         values = np.array(explanation.original_predictions[row])[None]
@@ -52,14 +55,14 @@ class CounterfactualLabelsMixin:
             values = np.concatenate([values, explanation.predictions[found]])
         return values
 
-    def _answers(self, row, found, values):
+    def _answers(self, row: int, found: Any, values: NDArray[np.float64]) -> Any:
         """Classes of the row and of the rows found."""
         before, after = self.explanation.original_answers, self.explanation.answers
         if before is None or after is None:
             return [self.explanation.output_names[k] for k in values.argmax(axis=1)]
         return [*before[[row]].tolist(), *after[found].tolist()]
 
-    def _responses(self, row, found):
+    def _responses(self, row: int, found: Any) -> Any:
         """Name of the response, and texts of its values before and after."""
         names, values = self.explanation.output_names, self._responses_of(row, found)
         if values.ndim == 2 and self.target is None:

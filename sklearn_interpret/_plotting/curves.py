@@ -1,9 +1,19 @@
 """Lines, bands, rugs and histograms on given axes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._plotting.colours import ink, paper, seen, shade, text_on
 from sklearn_interpret._plotting.labels import literal, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret.explanations._rules import Condition
 
 MAX_RUG_TICKS = 200  # more values are drawn by quantiles
 FEW_POINTS = 12  # lines of at most this number of points mark them
@@ -13,7 +23,16 @@ MAX_BINS = 50
 STEP_TOLERANCE = 1e-3  # deviation of values from equal steps, in steps
 
 
-def draw_line(ax, x, y, colour, style, *, as_points=False, across=False):
+def draw_line(
+    ax: Axes,
+    x: NDArray[np.float64] | list[float],
+    y: NDArray[np.float64] | list[float],
+    colour: str,
+    style: dict[str, Any] | None,
+    *,
+    as_points: bool = False,
+    across: bool = False,
+) -> Any:
     """A line, or points alone; a line of few points has markers.
 
     Here and below, `across` exchanges the axes.
@@ -29,7 +48,16 @@ def draw_line(ax, x, y, colour, style, *, as_points=False, across=False):
     return line
 
 
-def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False, across=False):
+def draw_thin_lines(
+    ax: Axes,
+    x: NDArray[np.float64],
+    curves: NDArray[np.float64] | list[NDArray[np.float64]],
+    colour: str | tuple[float, float, float],
+    style: dict[str, Any] | None,
+    *,
+    as_points: bool = False,
+    across: bool = False,
+) -> list[Any]:
     """One thin line, or row of small points, for each of `curves` (n, G)."""
     looks = {"color": seen(colour, ax), "linewidth": 0.9, "alpha": 0.45, "zorder": 2.5}
     if as_points or len(x) == 1:
@@ -41,7 +69,9 @@ def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False, across=Fal
     return lines
 
 
-def draw_aside(ax, x, values, colours, text):
+def draw_aside(
+    ax: Axes, x: float, values: NDArray[np.float64], colours: list[str], text: str
+) -> list[Any]:
     """Hollow marks to the right of the lines, with a name above or below them."""
     low = np.mean(values) < np.mean(ax.get_ylim())
     ax.text(
@@ -63,7 +93,15 @@ def draw_aside(ax, x, values, colours, text):
     ]
 
 
-def draw_curves(ax, x, curves, colours, style, *, across=False):
+def draw_curves(
+    ax: Axes,
+    x: NDArray[np.float64],
+    curves: NDArray[np.float64],
+    colours: list[str],
+    style: None,
+    *,
+    across: bool = False,
+) -> Any:
     """Many transparent curves (n, G) as one artist, of one colour or one each."""
     from matplotlib.collections import LineCollection
 
@@ -81,7 +119,17 @@ def draw_curves(ax, x, curves, colours, style, *, across=False):
     return ax.add_collection(collection)
 
 
-def draw_band(ax, x, low, high, colour, style, *, as_points=False, across=False):
+def draw_band(
+    ax: Axes,
+    x: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    colour: str,
+    style: None,
+    *,
+    as_points: bool = False,
+    across: bool = False,
+) -> Any:
     """A band around a line, or error bars around points."""
     if as_points or len(x) == 1:
         draw = ax.hlines if across else ax.vlines
@@ -97,7 +145,9 @@ def draw_band(ax, x, low, high, colour, style, *, as_points=False, across=False)
     return band
 
 
-def rug_ticks(values, low, high):
+def rug_ticks(
+    values: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
     """Values within [low, high]; quantiles of them where there are many."""
     values = np.sort(values[(values >= low) & (values <= high)])
     if len(values) > MAX_RUG_TICKS:
@@ -106,14 +156,18 @@ def rug_ticks(values, low, high):
     return values
 
 
-def draw_rug(ax, values, low, high, style):
+def draw_rug(
+    ax: Axes, values: NDArray[np.float64], low: float, high: float, style: None
+) -> Any:
     """Ticks at the bottom for the data between the ends of the curve."""
     ticks = rug_ticks(values, low, high)
     segments = [[(tick, 0.0), (tick, RUG_HEIGHT)] for tick in ticks]
     return _at_bottom(ax, segments, {"linewidths": 0.7, "alpha": 0.55}, style)
 
 
-def draw_shares(ax, shares, style, *, across=False):
+def draw_shares(
+    ax: Axes, shares: NDArray[np.float64], style: None, *, across: bool = False
+) -> Any:
     """Bars at the bottom (left) for the share of the data at each level."""
     scale = BAR_HEIGHT / max(shares.max(initial=0.0), 1e-300)
     segments = [
@@ -124,7 +178,7 @@ def draw_shares(ax, shares, style, *, across=False):
     return _at_bottom(ax, segments, looks, style, across=across)
 
 
-def rug_handle(rug, *, across=False):
+def rug_handle(rug: Any, *, across: bool = False) -> Any:
     """Handle of a legend for a rug, or for bars of shares."""
     from matplotlib.lines import Line2D
 
@@ -140,7 +194,13 @@ def rug_handle(rug, *, across=False):
     )
 
 
-def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
+def draw_histogram(
+    ax: Axes,
+    values: NDArray[np.float64],
+    style: dict[str, tuple[float, float, float]] | None,
+    *,
+    height: float = HISTOGRAM_HEIGHT,
+) -> Any:
     """A histogram of the values at the bottom; its `height` is a share of the axes."""
     from matplotlib.collections import PolyCollection
 
@@ -159,7 +219,9 @@ def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
     return ax.add_collection(bars, autolim=False)
 
 
-def _histogram(values, widest):
+def _histogram(
+    values: NDArray[np.float64], widest: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
     """Left and right ends of the bars, and the number of values in each.
 
     Few distinct values have a bar each, of at most the width `widest`. Bars of whole
@@ -181,7 +243,14 @@ def _histogram(values, widest):
     return edges[:-1], edges[1:], np.bincount(places, minlength=n_bins)
 
 
-def _at_bottom(ax, segments, looks, style, *, across=False):
+def _at_bottom(
+    ax: Axes,
+    segments: list[list[tuple[float, float]]],
+    looks: dict[str, Any],
+    style: None,
+    *,
+    across: bool = False,
+) -> Any:
     from matplotlib.collections import LineCollection
 
     transform = ax.get_xaxis_transform()
@@ -195,12 +264,14 @@ def _at_bottom(ax, segments, looks, style, *, across=False):
     return ax.add_collection(collection, autolim=False)
 
 
-def note_empty(ax, text):
+def note_empty(ax: Axes, text: str) -> None:
     """Write in the middle of the axes why nothing is drawn."""
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center")
 
 
-def name_axes(ax, x=None, y=None, title=None):
+def name_axes(
+    ax: Axes, x: Condition | str | None = None, y: str | None = None, title: Any = None
+) -> None:
     """Set those labels that are given; names are drawn literally."""
     if x is not None:
         ax.set_xlabel(literal(wrapped(x)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from io import BytesIO
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import Splits
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -51,6 +51,17 @@ from sklearn_interpret.explanations._selection import (
     take_rows,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret.explanations._base import BaseExplanation
+    from sklearn_interpret.explanations._interactions import InteractionExplanation
+
 # Largest number of names in the description of a display.
 MOST_SHOWN = 5
 # Parameters of `plot` that limit how much is drawn; None sets no limit.
@@ -76,12 +87,12 @@ class DisplayMixin:
     # Accepted values of parameters of `plot`.
     _options: ClassVar[dict[str, tuple[str, ...]]] = {}
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "plot" in vars(cls):
             cls.plot = _prepared(cls.plot)
 
-    def __repr__(self):
+    def __repr__(self) -> Any:
         held = getattr(self, "explanation", self)
         parts = [] if held is self else [f"{len(held)} row{'s'[: len(held) != 1]}"]
         for what in ("feature", "output"):
@@ -93,7 +104,7 @@ class DisplayMixin:
                 parts.append(f"{count}: {', '.join(shown)}")
         return f"{type(self).__name__}({'; '.join(parts)})"
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> Any:
         """Return the figure for a notebook, unless pyplot is about to show it there."""
         from matplotlib.pyplot import fignum_exists
 
@@ -105,32 +116,50 @@ class DisplayMixin:
         return buffer.getvalue()
 
     @classmethod
-    def _takers(cls, method):
+    def _takers(
+        cls, method: str
+    ) -> list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]]:
         """Names that users of a method may set, each with its documentation."""
         return [(keyword_names(cls.plot), cls.plot)]
 
-    def _take(self, ax, size=(SINGLE_WIDTH, SINGLE_HEIGHT)):
+    def _take(
+        self, ax: Axes, size: tuple[float, float] = (SINGLE_WIDTH, SINGLE_HEIGHT)
+    ) -> Axes:
         """The given axes, or one in a new figure of this size in inches."""
         (self.ax_,) = self._make_canvas(ax, 1, 1, size).main
         return self.ax_
 
-    def _take_grid(self, ax, n_panels, n_columns, size):
+    def _take_grid(
+        self,
+        ax: Axes,
+        n_panels: int,
+        n_columns: int,
+        size: NDArray[np.float64] | tuple[float, float] | None,
+    ) -> Canvas:
         """A canvas of panels; in a new figure each has this size in inches."""
         canvas = self._make_canvas(ax, n_panels, n_columns, size)
         self.axes_ = np.array(canvas.main, dtype=object)
         return canvas
 
-    def _make_canvas(self, ax, n_panels, n_columns, size):
+    def _make_canvas(
+        self,
+        ax: Axes,
+        n_panels: int,
+        n_columns: int,
+        size: NDArray[np.float64] | tuple[float, float] | None,
+    ) -> Canvas:
         looks = {"caller": f"{type(self).__name__}.plot", "panel_size": size}
         canvas = take_axes(ax, [Slot()] * n_panels, n_columns=n_columns, **looks)
         self.figure_ = canvas.figure
         return canvas
 
-    def _named_outputs(self, n_outputs):
+    def _named_outputs(
+        self, n_outputs: int
+    ) -> list[bool | int | str] | range | tuple[int, ...]:
         """Names of the outputs; positions where they have none."""
         return range(n_outputs) if self.output_names is None else self.output_names
 
-    def _frame(self, *parts, whole=None):
+    def _frame(self, *parts: dict[str, Any], whole: str | None = None) -> DataFrame:
         """A DataFrame of parts below each other, each of columns by name.
 
         `whole` is a column of whole numbers, missing where a part lacks it; it becomes
@@ -142,26 +171,32 @@ class DisplayMixin:
             table[whole] = table.pop(whole).astype("Int64")
         return table
 
-    def _pandas(self):
+    def _pandas(self) -> Any:
         return import_late("pandas", f"{type(self).__name__}.to_frame")
 
-    def _call(self, inspectors, target_name, unit):
+    def _call(
+        self, inspectors: list[ResultsMixin], target_name: str | None, unit: None
+    ) -> None:
         """Set the name of the target, and the unit of the response, for labels."""
         if target_name is None and inspectors:
             target_name = getattr(inspectors[0], "_target_name", None)
         self.target_name, self.unit = target_name, unit
 
-    def _response_label(self, output_names, output=None):
+    def _response_label(
+        self,
+        output_names: list[bool | int | str] | tuple[bool | int, ...] | None,
+        output: int | None = None,
+    ) -> str:
         """Name of the response of the one output drawn, or of all."""
         output = drawn_output(self.response_name, output_names, output)
         return response_label(self.response_name, output, self.target_name, self.unit)
 
 
-def _prepared(plot):
+def _prepared(plot: Callable[..., Any]) -> Callable[..., Any]:
     """A `plot` that checks parameters, and makes room for texts around given axes."""
 
     @wraps(plot)
-    def drawn(self, ax=None, **looks):
+    def drawn(self, ax: NDArray[Any] | None = None, **looks: Any) -> Self:
         for name, value in looks.items():
             if name in COUNTS:
                 check_count(value, name)
@@ -273,7 +308,14 @@ default=None
         return cls._of_estimator(estimator, data, params, names, ax)
 
     @classmethod
-    def _of_estimator(cls, estimator, data, params, names, ax):
+    def _of_estimator(
+        cls,
+        estimator: Any,
+        data: Data,
+        params: dict[str, Any],
+        names: tuple[None, None],
+        ax: Axes,
+    ) -> Display:
         """The display of an estimator, drawn.
 
         `names` are those of the target and of the unit of the response.
@@ -297,11 +339,11 @@ default=None
 
     @classmethod
     @abstractmethod
-    def _from_inspector(cls, inspector, data):
+    def _from_inspector(cls, inspector: ResultsMixin, data: Data) -> Self:
         """The display of a fitted inspector's results, and of rows (a `Data`)."""
 
     @classmethod
-    def _data(cls, data, fitted):
+    def _data(cls, data: Data, fitted: bool) -> Data:
         """Rows to inspect, without weights that belong to the drawn rows."""
         if data.X is None and fitted and cls._shows_rows:
             raise ValueError(f"{cls.__name__} shows rows: pass X.")
@@ -310,17 +352,19 @@ default=None
         )
 
     @classmethod
-    def _parameter_names(cls):
+    def _parameter_names(cls) -> set[str]:
         """Names of the parameters of a predictor's inspector."""
         return parameter_names(cls._kinds[0])
 
     @classmethod
-    def _choice_names(cls):
+    def _choice_names(cls) -> frozenset[str] | set[str]:
         """Keywords of `_from_inspector` that users may set."""
         return cls._choices
 
     @classmethod
-    def _takers(cls, method):
+    def _takers(
+        cls, method: str
+    ) -> list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]]:
         choices = cls._choice_names()
         takers = [(choices, cls), *super()._takers(method)]
         if method == "from_explanation":
@@ -331,7 +375,9 @@ default=None
         return [inspector, (choices, maker), *takers]
 
     @classmethod
-    def _split(cls, params, fitted):
+    def _split(
+        cls, params: dict[str, Any], fitted: bool
+    ) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
         """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
         parameters, choices, looks = split_keywords(params, takers)
@@ -427,7 +473,15 @@ default=None
         return cls._of_folds(cv_results, data, params, names, ax)
 
     @classmethod
-    def _of_folds(cls, cv_results, data, params, names, ax, **settings):
+    def _of_folds(
+        cls,
+        cv_results: dict[str, list[BaseEstimator]],
+        data: Data,
+        params: dict[str, Any],
+        names: tuple[None, None],
+        ax: Axes,
+        **settings: Any,
+    ) -> Any:
         """The display of the models of a cross-validation, drawn."""
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
@@ -455,7 +509,7 @@ default=None
 
     @classmethod
     @abstractmethod
-    def _from_folds(cls, *fitted_and_data, **choices):
+    def _from_folds(cls, *fitted_and_data: Any, **choices: Any) -> Self:
         """The display of the folds' mean results, from inspectors and a `Data`."""
 
 
@@ -517,7 +571,14 @@ class ModelsMixin:
 
     @classmethod
     @abstractmethod
-    def _of_models(cls, models, data, names, ax, **params):
+    def _of_models(
+        cls,
+        models: dict[str, BaseEstimator],
+        data: Data,
+        names: tuple[None, None],
+        ax: Axes,
+        **params: Any,
+    ) -> Self:
         """The display of the models by name, drawn."""
 
 
@@ -545,7 +606,7 @@ class ExplanationDisplay(Display):
         self.response_name = response_name
         self.__post_init__()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Take the explanation's name of the response if none is given."""
         if self.response_name is None:
             explanation = getattr(self, "explanation", None)
@@ -599,11 +660,18 @@ class ExplanationDisplay(Display):
         return display.plot(ax=ax, **looks)
 
     @classmethod
-    def _choice_names(cls):
+    def _choice_names(cls) -> frozenset[str] | set[str]:
         return keyword_names(cls.__init__, without=("self", "explanation"))
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, row: int | None = None, **choices):
+    def _from_inspector(
+        cls,
+        inspector: ResultsMixin,
+        data: Data,
+        *,
+        row: int | None = None,
+        **choices: Any,
+    ) -> Display:
         rows = cls._as_rows(data.X)
         position = cls._row_position(row, rows.n_rows)
         X = rows.native if position is None else take_rows(rows.native, [position])
@@ -615,7 +683,9 @@ class ExplanationDisplay(Display):
         return display
 
     @classmethod
-    def _explained(cls, inspector, X):
+    def _explained(
+        cls, inspector: Any, X: NDArray[np.float64]
+    ) -> InteractionExplanation:
         """The inspector's explanation of some rows."""
         explanation = inspector.explain(X)
         if not isinstance(explanation, cls._explanation_kind):
@@ -627,22 +697,22 @@ class ExplanationDisplay(Display):
         return explanation
 
     @classmethod
-    def _as_rows(cls, X):
+    def _as_rows(cls, X: NDArray[np.float64]) -> ArrayRows:
         """The user's rows as samples that can be taken one by one."""
         return as_rows(X)
 
     @classmethod
-    def _row_position(cls, row, n_rows):
+    def _row_position(cls, row: int | None, n_rows: int) -> int | None:
         """Position of the row to draw, or None for all."""
         return None if row is None else row_position(row, n_rows, cls._sample)
 
     @classmethod
-    def _of(cls, explanation, **choices):
+    def _of(cls, explanation: BaseExplanation, **choices: Any) -> ExplanationDisplay:
         """The display of an explanation."""
         return cls(explanation, **choices)
 
     @property
-    def _row_names(self):
+    def _row_names(self) -> NDArray[Any]:
         """Names of the explained rows; a chosen one has its position in `X`."""
         names = self.explanation.row_names
         if self._chosen is not None and are_positions(names):
@@ -650,23 +720,23 @@ class ExplanationDisplay(Display):
         return names
 
     @property
-    def _row_name(self):
+    def _row_name(self) -> int:
         """Name of the row drawn."""
         return self._row_names[0 if self.row is None else self.row]
 
     @property
-    def _row_label(self):
+    def _row_label(self) -> str | None:
         """The name as a text; None for the only row, if it has no label."""
         alone = self._chosen is None and len(self.explanation) == 1
         if alone and are_positions(self._row_names):
             return None
         return row_text(self._row_name, self._sample)
 
-    def _of_row(self, text):
+    def _of_row(self, text: str) -> str:
         """A text about the row drawn, with the row's name."""
         return text if self._row_label is None else f"{text}, {self._row_label}"
 
-    def _checked(self):
+    def _checked(self) -> BaseExplanation:
         """The explanation, of the kind that the display shows."""
         if not isinstance(self.explanation, self._explanation_kind):
             raise TypeError(
@@ -680,7 +750,7 @@ class OneRowDisplay(ExplanationDisplay):
     """Base of the displays of one explained row each."""
 
     @classmethod
-    def _row_position(cls, row, n_rows):
+    def _row_position(cls, row: int | None, n_rows: int) -> int | None:
         """Position of the sample to draw, counted from the front."""
         if row is None and n_rows != 1:
             raise ValueError(
@@ -689,6 +759,6 @@ class OneRowDisplay(ExplanationDisplay):
             )
         return super()._row_position(0 if row is None else row, n_rows)
 
-    def _position(self):
+    def _position(self) -> int:
         """Position of the sample that is drawn."""
         return self._row_position(self.row, len(self._checked()))

@@ -1,9 +1,12 @@
 """Values of a feature in the explained rows, as positions and colours."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
@@ -12,6 +15,9 @@ from sklearn_interpret._model.rows.dates import as_objects, shown
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
 from sklearn_interpret._model.rows.number_format import column_texts, value_text
 from sklearn_interpret._plotting.labels import AND, shorten
+
+if TYPE_CHECKING:
+    from sklearn_interpret.explanations._base import BaseExplanation
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18
 MISSING = label_text(np.nan)
@@ -30,11 +36,11 @@ class FeatureValues:
     date_dtype: Any = None  # of dates whose days the numbers are
 
     @property
-    def level_texts(self):
+    def level_texts(self) -> Any:
         """Levels as texts on an axis."""
         return list(map(value_text, self.levels))
 
-    def texts(self):
+    def texts(self) -> Any:
         """Values as texts (n_rows,) on an axis."""
         found = column_texts(self.numbers)
         if self.date_dtype is not None:
@@ -46,11 +52,11 @@ class FeatureValues:
         return np.array([text or MISSING for text in found], dtype=object)
 
     @property
-    def known(self):
+    def known(self) -> NDArray[np.bool_]:
         """Which rows have a value."""
         return np.isfinite(self.numbers)
 
-    def cells(self):
+    def cells(self) -> NDArray[np.float64]:
         """Values for a table: numbers, dates, or levels with None for missing."""
         if self.levels is None:
             return shown(self.numbers, self.date_dtype)
@@ -76,7 +82,9 @@ class FeatureReader:
         Number of explained rows.
     """
 
-    def __init__(self, explanation, categorical_features="auto"):
+    def __init__(
+        self, explanation: BaseExplanation, categorical_features: str = "auto"
+    ) -> None:
         self.n_rows = len(explanation)
         self._names = list(explanation.feature_names)
         self._rows = None if explanation.data is None else as_rows(explanation.data)
@@ -89,46 +97,46 @@ class FeatureReader:
             self._flags = resolve_categorical(categorical_features, self._rows)
 
     @property
-    def has_data(self):
+    def has_data(self) -> bool:
         """Whether there are values to show."""
         return self._rows is not None
 
-    def position(self, feature, parameter):
+    def position(self, feature: str, parameter: str) -> int:
         """Position of a feature given by position or name."""
         return feature_index(feature, self._names, parameter=parameter)
 
-    def is_group(self, feature):
+    def is_group(self, feature: int) -> bool:
         """Whether the feature is a group of columns."""
         return len(self._columns[feature]) != 1
 
-    def values(self, feature):
+    def values(self, feature: int) -> FeatureValues | None:
         """Values of the feature at a position; None without data, and for groups."""
         if self._rows is None or self.is_group(feature):
             return None
         (column,) = self._columns[feature]
         return self._column_values(column, self._names[feature])
 
-    def joint_values(self, feature):
+    def joint_values(self, feature: Any) -> Any:
         """Joint levels of the columns of a group."""
         return self._levels(self._columns[feature], self._names[feature], ordered=False)
 
-    def any_values(self, feature):
+    def any_values(self, feature: Any) -> Any:
         """Values of the feature, or joint levels for a group of columns."""
         if self.is_group(feature):
             return self.joint_values(feature)
         return self.values(feature)
 
-    def members(self, feature):
+    def members(self, feature: Any) -> Any:
         """Names of the columns behind a feature."""
         return [self._rows.names[j] for j in self._columns[feature]]
 
-    def member_values(self, feature, column, parameter):
+    def member_values(self, feature: Any, column: Any, parameter: str) -> Any:
         """Values of one column of a feature."""
         members, names = self._columns[feature], self.members(feature)
         place = feature_index(column, names, parameter=parameter)
         return self._column_values(members[place], names[place])
 
-    def _column_values(self, column, name):
+    def _column_values(self, column: int, name: str) -> FeatureValues:
         values = self._rows.values(column)
         if self._flags[column] or values.dtype.kind not in "iuf":
             ordered = not self._flags[column] or self._rows.is_ordered(column)
@@ -137,7 +145,7 @@ class FeatureReader:
         numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         return FeatureValues(name, numbers, date_dtype=self._rows.date_dtype(column))
 
-    def _levels(self, columns, name, *, ordered):
+    def _levels(self, columns: Any, name: str, *, ordered: bool) -> Any:
         codes, labels, _ = self._rows.encode(columns)
         numbers = codes.astype(np.float64)
         if labels and is_missing(labels[-1]):
@@ -145,7 +153,7 @@ class FeatureReader:
             labels = labels[:-1]
         return FeatureValues(name, numbers, labels, ordered)
 
-    def table(self, features):
+    def table(self, features: range) -> NDArray[Any]:
         """Values of features for a table, None where there are none."""
         cells = np.full((self.n_rows, len(features)), None, dtype=object)
         for place, feature in enumerate(features):
@@ -154,7 +162,9 @@ class FeatureReader:
                 cells[:, place] = as_objects(values.cells())
         return cells
 
-    def joint_entry_text(self, features, row, *, whole=False):
+    def joint_entry_text(
+        self, features: tuple[int, ...], row: int, *, whole: bool = False
+    ) -> str:
         """Features that act together, and their values in a row.
 
         With `whole`, conditions are not shortened, and rules of several stand alone.

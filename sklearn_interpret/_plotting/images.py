@@ -1,9 +1,16 @@
 """Images: their shapes, their colours, and options for drawing them."""
 
+from __future__ import annotations
+
 from math import prod
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Images of at most this number of pixels across are drawn with visible pixels.
 _FEW_PIXELS = 100
@@ -11,7 +18,7 @@ _FEW_PIXELS = 100
 _LONG = 6
 
 
-def check_image_shape(shape, n_features):
+def check_image_shape(shape: Any, n_features: int) -> None:
     """Refuse anything but the shape of an image of `n_features` numbers."""
     whole = isinstance(shape, tuple | list) and all(
         isinstance(size, Integral) for size in shape
@@ -23,7 +30,7 @@ def check_image_shape(shape, n_features):
         )
 
 
-def drawable(image):
+def drawable(image: NDArray[np.intp]) -> NDArray[np.float64]:
     """An image as shares of its range, grey or in three colours."""
     if image.ndim == 3 and image.shape[2] not in (3, 4):
         image = image.mean(axis=2)
@@ -39,7 +46,7 @@ def drawable(image):
     return np.clip(np.nan_to_num(shares), 0, 1)
 
 
-def draw_image(ax, image, **looks):
+def draw_image(ax: Axes, image: NDArray[np.float64], **looks: Any) -> Any:
     """Draw an image without ticks; a grey one on the scale from 0 to 1."""
     shape = image.shape[:2]
     long = max(shape) > _LONG * min(shape)

@@ -1,14 +1,24 @@
 """Names, numbers and tick labels that stay readable."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
 from numbers import Integral
 from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.colours import ink, paper
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret.explanations._rules import Condition
 
 NAME_WIDTH = 36
 NUMERIC = re.compile(r"[\d.,]{2}")
@@ -38,7 +48,7 @@ _AROUND_SIGN = r" (?=[<>=≤≥≠])|(?<=[<>=≤≥≠]) "
 ASSUMED_FOLDS = "95 %, assuming K folds"
 
 
-def shorten(name, most=NAME_WIDTH):
+def shorten(name: Condition | str, most: int = NAME_WIDTH) -> str:
     """A name of at most `most` characters: its beginning and its end.
 
     The cut is not within a number, unless the name is one.
@@ -70,7 +80,11 @@ def shorten(name, most=NAME_WIDTH):
     return f"{before}…{after}"
 
 
-def shorten_all(names, most=NAME_WIDTH, fit=shorten):
+def shorten_all(
+    names: list[int | str] | tuple[str, ...],
+    most: int = NAME_WIDTH,
+    fit: Callable[..., Any] = shorten,
+) -> list[str]:
     """Names of at most `most` characters each, which differ where the names do.
 
     Names that would look alike leave out their common beginning, or stay whole.
@@ -107,7 +121,7 @@ def shorten_all(names, most=NAME_WIDTH, fit=shorten):
     return texts
 
 
-def _distinguished(names, most, fit):
+def _distinguished(names: list[str], most: int, fit: Callable[..., Any]) -> list[str]:
     """Names with a common beginning, shortened to show where they differ."""
     names = [" ".join(name.split()) for name in names]
     head, alike = most // 3, 0
@@ -120,12 +134,20 @@ def _distinguished(names, most, fit):
     return shorten_all([f"{name[:head]}…{name[start:]}" for name in names], most, fit)
 
 
-def literal(text):
+def literal(text: str) -> str:
     """Text that matplotlib draws literally, without reading "$" as mathematics."""
     return str(text).replace("$", r"\$")
 
 
-def write_near(ax, text, place, offset=(0, 0), *, over=None, **looks):
+def write_near(
+    ax: Axes,
+    text: str,
+    place: NDArray[np.float64] | tuple[float, float],
+    offset: NDArray[np.float64] | tuple[float, float] = (0, 0),
+    *,
+    over: float | None = None,
+    **looks: Any,
+) -> Any:
     """Write small letters some points away from a place in the data.
 
     `over` is the opacity of the paper behind them, which interrupts what they cross.
@@ -138,12 +160,12 @@ def write_near(ax, text, place, offset=(0, 0), *, over=None, **looks):
     return ax.annotate(literal(text), place, xytext=offset, **looks)
 
 
-def literal_lines(text, most=60):
+def literal_lines(text: str, most: int = 60) -> str:
     """A text whose lines have at most `most` characters each, drawn literally."""
     return literal("\n".join(shorten(line, most) for line in str(text).split("\n")))
 
 
-def wrapped(name, width=NAME_WIDTH):
+def wrapped(name: Condition | str, width: int = NAME_WIDTH) -> str:
     """A long name over two lines, shortened if it needs more.
 
     A name of two lines keeps its break, unless only another one leaves it whole.
@@ -171,7 +193,7 @@ def wrapped(name, width=NAME_WIDTH):
     return f"{name[:cut].rstrip()}\n{name[cut:].lstrip()}"
 
 
-def lines_of(conditions, letters, most):
+def lines_of(conditions: list[str], letters: int, most: int) -> list[str]:
     """Conditions in words, within a number of lines and of letters per line.
 
     A condition that fits into a line is not split, nor a bound from its sign.
@@ -187,7 +209,7 @@ def lines_of(conditions, letters, most):
     return lines
 
 
-def joined(names, most, *, two_lines):
+def joined(names: list[str], most: int, *, two_lines: bool) -> str:
     """The names of a pair, on one line of a number of characters or on two."""
     if len(JOIN.join(names)) <= most:
         return JOIN.join(names)
@@ -200,7 +222,7 @@ def joined(names, most, *, two_lines):
     return JOIN.join(shorten(name, longest) for name in names)
 
 
-def two_lines(what, of, most=44):
+def two_lines(what: str, of: str, most: int = 44) -> str:
     """Axis label with the response, and the quantity shown on a line below.
 
     Lines of more than `most` characters are wrapped.
@@ -211,12 +233,14 @@ def two_lines(what, of, most=44):
     return literal("\n".join(fill(line, most) for line in lines))
 
 
-def shown_ticks(n, most):
+def shown_ticks(n: int, most: int) -> NDArray[np.intp]:
     """Evenly spaced positions of at most `most` of `n` tick labels."""
     return np.arange(0, n, max(1, -(-n // max(most, 1))))
 
 
-def moved_apart(places, pitch, low, high):
+def moved_apart(
+    places: NDArray[np.float64] | list[float], pitch: float, low: float, high: float
+) -> NDArray[np.float64]:
     """Places of labels at least `pitch` apart, as near to the given ones as possible.
 
     Examples
@@ -235,7 +259,14 @@ def moved_apart(places, pitch, low, high):
     return moved
 
 
-def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):
+def label_levels(
+    ax: Axes,
+    levels: list[str],
+    *,
+    which: str = "x",
+    share: float = 1.0,
+    most: int = LEVEL_WIDTH,
+) -> None:
     """Name the levels of a category along an axis, thinned and rotated when crowded.
 
     Parameters
@@ -264,13 +295,13 @@ def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):
     ax.set_xticks(places, texts, **_label_style(texts, width))
 
 
-def thinned_text(axis, n_levels):
+def thinned_text(axis: Any, n_levels: int) -> str:
     """Words for an axis' label on how many levels have names, if not all of them do."""
     n_named = len(axis.get_ticklocs())
     return f"\n({n_named} of {n_levels} are named)" if n_named < n_levels else ""
 
 
-def _label_style(texts, width):
+def _label_style(texts: list[str], width: float) -> dict[str, int]:
     """Level as long as the labels fit, then slanted, then upright."""
     if sum(map(len, texts)) + 2 * len(texts) <= CHARACTERS_PER_INCH * width:
         return {"rotation": 0}
@@ -279,7 +310,7 @@ def _label_style(texts, width):
     return {"rotation": 90, "fontsize": "small"}
 
 
-def level_inches(levels):
+def level_inches(levels: list[str]) -> float:
     """Height in inches that the names of levels take below a panel of a grid."""
     texts = [shorten(level, LEVEL_WIDTH) for level in levels]
     longest = max(map(len, texts), default=0)
@@ -287,13 +318,15 @@ def level_inches(levels):
     return float(np.sin(np.radians(turned)) * longest / CHARACTERS_PER_INCH)
 
 
-def level_side_inches(levels, most=LEVEL_WIDTH):
+def level_side_inches(levels: list[str], most: int = LEVEL_WIDTH) -> float:
     """Width in inches that the names of levels take to the left of a panel."""
     longest = max((len(shorten(level, most)) for level in levels), default=0)
     return longest / CHARACTERS_PER_INCH
 
 
-def tidy_number_ticks(ax, values, which="x", most=6):
+def tidy_number_ticks(
+    ax: Axes, values: NDArray[np.float64], which: str = "x", most: int = 6
+) -> None:
     """Few ticks, at whole numbers where all values are whole."""
     from matplotlib.ticker import MaxNLocator
 
@@ -302,7 +335,7 @@ def tidy_number_ticks(ax, values, which="x", most=6):
     getattr(ax, f"{which}axis").set_major_locator(locator)
 
 
-def date_ticks(ax, dtype, which="x", most=6):
+def date_ticks(ax: Axes, dtype: Any, which: str = "x", most: int = 6) -> None:
     """Ticks at dates along an axis of days; nothing for a dtype of numbers."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
@@ -314,12 +347,12 @@ def date_ticks(ax, dtype, which="x", most=6):
     axis.set_major_formatter(ConciseDateFormatter(locator))
 
 
-def date_label(name, dtype):
+def date_label(name: str, dtype: Any) -> str:
     """Name of a feature along an axis, with the unit of durations."""
     return f"{name} (days)" if dtype is not None and dtype.kind == "m" else name
 
 
-def plain_number_ticks(ax, which="x", most=6):
+def plain_number_ticks(ax: Axes, which: str = "x", most: int = 6) -> None:
     """Few round ticks, without an offset that readers must add."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
@@ -333,7 +366,7 @@ def plain_number_ticks(ax, which="x", most=6):
     axis.set_major_formatter(formatter)
 
 
-def plain_log_ticks(ax, width):
+def plain_log_ticks(ax: Axes, width: float) -> None:
     """Few ticks on a logarithmic x axis of a width in inches, with plain numbers."""
     from matplotlib.ticker import LogLocator
 
@@ -345,12 +378,17 @@ def plain_log_ticks(ax, width):
     ax.xaxis.set_minor_formatter("")
 
 
-def row_text(name, sample="row"):
+def row_text(name: int, sample: str = "row") -> str:
     """The name of a row in a text: a string as it is, else as in "row 3"."""
     return shorten(name if isinstance(name, str) else f"{sample} {name}")
 
 
-def response_label(response_name, output_name=None, target_name=None, unit=None):
+def response_label(
+    response_name: str | None,
+    output_name: bool | int | str | None = None,
+    target_name: str | None = None,
+    unit: str | None = None,
+) -> str:
     """Name of the response, for an axis.
 
     Parameters
@@ -391,7 +429,11 @@ def response_label(response_name, output_name=None, target_name=None, unit=None)
     return text if unit is None else f"{text} ({unit})"
 
 
-def drawn_output(response_name, output_names, output):
+def drawn_output(
+    response_name: str | None,
+    output_names: list[bool | int | str] | tuple[bool | int, ...] | None,
+    output: int | None,
+) -> bool | str | None:
     """Name of the output that is drawn, or None where it needs none.
 
     A single output needs none if it is a position in place of a name, or if the user

@@ -1,8 +1,13 @@
 """Tables of pairs of features, in colours."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts
 from sklearn_interpret._plotting.axes import axes_inches
@@ -20,6 +25,9 @@ from sklearn_interpret._plotting.surfaces import (
     draw_heat_map,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 PITCH = 0.5  # inches of a cell
 NUMBER_WIDTH = 0.42  # inches of a cell that has room for a number
 NAME_WIDTH = 18
@@ -28,7 +36,11 @@ NAMES_PER_INCH = 6.5
 LEAST_PITCH = 0.4  # inches of a row below which names are small
 
 
-def checked_strengths(values, shape, name):
+def checked_strengths(
+    values: NDArray[np.float64] | list[float | list[float]] | None,
+    shape: tuple[int, ...],
+    name: str,
+) -> NDArray[np.float64] | None:
     """Checked numbers of a shape, or None; tables are symmetric, unknown pairs NaN."""
     if values is None:
         return None
@@ -46,15 +58,23 @@ def checked_strengths(values, shape, name):
     return values
 
 
-def table_size(n_features):
+def table_size(n_features: int) -> tuple[float, float]:
     """Width and height of a figure for a table, in inches."""
     side = float(np.clip(PITCH * n_features, 2.0, 8.0))
     return side + 2.9, side + 1.3
 
 
 def draw_table(
-    ax, table, names, order, strength_name, style, *, highest=None, notes=()
-):
+    ax: Axes,
+    table: NDArray[np.float64],
+    names: list[str],
+    order: NDArray[np.intp],
+    strength_name: str,
+    style: dict[str, Any],
+    *,
+    highest: float | None = None,
+    notes: tuple[str, str] = (),
+) -> tuple[Any, Any, list[Any]]:
     """Cells for the pairs of some features, the first on top and to the left.
 
     `order` has their positions in the `names` and in the `table` of all pairs. The
@@ -85,7 +105,13 @@ def draw_table(
     return shown, bar, numbers
 
 
-def name_cells(ax, rows, columns, inches, letters):
+def name_cells(
+    ax: Axes,
+    rows: list[str],
+    columns: list[str],
+    inches: NDArray[np.float64] | tuple[float, float],
+    letters: tuple[int, int],
+) -> None:
     """Name the rows and the columns of cells, fewer where they are crowded.
 
     Parameters
@@ -118,7 +144,12 @@ def name_cells(ax, rows, columns, inches, letters):
     ax.spines[:].set_visible(False)
 
 
-def write_cells(ax, cells, texts, fills):
+def write_cells(
+    ax: Axes,
+    cells: Iterator[Any] | NDArray[np.intp],
+    texts: list[str],
+    fills: NDArray[np.float64],
+) -> list[Any]:
     """Write into cells (row, column), dark on bright ones."""
     looks = {"ha": "center", "va": "center", "fontsize": "small"}
     return [
@@ -127,7 +158,9 @@ def write_cells(ax, cells, texts, fills):
     ]
 
 
-def _write_numbers(ax, table, shown, highest):
+def _write_numbers(
+    ax: Axes, table: NDArray[np.float64], shown: Any, highest: float
+) -> list[Any]:
     """The numbers of the cells, as exact as the highest."""
     cells = np.argwhere(~np.isnan(table))
     values = table[tuple(cells.T)]

@@ -1,22 +1,32 @@
 """Points: coloured by numbers, in swarms, and of the data."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, feature_map
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MANY_POINTS = 3000  # more points are rasterized in vector graphics
 MAX_POSITIONS = 500  # points drawn of the data
 POINTS_PER_INCH = 72.0
 
 
-def point_area(n_points):
+def point_area(n_points: int) -> float:
     """Area of a point, in square points of print: smaller where there are many."""
     return float(np.clip(24 - 5 * np.log10(max(n_points, 1) / 30), 7, 24))
 
 
-def draw_points(ax, x, y, style=None, **looks):
+def draw_points(
+    ax: Axes, x: NDArray[np.float64], y: NDArray[Any], style: None = None, **looks: Any
+) -> Any:
     """Points of these looks, overruled by the user's style."""
     from matplotlib.collections import PathCollection
 
@@ -24,7 +34,16 @@ def draw_points(ax, x, y, style=None, **looks):
     return ax.scatter(x, y, **merged_style(looks, style, PathCollection))
 
 
-def draw_shaded_points(ax, x, y, shades, style, *, area, limits=(0, 1)):
+def draw_shaded_points(
+    ax: Axes,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    shades: NDArray[np.float64],
+    style: dict[str, list[str]] | None,
+    *,
+    area: float,
+    limits: tuple[int, int] = (0, 1),
+) -> tuple[Any, Any]:
     """Points coloured by numbers; those without one are grey and lie behind.
 
     Parameters
@@ -69,7 +88,7 @@ def draw_shaded_points(ax, x, y, shades, style, *, area, limits=(0, 1)):
     return shaded, grey
 
 
-def swarm_sizes(ax, n_rows, area):
+def swarm_sizes(ax: Axes, n_rows: int, area: float) -> tuple[int, float]:
     """Number of bins along an axes, and a point's diameter in rows."""
     width, height = axes_inches(ax)
     diameter = np.sqrt(area) / POINTS_PER_INCH
@@ -77,7 +96,14 @@ def swarm_sizes(ax, n_rows, area):
     return n_bins, float(diameter * n_rows / max(height, 0.1))
 
 
-def swarm_offsets(places, limits, *, n_bins, diameter, reach=0.4):
+def swarm_offsets(
+    places: NDArray[np.float64],
+    limits: tuple[float, float],
+    *,
+    n_bins: int,
+    diameter: float,
+    reach: float = 0.4,
+) -> NDArray[np.float64]:
     """Offsets across a row that spread points at nearly equal places: a swarm.
 
     The row is cut into bins along it. The points of a bin stand side by side across
@@ -103,14 +129,18 @@ def swarm_offsets(places, limits, *, n_bins, diameter, reach=0.4):
     return offsets
 
 
-def _centre_out(ranks, sizes):
+def _centre_out(
+    ranks: NDArray[np.intp], sizes: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Places -(size - 1) / 2, ..., (size - 1) / 2, from the middle outwards."""
     odd = np.where(ranks % 2, 1, -1) * np.ceil(ranks / 2)
     even = np.where(ranks % 2, -1, 1) * (np.floor(ranks / 2) + 0.5)
     return np.where(sizes % 2, odd, even) + 0.0  # no negative zero
 
 
-def clipped_range(values, share=0.05):
+def clipped_range(
+    values: NDArray[np.float64], share: float = 0.05
+) -> tuple[float, float]:
     """Range of numbers without a share in each tail, if more than one number is left.
 
     NaN is left out. Both ends are equal where all numbers are, and zero where there
@@ -126,7 +156,9 @@ def clipped_range(values, share=0.05):
     return float(known.min()), float(known.max())
 
 
-def shares_of_range(values, low, high):
+def shares_of_range(
+    values: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
     """Numbers as shares of a range, cut at its ends; NaN stays, equal ends give 1/2."""
     # The difference of huge numbers may overflow; that of halves does not.
     if low / 2 == high / 2:
@@ -134,7 +166,9 @@ def shares_of_range(values, low, high):
     return np.clip((values / 2 - low / 2) / (high / 2 - low / 2), 0, 1)
 
 
-def draw_positions(ax, x, y, style):
+def draw_positions(
+    ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], style: None
+) -> Any:
     """Small transparent points at some of the data, within the axes' present range."""
     (left, right), (bottom, top) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
     inside = np.flatnonzero((x >= left) & (x <= right) & (y >= bottom) & (y <= top))
@@ -148,6 +182,6 @@ def draw_positions(ax, x, y, style):
     return points
 
 
-def jittered(places, seed):
+def jittered(places: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """Positions of levels with a jitter that depends on the seed alone."""
     return places + np.random.default_rng(seed).uniform(-0.3, 0.3, len(places))

@@ -1,6 +1,12 @@
 """Ranked bars: features from the strongest down, their names, bars and numbers."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, named_legend
@@ -29,6 +35,9 @@ from sklearn_interpret._plotting.labels import (
     write_near,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 MANY_NAMES = 40  # more rows have names of one line
 LABEL_WIDTH = 30  # characters of a name
 TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
@@ -40,7 +49,9 @@ ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
 _MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
 
 
-def ranked(strengths, max_entries):
+def ranked(
+    strengths: NDArray[np.float64], max_entries: int | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Features from the strongest down: those on a line of their own, and the others.
 
     Parameters
@@ -61,7 +72,12 @@ def ranked(strengths, max_entries):
     return order[: max_entries - 1], order[max_entries - 1 :]
 
 
-def with_others(values, shown, others, combine=np.mean):
+def with_others(
+    values: NDArray[np.float64],
+    shown: NDArray[np.intp],
+    others: NDArray[np.intp],
+    combine: Callable[..., Any] = np.mean,
+) -> NDArray[np.float64]:
     """Values (p, ...) of the features shown, and below these of the others together."""
     if not len(others):
         return values[shown]
@@ -69,7 +85,7 @@ def with_others(values, shown, others, combine=np.mean):
     return np.concatenate([values[shown], rest])
 
 
-def others_text(n_others, columns=None):
+def others_text(n_others: int, columns: Any = None) -> str:
     """Name of the line for the sum of several features.
 
     They are terms where their `columns` overlap, as those of rules.
@@ -79,19 +95,21 @@ def others_text(n_others, columns=None):
     return f"{n_others} other {'terms' if terms else 'features'}"
 
 
-def row_height(n_rows, pitch=0.36):
+def row_height(n_rows: int, pitch: float = 0.36) -> float:
     """Height in inches of a figure whose axes holds that many named rows."""
     return max(2.2, 1.2 + pitch * n_rows)
 
 
-def name_pitch(names):
+def name_pitch(names: list[str]) -> float:
     """Inches that a row needs for its name, with conditions on lines of their own."""
     rules = [name.split(AND) for name in names if AND in name]
     lines = [lines_of(rule, RULE_WIDTH, MOST_LINES) for rule in rules]
     return max(0.36, 0.06 + LINE_HEIGHT * max(map(len, lines), default=0))
 
 
-def name_rows(ax, names, most=None):
+def name_rows(
+    ax: Axes, names: NDArray[Any] | list[str], most: int | None = None
+) -> None:
     """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0.
 
     Rules are in small letters, on as many lines as there is room for. Rows with an
@@ -109,7 +127,7 @@ def name_rows(ax, names, most=None):
     fit = wrapped if two_lines else shorten
     n_lines = max(int(pitch / LINE_HEIGHT), 1)
 
-    def fit_lines(name, most):
+    def fit_lines(name: str, most: int) -> str:
         rule, pair = name.split(AND), name.split(JOIN)
         if len(pair) == 2:
             return joined(pair, most, two_lines=two_lines)
@@ -126,14 +144,23 @@ def name_rows(ax, names, most=None):
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
 
 
-def finish_rows(ax, label, hidden=("top", "right")):
+def finish_rows(
+    ax: Axes, label: str, hidden: tuple[str, ...] = ("top", "right")
+) -> None:
     """Ticks and label of the numbers along rows; parts of the frame are hidden."""
     plain_number_ticks(ax)
     ax.set_xlabel(label)
     ax.spines[list(hidden)].set_visible(False)
 
 
-def finish_bars(ax, ends, label, *, start=0.0, room=None):
+def finish_bars(
+    ax: Axes,
+    ends: NDArray[np.float64],
+    label: str,
+    *,
+    start: float = 0.0,
+    room: float | None = None,
+) -> None:
     """Limits, ticks and label of bars from `start`, and a line there.
 
     `ends` are places that all marks reach, with the start; `room` is the share of
@@ -149,7 +176,17 @@ def finish_bars(ax, ends, label, *, start=0.0, room=None):
         ax.axvline(start, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
 
 
-def draw_bars(ax, places, lengths, colour, style, *, height, starts=0, upright=False):
+def draw_bars(
+    ax: Axes,
+    places: NDArray[Any],
+    lengths: NDArray[np.float64],
+    colour: NDArray[Any] | list[str] | str,
+    style: dict[str, Any] | None,
+    *,
+    height: float,
+    starts: NDArray[np.float64] | float = 0,
+    upright: bool = False,
+) -> Any:
     """Bars of a breadth `height`; `colour` may be one for each bar."""
     from matplotlib.colors import to_rgba_array
     from matplotlib.patches import Rectangle
@@ -165,25 +202,42 @@ def draw_bars(ax, places, lengths, colour, style, *, height, starts=0, upright=F
     return draw(places, lengths, **looks)
 
 
-def side_by_side(n_bars, height=0.78):
+def side_by_side(
+    n_bars: int, height: float = 0.78
+) -> tuple[NDArray[np.float64], float]:
     """Offsets of bars that share a line, and the height of each."""
     height = height / n_bars
     return ((n_bars - 1) / 2 - np.arange(n_bars)) * height, height
 
 
-def draw_spreads(ax, places, low, high, *, linewidth=1.1, zorder=2.6):
+def draw_spreads(
+    ax: Axes,
+    places: NDArray[Any],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    *,
+    linewidth: float = 1.1,
+    zorder: float = 2.6,
+) -> Any:
     """Thin lines along the rows, from `low` to `high`."""
     return ax.hlines(
         places, low, high, color=ink(ax), linewidth=linewidth, zorder=zorder
     )
 
 
-def quartiles(draws):
+def quartiles(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """Smallest values, the three quartiles and largest values, (5, n), of (n, r)."""
     return np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
 
 
-def draw_boxes(ax, places, draws, colour, style, height):
+def draw_boxes(
+    ax: Axes,
+    places: NDArray[np.intp],
+    draws: NDArray[np.float64],
+    colour: str,
+    style: None,
+    height: float,
+) -> tuple[Any, Any]:
     """Boxes of `draws` (n, r) from quartile to quartile, with whiskers and medians.
 
     Whiskers reach to the smallest and the largest draw. Returns boxes and whiskers.
@@ -201,12 +255,12 @@ def draw_boxes(ax, places, draws, colour, style, height):
     return boxes, whiskers
 
 
-def grey_last(bars):
+def grey_last(bars: Any) -> None:
     """Draw the last bar, of several features together, in grey."""
     bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
 
 
-def make_pale(bars, which):
+def make_pale(bars: Any, which: NDArray[np.bool_]) -> Any:
     """Make some bars pale; the first of them, or None."""
     pale = [bars.patches[place] for place in np.flatnonzero(which)]
     for patch in pale:
@@ -214,7 +268,16 @@ def make_pale(bars, which):
     return pale[0] if pale else None
 
 
-def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
+def label_ends(
+    ax: Axes,
+    ends: NDArray[np.float64],
+    places: NDArray[Any],
+    values: NDArray[np.float64],
+    *,
+    texts: list[str] | None = None,
+    signed: bool = False,
+    gap: int = 4,
+) -> list[Any]:
     """Numbers at the ends of bars; signed ones on both sides.
 
     Parameters
@@ -247,7 +310,9 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     return labels
 
 
-def reach_ends(ax, values, reach, longest):
+def reach_ends(
+    ax: Axes, values: NDArray[np.float64], reach: float, longest: int
+) -> None:
     """Set a range that is equal on each side with bars, with room for labels there.
 
     `longest` is the number of characters of the longest label.
@@ -261,7 +326,18 @@ def reach_ends(ax, values, reach, longest):
     ax.set_xlim(-low, high)
 
 
-def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=False):
+def draw_arrows(
+    ax: Axes,
+    far: NDArray[np.float64],
+    near: NDArray[np.float64],
+    places: NDArray[Any],
+    height: float,
+    head: float,
+    colour: str,
+    style: None,
+    *,
+    notched: bool = False,
+) -> Any:
     """Horizontal arrows from `far` to `near`, as one artist.
 
     Parameters
@@ -303,8 +379,16 @@ def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=F
 
 
 def draw_ranked_bars(
-    ax, names, values, style, *, palette=None, margins=0.0, reach=None, texts=None
-):
+    ax: Axes,
+    names: list[str],
+    values: NDArray[np.float64],
+    style: None,
+    *,
+    palette: list[str] | None = None,
+    margins: NDArray[np.float64] | float = 0.0,
+    reach: float | None = None,
+    texts: list[str] | None = None,
+) -> tuple[Any, None]:
     """Draw a bar to the left or right of zero for each number, the first on top.
 
     Parameters
@@ -350,7 +434,15 @@ def draw_ranked_bars(
     return bars, errors
 
 
-def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
+def draw_stacked_bars(
+    ax: Axes,
+    places: NDArray[Any],
+    lengths: NDArray[np.float64],
+    style: None,
+    *,
+    height: float,
+    upright: bool = False,
+) -> list[Any]:
     """Draw bars of parts on each other; one BarContainer for each part.
 
     Parameters
@@ -376,7 +468,17 @@ def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
     ]
 
 
-def draw_signed_arrows(ax, starts, ends, places, height, head, style, *, notched=False):
+def draw_signed_arrows(
+    ax: Axes,
+    starts: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    places: NDArray[Any],
+    height: float,
+    head: float,
+    style: None,
+    *,
+    notched: bool = False,
+) -> list[Any]:
     """Draw arrows up and arrows down in the colours of the signs.
 
     Parameters are those of `draw_arrows`. Returns the two PolyCollections.
@@ -391,7 +493,7 @@ def draw_signed_arrows(ax, starts, ends, places, height, head, style, *, notched
     ]
 
 
-def sign_legend(ax, up, down):
+def sign_legend(ax: Axes, up: str, down: str) -> Any:
     """A legend above an axes for the colours of the two signs."""
     from matplotlib.patches import Patch
 

@@ -1,8 +1,10 @@
 """Inspectors to draw, from a predictor, an inspector or a cross-validation."""
 
+from __future__ import annotations
+
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache, wraps
 from numbers import Integral
@@ -10,6 +12,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -34,18 +37,27 @@ class Data(NamedTuple):
     y: Any = None
     sample_weight: Any = None
 
-    def take(self, index):
+    def take(self, index: NDArray[np.intp]) -> Any:
         """Some of the rows, by position."""
         rest = (None if each is None else np.asarray(each)[index] for each in self[1:])
         return Data(as_rows(self.X).native_at(index), *rest)
 
 
-def is_inspector(estimator, kinds=()):
+def is_inspector(estimator: Any, kinds: tuple[type, ...] = ()) -> bool:
     """Whether it is an inspector, and no predictor to be inspected."""
     return isinstance(estimator, BaseInspector) or _is_one_of(estimator, kinds)
 
 
-def inspector_of(estimator, data, parameters, *, kinds, display, kind=None, check=None):
+def inspector_of(
+    estimator: Any,
+    data: Data,
+    parameters: dict[str, Any],
+    *,
+    kinds: tuple[type, ...],
+    display: str,
+    kind: type | None = None,
+    check: Any = None,
+) -> ResultsMixin:
     """A fitted inspector of a fitted predictor, or the fitted inspector given.
 
     Parameters
@@ -84,7 +96,11 @@ def inspector_of(estimator, data, parameters, *, kinds, display, kind=None, chec
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
-def model_within(estimator, kinds, display):
+def model_within(
+    estimator: BaseEstimator | BasePredictor,
+    kinds: tuple[str | type, ...],
+    display: str,
+) -> tuple[BasePredictor, list[BaseEstimator]]:
     """The fitted model of some kinds in pipelines and searches, and the steps before.
 
     Kinds are classes, or attributes that the model must have.
@@ -114,8 +130,15 @@ def model_within(estimator, kinds, display):
 
 
 def inspectors_of_folds(
-    estimators, data, parameters, *, kinds, display, again=False, **options
-):
+    estimators: list[BaseEstimator],
+    data: Data | list[Data],
+    parameters: dict[str, list[str]],
+    *,
+    kinds: tuple[type, ...],
+    display: str,
+    again: bool = False,
+    **options: Any,
+) -> list[Any]:
     """One inspector for each fold of a cross-validation.
 
     A fold's predictor is inspected as by `inspector_of`. A fold's fitted inspector is
@@ -162,7 +185,7 @@ def inspectors_of_folds(
     return inspectors
 
 
-def fold_estimators(cv_results):
+def fold_estimators(cv_results: dict[str, list[BaseEstimator]]) -> list[BaseEstimator]:
     """The models in the results of `cross_validate`."""
     if not isinstance(cv_results, Mapping) or "estimator" not in cv_results:
         raise ValueError(
@@ -172,7 +195,7 @@ def fold_estimators(cv_results):
     return list(cv_results["estimator"])
 
 
-def fold_rows(cv_results, data):
+def fold_rows(cv_results: dict[str, list[BaseEstimator]], data: Data) -> Any:
     """Each fold's `Data` of training, and of test, or None without indices or rows."""
     if data.X is None or "indices" not in cv_results:
         return None
@@ -187,7 +210,7 @@ def fold_rows(cv_results, data):
     return [list(map(data.take, indices[part])) for part in ("train", "test")]
 
 
-def named_models(estimators):
+def named_models(estimators: dict[str, BaseEstimator]) -> dict[str, BaseEstimator]:
     """Fitted predictors by name; those of a list by class, and place where equal.
 
     Raises
@@ -222,7 +245,7 @@ def splits_of(cv_results: Mapping[str, Any]) -> Splits:
     return Splits(ratio, are_folds=len(tested) == len(rows) == len(np.unique(tested)))
 
 
-def check_same_in_folds(values, what):
+def check_same_in_folds(values: list[list[int] | str], what: str) -> None:
     """Refuse to draw models together that differ; `values` has one entry for each."""
     if any(value != values[0] for value in values):
         raise ValueError(
@@ -231,7 +254,9 @@ def check_same_in_folds(values, what):
         )
 
 
-def refuse_other_inspectors(estimator, kinds, display):
+def refuse_other_inspectors(
+    estimator: Any, kinds: tuple[type, type], display: str
+) -> None:
     """Refuse an inspector of another kind."""
     if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
         raise TypeError(
@@ -241,7 +266,7 @@ def refuse_other_inspectors(estimator, kinds, display):
         )
 
 
-def _names(kinds, what):
+def _names(kinds: tuple[type, type], what: str) -> str:
     """Names of kinds: of classes, and of methods or attributes that are needed."""
     texts = [
         f"{what} that has {kind}" if isinstance(kind, str) else kind.__name__
@@ -250,7 +275,9 @@ def _names(kinds, what):
     return " or ".join(texts)
 
 
-def _is_one_of(estimator, kinds):
+def _is_one_of(
+    estimator: BaseEstimator | ResultsMixin, kinds: tuple[str | type, ...]
+) -> bool:
     return any(
         hasattr(estimator, kind)
         if isinstance(kind, str)
@@ -259,7 +286,9 @@ def _is_one_of(estimator, kinds):
     )
 
 
-def _refuse_parameters(inspector, parameters, sample_weight):
+def _refuse_parameters(
+    inspector: Any, parameters: dict[Any, Any], sample_weight: Any
+) -> None:
     """Refuse parameters that can only be set before an inspector is fitted."""
     names = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
     if names:
@@ -269,17 +298,19 @@ def _refuse_parameters(inspector, parameters, sample_weight):
         )
 
 
-def keyword_names(function, *, without=("self", "ax")):
+def keyword_names(
+    function: Callable[..., Any] | type, *, without: tuple[str, ...] = ("self", "ax")
+) -> set[str]:
     """Names of a function's parameters."""
     return set(inspect.signature(function).parameters) - set(without)
 
 
-def parameter_names(kind):
+def parameter_names(kind: type) -> set[str]:
     """Names of an inspector's parameters, except its predictor."""
     return keyword_names(kind, without=("estimator",))
 
 
-def check_count(count, parameter):
+def check_count(count: int, parameter: str) -> None:
     """Refuse what is neither None nor a positive whole number."""
     whole = isinstance(count, Integral) and not isinstance(count, bool)
     if count is not None and not (whole and count >= 1):
@@ -288,7 +319,14 @@ def check_count(count, parameter):
         )
 
 
-def checked_numbers(values, name, shapes, of, *, finite=True):
+def checked_numbers(
+    values: NDArray[Any] | list[float | list[float]],
+    name: str,
+    shapes: Any,
+    of: str,
+    *,
+    finite: bool = True,
+) -> NDArray[np.float64]:
     """Numbers that have one of the shapes, in which None is any length.
 
     `of` says in an error what the lengths belong to.
@@ -315,7 +353,9 @@ def checked_numbers(values, name, shapes, of, *, finite=True):
     return values
 
 
-def split_keywords(given, takers):
+def split_keywords(
+    given: dict[str, Any], takers: list[frozenset[str] | set[str]]
+) -> list[dict[str, Any]]:
     """Keyword arguments for each set of names; one that several know goes to all."""
     return [
         {name: value for name, value in given.items() if name in names}
@@ -323,7 +363,7 @@ def split_keywords(given, takers):
     ]
 
 
-def refuse_unknown(given, known, display):
+def refuse_unknown(given: dict[str, Any], known: list[str], display: str) -> None:
     """Refuse names that are not among the known ones, with near matches."""
     for name in given:
         if name not in known:
@@ -332,12 +372,12 @@ def refuse_unknown(given, known, display):
             raise TypeError(f"{display} has no parameter {name!r}; {hint}")
 
 
-def response_name(inspector):
+def response_name(inspector: ResultsMixin) -> str:
     """Name of a fitted inspector's response."""
     return getattr(inspector, "_response_name", "response")
 
 
-def outputs_have_names(inspector):
+def outputs_have_names(inspector: Any) -> bool:
     """Whether outputs have names: classes do, and a chosen one of several."""
     classifies = is_classifier(getattr(inspector, "estimator_", None))
     return classifies or getattr(inspector, "target", None) is not None
@@ -352,10 +392,10 @@ class _ForwardedSignature:
     the docstring of the function behind it.
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __get__(self, instance, owner):
+    def __get__(self, instance: None, owner: type) -> Callable[..., Any]:
         function = self.function
         if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
             return MethodType(function, owner)
@@ -363,7 +403,7 @@ class _ForwardedSignature:
         signature = _with_parameters(inspect.signature(function), takers, owner)
 
         @wraps(function)
-        def method(*args, **kwargs):
+        def method(*args: Any, **kwargs: Any) -> DisplayMixin:
             refuse_unknown(kwargs, list(signature.parameters)[1:], owner.__name__)
             return function(**signature.bind(*args, **kwargs).arguments)
 
@@ -379,12 +419,22 @@ class _ForwardedSignature:
 
 
 if TYPE_CHECKING:  # checkers find the parameters in the stubs
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._inspectors.predictor import BasePredictor
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._plotting.displays import DisplayMixin
+
     ForwardedSignature = classmethod
 else:
     ForwardedSignature = _ForwardedSignature
 
 
-def _with_parameters(own, takers, owner):
+def _with_parameters(
+    own: Any,
+    takers: list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]],
+    owner: type,
+) -> Any:
     """A signature with the parameters of the takers in place of `**params`."""
     # Features are a parameter of most displays, but not of all.
     without = {"features"}.difference(*(names for names, _ in takers)) | owner._without
@@ -404,7 +454,12 @@ def _with_parameters(own, takers, owner):
     return own.replace(parameters=ordered)
 
 
-def _with_entries(doc, takers, named, without):
+def _with_entries(
+    doc: str,
+    takers: list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]],
+    named: dict[str, Any],
+    without: frozenset[str],
+) -> str:
     """A docstring with the takers' entries in place of that of `**params`."""
     before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
     found = {n: t for n, t in _entries(before).items() if n not in without}
@@ -417,7 +472,7 @@ def _with_entries(doc, takers, named, without):
 
 
 @cache
-def _entries(doc):
+def _entries(doc: str | None) -> dict[str, str]:
     """Type and text of each parameter in a docstring."""
     entry = r"^(\w+(?:, \w+)*) (: .*(?:\n+ .+)*)"
     found = re.findall(entry, inspect.cleandoc(doc or ""), re.MULTILINE)

@@ -1,6 +1,11 @@
 """Contours and heat maps on given axes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._plotting.axes import merged_style
 from sklearn_interpret._plotting.colours import (
@@ -11,10 +16,15 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.labels import NICE_STEPS
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 N_LEVELS = 12
 
 
-def colour_limits(values, diverging, negligible=0.0):
+def colour_limits(
+    values: NDArray[np.float64], diverging: bool, negligible: float = 0.0
+) -> tuple[float, float]:
     """Range of values that the colours span; a diverging one is centred at zero.
 
     Numbers of a diverging range up to `negligible` are rounding errors, and have the
@@ -31,7 +41,16 @@ def colour_limits(values, diverging, negligible=0.0):
     return low, high
 
 
-def draw_contours(ax, x, y, values, limits, style, *, diverging=False):
+def draw_contours(
+    ax: Axes,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    values: NDArray[np.float64],
+    limits: tuple[float, float],
+    style: None,
+    *,
+    diverging: bool = False,
+) -> Any:
     """Filled contours of `values` (len(x), len(y)), at round levels.
 
     A diverging scale has a step around zero, in the neutral colour.
@@ -47,7 +66,16 @@ def draw_contours(ax, x, y, values, limits, style, *, diverging=False):
     return ax.contourf(x, y, np.ma.masked_invalid(values.T), **looks)
 
 
-def draw_heat_map(ax, x_bounds, y_bounds, values, limits, style, *, diverging=False):
+def draw_heat_map(
+    ax: Axes,
+    x_bounds: NDArray[np.float64],
+    y_bounds: NDArray[np.float64],
+    values: NDArray[np.float64],
+    limits: tuple[float, float],
+    style: dict[str, Any] | None,
+    *,
+    diverging: bool = False,
+) -> Any:
     """Cells of `values` (len(x_bounds) - 1, len(y_bounds) - 1)."""
     from matplotlib.collections import QuadMesh
 
@@ -57,7 +85,12 @@ def draw_heat_map(ax, x_bounds, y_bounds, values, limits, style, *, diverging=Fa
     return ax.pcolormesh(x_bounds, y_bounds, np.ma.masked_invalid(values.T), **looks)
 
 
-def draw_empty_cells(ax, x_bounds, y_bounds, empty):
+def draw_empty_cells(
+    ax: Axes,
+    x_bounds: NDArray[np.float64],
+    y_bounds: NDArray[np.float64],
+    empty: NDArray[np.bool_],
+) -> Any:
     """Hatch the cells (len(x_bounds) - 1, len(y_bounds) - 1) that hold no row.
 
     Returns
@@ -81,7 +114,7 @@ def draw_empty_cells(ax, x_bounds, y_bounds, empty):
     return Patch(**looks)
 
 
-def colour_scale(colour_map, limits):
+def colour_scale(colour_map: Any, limits: tuple[float, float]) -> Any:
     """Colours by numbers, for a colour bar."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -89,7 +122,7 @@ def colour_scale(colour_map, limits):
     return ScalarMappable(Normalize(*limits), colour_map)
 
 
-def draw_colour_bar(axes, shown, label):
+def draw_colour_bar(axes: Axes | list[Axes], shown: Any, label: str) -> Any:
     """Colour bar of one or several axes of a figure, with few round ticks."""
     from matplotlib.ticker import MaxNLocator
 
@@ -100,11 +133,11 @@ def draw_colour_bar(axes, shown, label):
     return bar
 
 
-def _map(diverging):
+def _map(diverging: bool) -> str:
     return DIVERGING_MAP if diverging else SEQUENTIAL_MAP
 
 
-def cell_bounds(centres):
+def cell_bounds(centres: NDArray[Any]) -> NDArray[np.float64]:
     """Ends of cells around increasing centres, half-way between them."""
     centres = np.asarray(centres, dtype=np.float64)
     if len(centres) == 1:

@@ -1,13 +1,21 @@
 """Passages of text: fonts for their letters, lines of a width, marks behind words."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Any
 
 from sklearn_interpret._plotting.axes import axes_inches, is_constrained, make_room
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LINE_HEIGHT = 1.65  # in sizes of the letters
 # Of a text that is drawn alone: inches, and points.
@@ -29,7 +37,7 @@ WIDE_FONTS = (
 )
 
 
-def families_for(text):
+def families_for(text: str) -> tuple[list[str], frozenset[Any]]:
     """Font families in which a text can be drawn, and letters that none of them has."""
     import matplotlib
 
@@ -47,7 +55,7 @@ def families_for(text):
 
 
 @lru_cache(maxsize=64)
-def _letters_in(family):
+def _letters_in(family: str) -> frozenset[str]:
     """Letters that a font family has; none where it is not installed."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
@@ -58,7 +66,7 @@ def _letters_in(family):
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 
-def drawable(text, missing):
+def drawable(text: str, missing: frozenset[Any]) -> str:
     """A text with boxes for letters without a font, and spaces for control letters."""
     return "".join(
         BOX if letter in missing else letter if letter.isprintable() else " "
@@ -80,7 +88,9 @@ class Measure:
         than in print: what is wider counts.
     """
 
-    def __init__(self, families, size, figure=None):
+    def __init__(
+        self, families: list[str], size: float, figure: Figure | None = None
+    ) -> None:
         from matplotlib.font_manager import FontProperties
         from matplotlib.textpath import text_to_path
 
@@ -91,7 +101,7 @@ class Measure:
             self._rulers.append((figure.canvas.get_renderer(), scale))
         self._widths = {}
 
-    def __call__(self, text):
+    def __call__(self, text: str) -> float:
         """Width of a text; spaces at its ends count."""
         if text not in self._widths:
             self._widths[text] = max(
@@ -100,7 +110,7 @@ class Measure:
             )
         return self._widths[text]
 
-    def _width(self, ruler, text):
+    def _width(self, ruler: Any, text: str) -> float:
         return ruler.get_text_width_height_descent(text, self._font, False)[0]
 
 
@@ -114,7 +124,12 @@ class Run:
     left: float  # where they begin, from the left, in points
 
 
-def wrapped_passage(pieces, width, measure, most_lines):
+def wrapped_passage(
+    pieces: list[tuple[str, list[bool] | tuple[float, int] | None]],
+    width: float,
+    measure: Measure,
+    most_lines: int,
+) -> tuple[list[Run], int, bool]:
     """Break a passage into lines: their runs, how many lines, and whether it was cut.
 
     `pieces` are pairs of letters and the mark behind them (None for none).
@@ -144,7 +159,11 @@ def wrapped_passage(pieces, width, measure, most_lines):
     return runs, len(lines), cut
 
 
-def _groups(pieces, width, measure):
+def _groups(
+    pieces: list[tuple[str, list[bool] | tuple[float, int] | None]],
+    width: float,
+    measure: Measure,
+) -> Iterator[list[tuple[str, list[bool] | tuple[float, int] | None]]]:
     """Lists of pieces that share a line; an empty one ends a line."""
     word = []
     for piece, mark in pieces:
@@ -158,7 +177,11 @@ def _groups(pieces, width, measure):
     yield from _broken(word, width, measure)
 
 
-def _broken(word, width, measure):
+def _broken(
+    word: list[tuple[str, list[bool] | tuple[float, int] | None]],
+    width: float,
+    measure: Measure,
+) -> Iterator[list[tuple[str, list[bool] | tuple[float, int] | None]]]:
     """A word as one group, or letter by letter if it is too wide for a line."""
     if sum(measure(text) for text, _ in word) <= width:
         yield from [word] if word else []
@@ -169,7 +192,7 @@ def _broken(word, width, measure):
         yield from [[(part, mark)] for part in ([text] if whole else text)]
 
 
-def _end_in_ellipsis(line, width, measure):
+def _end_in_ellipsis(line: int, width: float, measure: Measure) -> None:
     end = f" {ELLIPSIS}"
     while line and sum(measure(text) for text, _ in line) + measure(end) > width:
         line.pop()
@@ -178,7 +201,11 @@ def _end_in_ellipsis(line, width, measure):
     line.append((end, None))
 
 
-def _runs(line, parts, measure):
+def _runs(
+    line: int,
+    parts: list[tuple[str, list[bool] | tuple[float, int] | None]],
+    measure: Measure,
+) -> Iterator[Run]:
     """Runs of a line: neighbours without a mark, and letters of a word, are one."""
     left, text, behind = 0.0, "", None
     for part, mark in [*parts, ("", object())]:
@@ -193,7 +220,9 @@ def _runs(line, parts, measure):
         behind = mark
 
 
-def draw_passage(ax, runs, families, colour_of):
+def draw_passage(
+    ax: Axes, runs: list[Run], families: list[str], colour_of: Callable[..., Any]
+) -> list[Any]:
     """Draw runs from the upper left corner of an axes, at their size in print."""
     drawn = []
     for run in runs:
@@ -233,7 +262,9 @@ class Passage:
         The text in pieces, each with its mark, None for nothing.
     """
 
-    def __init__(self, pieces):
+    def __init__(
+        self, pieces: Iterator[Any] | list[tuple[str, list[bool] | None]]
+    ) -> None:
         pieces = list(pieces)
         text = "".join(piece for piece, _ in pieces)
         self.families, self._missing = families_for(text)
@@ -242,11 +273,11 @@ class Passage:
             for piece, mark in pieces
         ]
 
-    def drawable(self, text):
+    def drawable(self, text: str) -> str:
         """A line with boxes for letters without a font."""
         return drawable(text, self._missing)
 
-    def height(self, width, n_title_lines, most_lines):
+    def height(self, width: float, n_title_lines: int, most_lines: int) -> float:
         """Height in inches of the text and its title, for a width in inches."""
         measure = Measure(self.families, LETTER_SIZE)
         room = width * POINTS_PER_INCH
@@ -254,7 +285,9 @@ class Passage:
         n_lines += n_title_lines + 1
         return LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
 
-    def draw(self, ax, colour_of, most_lines):
+    def draw(
+        self, ax: Axes, colour_of: Callable[..., Any], most_lines: int
+    ) -> tuple[list[Any], list[Run], Measure]:
         """Draw the text on an axes whose place is settled.
 
         `colour_of` gives the colour, with its opacity, for a mark. Returns the texts,
@@ -267,13 +300,13 @@ class Passage:
         return draw_passage(ax, runs, self.families, colour_of), runs, measure
 
 
-def title_text(ax, title):
+def title_text(ax: Axes, title: str) -> None:
     """Write a title above an axes for a text, which has no frame."""
     ax.set_axis_off()
     ax.set_title(literal(title), loc="left", fontsize="medium")
 
 
-def settle_layout(figure):
+def settle_layout(figure: Figure) -> None:
     """Give axes the places that their titles and labels leave them."""
     if is_constrained(figure):
         figure.figure.draw_without_rendering()
@@ -281,7 +314,14 @@ def settle_layout(figure):
         make_room(figure)
 
 
-def draw_text(take, pieces, title, *, colour_of, most_lines):
+def draw_text(
+    take: Callable[..., Any],
+    pieces: list[tuple[str, list[bool] | None]],
+    title: list[str],
+    *,
+    colour_of: Callable[..., Any],
+    most_lines: int,
+) -> tuple[list[Any], list[Run], Measure]:
     """Draw a text with marks behind some of its pieces, and a title above it.
 
     Parameters
@@ -315,7 +355,7 @@ def draw_text(take, pieces, title, *, colour_of, most_lines):
     return passage.draw(ax, partial(colour_of, ax), most_lines)
 
 
-def write_title(ax, lines, inches, *, own_figure):
+def write_title(ax: Axes, lines: list[str], inches: float, *, own_figure: bool) -> Any:
     """Write lines above an axes, wrapped to a width in inches.
 
     A figure of its own grows by their height.
@@ -329,7 +369,7 @@ def write_title(ax, lines, inches, *, own_figure):
     return title
 
 
-def strike_out(ax, runs, measure, **style):
+def strike_out(ax: Axes, runs: list[Run], measure: Measure, **style: Any) -> Any:
     """Lines through runs that `draw_text` has drawn, as one LineCollection."""
     from matplotlib.collections import LineCollection
     from matplotlib.transforms import ScaledTranslation

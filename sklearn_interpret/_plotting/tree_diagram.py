@@ -5,14 +5,21 @@ test and of others (-1 for leaves), and a list ``tests`` of the condition at eac
 :func:`sklearn.tree.plot_tree` draws fitted trees alone, in the columns that they see.
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order, parents_first
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.colours import paper, shade
 from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
@@ -24,7 +31,9 @@ LEAST_LETTERS, MOST_LETTERS = 7, 28
 TEST_PLACE, ANSWER_PLACE = 0.42, 0.43
 
 
-def _node_places(tree):
+def _node_places(
+    tree: dict[str, Any],
+) -> tuple[NDArray[np.float64], NDArray[np.intp], list[int]]:
     """Positions of nodes, midway between their children, and their depths.
 
     Both have the shape (n_nodes,). Leaves are at 0, 1, ..., the root has depth 0.
@@ -41,7 +50,7 @@ def _node_places(tree):
     return across, depths, inner
 
 
-def tree_size(trees):
+def tree_size(trees: list[dict[str, Any]]) -> tuple[float, float]:
     """Width and height in inches of a panel for each tree."""
     n_leaves = max(len(leaf_order(tree)) for tree in trees)
     depth = max(int(_node_places(tree)[1].max()) for tree in trees)
@@ -49,12 +58,17 @@ def tree_size(trees):
     return width, 1.4 + LEAF_HEIGHT + LEVEL_HEIGHT * depth
 
 
-def tree_fits(ax, tree):
+def tree_fits(ax: Axes, tree: dict[str, Any]) -> bool:
     """Whether the leaves of a tree have room next to each other."""
     return axes_inches(ax)[0] / len(leaf_order(tree)) >= LEAST_LEAF_WIDTH
 
 
-def draw_tests(ax, tree, limits, leaf_height=LEAF_HEIGHT):
+def draw_tests(
+    ax: Axes,
+    tree: dict[str, Any],
+    limits: tuple[float, float],
+    leaf_height: float = LEAF_HEIGHT,
+) -> tuple[list[Any], float]:
     """Draw the tests of a tree above its leaves, which stand at 0, 1, ...
 
     The leaves take the heights between the `limits` of the y axis, which grows upwards
@@ -91,13 +105,26 @@ def draw_tests(ax, tree, limits, leaf_height=LEAF_HEIGHT):
     return texts, share
 
 
-def _write(ax, at, text, box, strength, **looks):
+def _write(
+    ax: Axes,
+    at: tuple[float, float],
+    text: str,
+    box: dict[str, Any],
+    strength: float,
+    **looks: Any,
+) -> Any:
     """Write small letters in a box, whose middle is at a place."""
     looks |= {"ha": "center", "va": "center", "fontsize": "small"}
     return ax.text(*at, text, bbox=box, color=shade(ax, strength), **looks)
 
 
-def _room(ax, node, inner, across, depths):
+def _room(
+    ax: Axes,
+    node: int,
+    inner: list[int],
+    across: NDArray[np.float64],
+    depths: NDArray[np.intp],
+) -> float:
     """Inches between the tests next to a test, or the ends of the axis."""
     apart = np.abs(
         across[[n for n in inner if depths[n] == depths[node]]] - across[node]
@@ -107,7 +134,7 @@ def _room(ax, node, inner, across, depths):
     return nearest * axes_inches(ax)[0] / (across.max() + 1)
 
 
-def _test_text(test, room):
+def _test_text(test: str, room: float) -> str:
     """A test over the lines for which there is room, in inches."""
     letters = int(np.clip((room - 0.15) * SMALL_PER_INCH, LEAST_LETTERS, MOST_LETTERS))
     if len(test) <= letters:

@@ -1,7 +1,9 @@
 """Displays of panels, and the bands and tables of the effects that they show."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +26,13 @@ from sklearn_interpret._plotting.panels.lines import (
     earlier_lines,
 )
 from sklearn_interpret._plotting.surfaces import draw_colour_bar
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.panels.lines import Artists, Looks
 
 N_ERRORS = 2.0
 # Columns of a table, in their order.
@@ -51,13 +60,17 @@ def fold_band(
     return {"low": mean - reach, "high": mean + reach, "folds": folds}
 
 
-def error_band(values, errors, n_axes):
+def error_band(
+    values: NDArray[np.float64], errors: NDArray[np.float64], n_axes: int
+) -> dict[str, NDArray[np.float64]]:
     """`N_ERRORS` standard errors to each side."""
     values, reach = (with_outputs(part, n_axes) for part in (values, errors))
     return {"low": values - N_ERRORS * reach, "high": values + N_ERRORS * reach}
 
 
-def effect_columns(effect, outputs, slope_std=None, **extra):
+def effect_columns(
+    effect: Effect, outputs: list[str] | range, slope_std: None = None, **extra: Any
+) -> list[dict[str, Any]]:
     """Blocks of columns of one effect, for each output its mean, and then folds.
 
     Parameters
@@ -88,7 +101,13 @@ def effect_columns(effect, outputs, slope_std=None, **extra):
     return blocks
 
 
-def curve_columns(effect, outputs, curves, rows, slopes=None):
+def curve_columns(
+    effect: Effect,
+    outputs: Any,
+    curves: Any,
+    rows: Any,
+    slopes: NDArray[np.float64] | None = None,
+) -> Any:
     """Blocks of columns of one effect's curves (k, n, ...), a line per row and point.
 
     `rows` are the rows (n,) that the curves belong to, `slopes` (k, n, G) their slopes.
@@ -108,7 +127,16 @@ class PanelDisplay(ABC):
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame."""
 
-    def _render(self, panels, ax, looks, *, n_cols, share_y, note=None):
+    def _render(
+        self,
+        panels: list[tuple[Any, None]],
+        ax: NDArray[Any] | None,
+        looks: Looks,
+        *,
+        n_cols: int,
+        share_y: bool,
+        note: str | None = None,
+    ) -> Canvas:
         """Draw pairs (panel, panel below or None); set figure, axes and artists."""
         slots = [panel.slot(below is not None) for panel, below in panels]
         canvas = take_axes(
@@ -143,14 +171,20 @@ class PanelDisplay(ABC):
             self.legend_.set_gid(EFFECT)
         return canvas
 
-    def _long_frame(self, blocks):
+    def _long_frame(self, blocks: list[dict[str, Any]]) -> DataFrame:
         """One DataFrame of all blocks; columns that no block has are left out."""
         table = self._frame(*blocks)
         table = table[[name for name in COLUMNS if name in table]]
         whole = [name for name in ("region", "row", "fold") if name in table]
         return table.astype(dict.fromkeys(whole, "Int64"))
 
-    def _label(self, panels, canvas, share_y, again):
+    def _label(
+        self,
+        panels: list[tuple[Any, None]],
+        canvas: Canvas,
+        share_y: bool,
+        again: list[bool],
+    ) -> None:
         for place, (panel, below) in enumerate(panels):
             if again[place]:
                 continue
@@ -173,7 +207,7 @@ class PanelDisplay(ABC):
                     ax.set_xlabel("")
                     ax.tick_params(labelbottom=False)
 
-    def _publish(self, artists, lower):
+    def _publish(self, artists: list[Artists], lower: list[None]) -> None:
         for part in self._parts:
             setattr(self, f"{part}_", [getattr(drawn, part) for drawn in artists])
 
@@ -184,28 +218,30 @@ class EntryDisplay(PanelDisplay):
     categorical: Any = None
 
     @abstractmethod
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Self:
         """Numbers of one entry, as an `Effect`."""
 
     @property
-    def _n_entries(self):
+    def _n_entries(self) -> int:
         return len(self.feature_names)
 
-    def _most_important(self, entries, max_entries):
+    def _most_important(self, entries: range, max_entries: int) -> list[int]:
         if max_entries is None or max_entries >= len(entries):
             return list(entries)
         importances = [self._importance(entry) for entry in entries]
         order = np.argsort(-np.array(importances), kind="stable")[:max_entries]
         return [entries[place] for place in order]
 
-    def _importance(self, entry):
+    def _importance(self, entry: int) -> float:
         """As given, else the spread of the effect over its grid."""
         if self.importances is not None and np.isfinite(self.importances[entry]):
             return self.importances[entry]
         values = self._effect(entry).values
         return np.nanstd(values) if np.isfinite(values).any() else 0.0
 
-    def _entry(self, entry, places, values, **parts):
+    def _entry(
+        self, entry: int, places: Any, values: NDArray[np.float64], **parts: Any
+    ) -> Effect:
         """An `Effect` from the arrays of one entry, with an axis of outputs each."""
         name = self.feature_names[entry]
         names = (name,) if isinstance(name, str) else tuple(name)
@@ -225,16 +261,18 @@ class EntryDisplay(PanelDisplay):
             **parts,
         )
 
-    def _n_axes(self, entry):
+    def _n_axes(self, entry: int) -> int:
         return 1 if isinstance(self.feature_names[entry], str) else 2
 
-    def _levelled(self, entry, places):
+    def _levelled(
+        self, entry: int, places: tuple[NDArray[Any], ...]
+    ) -> tuple[bool, ...]:
         if self.categorical is None:
             return tuple(place.dtype.kind not in "iufmM" for place in places)
         return tuple(np.atleast_1d(self.categorical[entry]).tolist())
 
 
-def earlier_legend(canvas):
+def earlier_legend(canvas: Canvas) -> Any:
     """The legend of a display that has drawn on the axes before, or None."""
     owners = [canvas.frame, *canvas.main]
     legends = [ax.get_legend() for ax in owners if ax is not None]
@@ -244,14 +282,14 @@ def earlier_legend(canvas):
     return None
 
 
-def _rank_in_legend(text):
+def _rank_in_legend(text: str) -> int:
     """Lines come first, then what surrounds them, then what marks the data."""
     if text in (VALUES, SHARES, ROWS, JITTERED, NO_ROWS):
         return 2
     return int(text.startswith(OWNERS) or text.endswith((" folds", " band")))
 
 
-def _share_values(panels, axes):
+def _share_values(panels: list[Any], axes: list[Axes]) -> None:
     """Give all panels of lines one range of values."""
     alike = [(p.values_along, ax) for p, ax in zip(panels, axes, strict=True)]
     alike = [(side, ax) for side, ax in alike if side is not None]
@@ -264,7 +302,7 @@ def _share_values(panels, axes):
         getattr(ax, f"set_{side}lim")(np.min(limits), np.max(limits))
 
 
-def _draw_scales(panels, artists, canvas):
+def _draw_scales(panels: list[Any], artists: list[Artists], canvas: Canvas) -> None:
     """Draw colour bars of coloured curves, to the right of their panels."""
     for place, panel in enumerate(panels):
         if artists[place].scale is not None:

@@ -1,9 +1,13 @@
 """Panels with lines along one feature or a surface over two."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
@@ -53,6 +57,9 @@ from sklearn_interpret._plotting.surfaces import (
     draw_heat_map,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 OWNERS = "this model's", "learner's"  # whose curve a band holds
 LEARNER_BAND = "learner's curve, 95 %"
 ERROR_BAND = "± 2 std errors"
@@ -90,7 +97,7 @@ class Looks:
     residual_kw: dict | None = None
 
     @classmethod
-    def of(cls, arguments):
+    def of(cls, arguments: dict[str, Any]) -> Looks:
         """Those options that are among the arguments of a `plot`."""
         names = cls.__dataclass_fields__
         return cls(**{name: arguments[name] for name in names & arguments.keys()})
@@ -129,7 +136,7 @@ class Series:
     dates: Any = None  # dtype of the dates that x are the days of
     as_points: bool = False  # whether there is nothing between the points
 
-    def changed(self, change):
+    def changed(self, change: Callable[..., Any]) -> Series:
         """The line with its numbers along y changed."""
         arrays = {name: getattr(self, name) for name in ("y", "low", "high")}
         return replace(
@@ -156,11 +163,11 @@ class Effect:
     missing: np.ndarray | None = None  # (k,): the effect of a missing value
 
     @property
-    def levels(self):
+    def levels(self) -> NDArray[Any] | None:
         """Levels of a single feature that is a category, or None."""
         return self.places[0] if self.levelled[0] else None
 
-    def levels_in(self, order):
+    def levels_in(self, order: str) -> tuple[None, bool]:
         """Levels in an order, and whether they are ordered by similarity."""
         if order == "levels" or self.levels is None:
             return self.levels, self.by_similarity[0]
@@ -169,7 +176,7 @@ class Effect:
         return self.levels[np.argsort(-varied, kind="stable")], False
 
     @property
-    def held(self):
+    def held(self) -> NDArray[np.bool_]:
         """Mask of the values (G1, G2) of a pair that border on a cell with rows."""
         if self.counts is None or not self.counts.size:
             return np.isfinite(self.values).all(axis=0)
@@ -180,26 +187,32 @@ class Effect:
             held = np.pad(held, ((0, 0), (1, 0))) | np.pad(held, ((0, 0), (0, 1)))
         return held
 
-    def swapped(self):
+    def swapped(self) -> Effect:
         """The effect of a pair, with its features in the other order."""
         turned = self._changed(lambda values: values.swapaxes(1, 2))
         for name in ("names", "places", "levelled", "data"):
             turned[name] = getattr(self, name) and getattr(self, name)[::-1]
         return replace(self, **turned)
 
-    def by_level(self, output):
+    def by_level(self, output: int) -> Effect:
         """One output of a pair, as a curve for each level of the second feature."""
         curves = self._changed(lambda values: values[output].T)
         for name in ("names", "places", "levelled"):
             curves[name] = getattr(self, name)[:1]
         return replace(self, **curves)
 
-    def _changed(self, change):
+    def _changed(self, change: Callable[..., Any]) -> dict[str, NDArray[np.float64]]:
         """The values and the ends of their bands, changed."""
         arrays = {name: getattr(self, name) for name in ("values", "low", "high")}
         return {n: change(each) for n, each in arrays.items() if each is not None}
 
-    def series(self, output, label, colour, levels=None):
+    def series(
+        self,
+        output: int,
+        label: bool | int | str,
+        colour: str,
+        levels: tuple[float, float] | None = None,
+    ) -> Series:
         """One output of a one-way effect as a line.
 
         Along a category, x are positions among `levels`, by default its own.
@@ -219,7 +232,7 @@ class Effect:
         )
 
 
-def spreads(values):
+def spreads(values: NDArray[np.float64]) -> Any:
     """Standard deviation of each output's effect (k, ...) over its known points."""
     flat = values.reshape(len(values), -1)
     known = np.isfinite(flat).all(axis=0)
@@ -235,17 +248,17 @@ class Shades:
     levels: np.ndarray | None = None  # of a category
 
     @property
-    def limits(self):
+    def limits(self) -> Any:
         """Range of the numbers, dates as days."""
         known = days(self.values[np.isfinite(self.values)])
         return (known.min(), known.max()) if len(known) else (0.0, 1.0)
 
     @property
-    def dates(self):
+    def dates(self) -> Any:
         """Dtype of dates, or None."""
         return self.values.dtype if is_date(self.values) else None
 
-    def colours(self, ax):
+    def colours(self, ax: Axes) -> Any:
         """A colour for each value; grey for missing ones and others."""
         if self.levels is None:
             low, high = self.limits
@@ -255,7 +268,7 @@ class Shades:
         palette = dict(zip(map(label_key, self.levels), PALETTE, strict=False))
         return [palette.get(label_key(v), NEUTRAL_COLOUR) for v in self.values]
 
-    def entries(self, ax):
+    def entries(self, ax: Axes) -> Any:
         """Handles of the legend by label, for a category."""
         from matplotlib.lines import Line2D
 
@@ -291,31 +304,31 @@ class LinePanel:
     mark: tuple | None = None  # name of a row, its place, and its value on each line
 
     @property
-    def has_bar(self):
+    def has_bar(self) -> bool:
         """Whether the panel has a colour bar."""
         return self.shades is not None and self.shades.levels is None
 
     @property
-    def has_levels(self):
+    def has_levels(self) -> bool:
         """Whether the feature is a category."""
         return self.levels is not None
 
     @property
-    def across(self):
+    def across(self) -> bool:
         """Whether levels stand below each other, and values go to the right."""
         return self.has_levels and len(self.levels) > MANY_LEVELS
 
     @property
-    def values_along(self):
+    def values_along(self) -> str:
         """The axis of the values, which other panels may share."""
         return "x" if self.across else "y"
 
     @property
-    def level_texts(self):
+    def level_texts(self) -> list[str]:
         """Names of the levels."""
         return list(map(level_text, self.levels)) if self.has_levels else []
 
-    def slot(self, below):
+    def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
         if not self.across:
             return Slot(below, self.has_bar, level_inches(self.level_texts))
@@ -324,16 +337,16 @@ class LinePanel:
         return Slot(below, self.has_bar, side=side, height=height)
 
     @property
-    def dates(self):
+    def dates(self) -> Any:
         """Dtype of the dates along the feature, or None."""
         return self.series[0].dates
 
     @property
-    def _places(self):
+    def _places(self) -> NDArray[np.float64]:
         """Places along the feature of all lines."""
         return np.concatenate([series.x for series in self.series])
 
-    def draw(self, ax, looks):
+    def draw(self, ax: Axes, looks: Looks) -> Artists:
         """Draw on an axes; return the artists."""
         artists, n_earlier = Artists(), len(earlier_lines(ax))
         if self.zero and not n_earlier:
@@ -368,7 +381,9 @@ class LinePanel:
         date_ticks(ax, self.dates)
         return artists
 
-    def _draw_curves(self, ax, colour, style, artists):
+    def _draw_curves(
+        self, ax: Axes, colour: str, style: None, artists: Artists
+    ) -> None:
         from matplotlib.lines import Line2D
 
         shades, x = self.shades, self.series[0].x
@@ -383,7 +398,16 @@ class LinePanel:
             artists.scale = colour_scale(feature_map(ax), shades.limits)
         artists.entries |= {} if shades is None else shades.entries(ax)
 
-    def _draw_series(self, ax, series, x, colour, style, looks, artists):
+    def _draw_series(
+        self,
+        ax: Axes,
+        series: Series,
+        x: NDArray[np.float64],
+        colour: str,
+        style: dict[str, str],
+        looks: Looks,
+        artists: Artists,
+    ) -> None:
         as_points = self.has_levels or series.as_points
         kind = {"as_points": as_points, "across": self.across}
         shown, entries = colour, artists.entries
@@ -418,13 +442,19 @@ class LinePanel:
                 text = looks.learner_text
             entries.setdefault(text, band)
 
-    def _series_text(self, series, style):
+    def _series_text(self, series: Series, style: dict[str, str]) -> str | None:
         """Text of a line in a legend: the user's label, the output, both or None."""
         several = len(self.series) > 1
         parts = [style.get("label"), series.label if several else None]
         return ", ".join(str(part) for part in parts if part is not None) or None
 
-    def _draw_marks(self, ax, colours, shifts, artists):
+    def _draw_marks(
+        self,
+        ax: Axes,
+        colours: list[str],
+        shifts: NDArray[np.float64],
+        artists: Artists,
+    ) -> None:
         """A large point on each line, at one row's value."""
         from matplotlib.lines import Line2D
 
@@ -438,14 +468,14 @@ class LinePanel:
         handle = Line2D([], [], linestyle="none", marker="o", color=shown, **style)
         artists.entries[text] = handle
 
-    def _draw_missing(self, ax, colours):
+    def _draw_missing(self, ax: Axes, colours: list[str]) -> list[Any]:
         """Marks to the right of the lines."""
         ends = self._places
         low, high = (ends.min(), ends.max()) if len(ends) else (0.0, 1.0)
         place = high + 0.08 * (high - low or 1.0)
         return draw_aside(ax, place, self.missing, colours, "missing")
 
-    def _draw_data(self, ax, style, artists):
+    def _draw_data(self, ax: Axes, style: None, artists: Artists) -> None:
         """Mark the data, unless another display has done so."""
         text = SHARES if self.has_levels else VALUES
         if any(lines.get_label() == text for lines in ax.collections):
@@ -462,7 +492,7 @@ class LinePanel:
         artists.rug.set_label(text)
         artists.entries[text] = rug_handle(artists.rug, across=self.across)
 
-    def _name_levels(self, ax, *, again):
+    def _name_levels(self, ax: Axes, *, again: bool) -> None:
         """Name the levels; refuse other ones than another display has."""
         side = "y" if self.across else "x"
         axis = getattr(ax, f"{side}axis")
@@ -480,12 +510,12 @@ class LinePanel:
                 "another order. Draw both with order='levels' and one order of levels."
             )
 
-    def tidy_numbers(self, ax):
+    def tidy_numbers(self, ax: Axes) -> None:
         """Few ticks on a small panel of a grid."""
         if not self.has_levels and self.dates is None:
             tidy_number_ticks(ax, self._places)
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes."""
         most = letters_along(ax, int(not self.across))
         values = two_lines(self.what, self.of, most)
@@ -506,7 +536,7 @@ class LinePanel:
 class SpreadPanel(LinePanel):
     """Standard deviation of slopes, below the curves that have them."""
 
-    def draw(self, ax, looks):
+    def draw(self, ax: Axes, looks: Looks) -> Any:
         """Draw on an axes, from zero upwards; return the artists."""
         (series,) = self.series
         (colour,) = unused_colours([series.colour], ax)
@@ -516,7 +546,7 @@ class SpreadPanel(LinePanel):
         date_ticks(ax, self.dates)
         return Artists(lines=[line])
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes."""
         name = date_label(self.name, self.dates)
         name_axes(ax, name, self.what if with_y else None)
@@ -537,26 +567,26 @@ class SurfacePanel:
     has_bar = True
 
     @property
-    def _places(self):
+    def _places(self) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Numbers or levels along each side, dates as days."""
         return tuple(map(days, self.effect.places))
 
-    def _date_dtype(self, side):
+    def _date_dtype(self, side: int) -> Any:
         places = self.effect.places[side]
         is_dates = is_date(places) and not self.effect.levelled[side]
         return places.dtype if is_dates else None
 
-    def _level_texts(self, side):
+    def _level_texts(self, side: int) -> list[str]:
         levels = self.effect.places[side] if self.effect.levelled[side] else []
         return list(map(level_text, levels))
 
-    def slot(self, below):
+    def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
         ticks, side = level_inches(self._level_texts(0)), self._level_texts(1)
         width = level_side_inches(side, NAME_LENGTH)
         return Slot(below, True, ticks, width, levels_height(len(side)))
 
-    def draw(self, ax, looks):
+    def draw(self, ax: Axes, looks: Looks) -> Artists:
         """Draw on an axes; return the artists."""
         artists, values = Artists(), self.effect.values[self.output]
         if 0 in values.shape:
@@ -597,7 +627,7 @@ class SurfacePanel:
         artists.colorbars = draw_colour_bar(ax, shown, text)
         return artists
 
-    def _cell_bounds(self, side):
+    def _cell_bounds(self, side: int) -> NDArray[np.float64]:
         if self.effect.levelled[side]:
             return np.arange(len(self.effect.places[side]) + 1) - 0.5
         bounds = self.effect.bounds and days(self.effect.bounds[side])
@@ -606,19 +636,19 @@ class SurfacePanel:
             return cell_bounds(self._places[side])
         return bounds
 
-    def _positions(self, side):
+    def _positions(self, side: int) -> NDArray[np.float64]:
         values = self.effect.data[side]
         if not self.effect.levelled[side]:
             return days(values)
         return jittered(level_places(values, self.effect.places[side]), seed=side)
 
-    def tidy_numbers(self, ax):
+    def tidy_numbers(self, ax: Axes) -> None:
         """Few ticks on a small panel of a grid."""
         for side, which in enumerate("xy"):
             if not self.effect.levelled[side] and self._date_dtype(side) is None:
                 tidy_number_ticks(ax, self._places[side], which, most=4)
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes."""
         most = letters_along(ax, 1)
         names = [
@@ -635,31 +665,31 @@ class SurfacePanel:
             axis.set_label_text(text)
 
 
-def level_text(level):
+def level_text(level: str) -> str:
     """A level as text on an axis; whole numbers without their ".0"."""
     if isinstance(level, float) and level.is_integer():
         return f"{level:.0f}"
     return label_text(level)
 
 
-def level_places(values, levels):
+def level_places(values: NDArray[Any], levels: NDArray[Any]) -> NDArray[np.float64]:
     """Position among `levels` of each value, as floats; NaN for others."""
     known = {label_key(level): place for place, level in enumerate(levels)}
     return np.array([known.get(label_key(v), np.nan) for v in values], dtype=float)
 
 
-def earlier_lines(ax):
+def earlier_lines(ax: Axes) -> list[Any]:
     """Lines of the displays that have drawn on an axes before."""
     return [line for line in ax.lines if line.get_gid() == EFFECT]
 
 
-def _line_style(style):
+def _line_style(style: dict[str, str] | None) -> dict[str, str]:
     """Style of a line under matplotlib's full names."""
     from matplotlib.lines import Line2D
 
     return merged_style({}, style, Line2D)
 
 
-def levels_height(n_levels):
+def levels_height(n_levels: int) -> float:
     """Height in inches of a panel with `n_levels` names along y."""
     return PITCH * min(n_levels, MOST_ROWS) + 1 if n_levels else 0.0
