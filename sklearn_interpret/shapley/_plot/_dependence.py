@@ -368,7 +368,7 @@ default="auto"
         numbers, texts = companion.numbers, companion.level_texts
         named = np.arange(len(texts))
         if len(texts) > MAX_COLOURS:
-            counts = np.bincount(numbers[companion.known].astype(np.intp))
+            counts = np.bincount(numbers[companion.is_observed].astype(np.intp))
             named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
         palette = colours(len(named))
         if companion.ordered:
@@ -387,7 +387,7 @@ default="auto"
         self.grey_points_ = grey
         n_others = len(texts) - len(named)
         rest = [f"{n_others} others"] * (n_others > 0)
-        rest += ["missing"] * (not companion.known.all())
+        rest += ["missing"] * (not companion.is_observed.all())
         return [*self.points_, grey], [*labels, ", ".join(rest)]
 
     def to_frame(self) -> Any:
@@ -424,7 +424,7 @@ def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:
 
 def _places(ax: Axes, own: FeatureValues) -> tuple[NDArray[np.float64], None]:
     """Positions of the rows along the axis; missing values have a strip at its end."""
-    known, texts = own.known, own.levels and own.level_texts
+    known, texts = own.is_observed, own.levels and own.level_texts
     if texts is not None:
         x = jittered(np.where(known, own.numbers, len(texts)), seed=0)
         strip = None
@@ -463,9 +463,9 @@ def _strip(ax: Axes, left: Any, right: Any) -> Any:
 def _draw_data(ax: Axes, own: FeatureValues, style: None) -> Any:
     """The distribution of the data, at the bottom."""
     if own.levels is None:
-        return draw_histogram(ax, own.numbers[own.known], style)
-    n_places = len(own.levels) + (not own.known.all())
-    codes = np.where(own.known, own.numbers, len(own.levels)).astype(np.intp)
+        return draw_histogram(ax, own.numbers[own.is_observed], style)
+    n_places = len(own.levels) + (not own.is_observed.all())
+    codes = np.where(own.is_observed, own.numbers, len(own.levels)).astype(np.intp)
     counts = np.bincount(codes, minlength=n_places)
     return draw_shares(ax, counts / max(len(codes), 1), style)
 
@@ -474,12 +474,12 @@ def _add_bar(ax: Axes, points: Any, companion: None) -> Any:
     """A colour bar, with points where numbers are beyond its ends."""
     from matplotlib.ticker import MaxNLocator
 
-    known, (low, high) = companion.numbers[companion.known], points.get_clim()
+    known, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
     beyond = (known.min() < low) + 2 * (known.max() > high)
     whole = bool(np.all(known == np.round(known)))
     looks = {"extend": ("neither", "min", "max", "both")[beyond]}
     looks["ticks"] = MaxNLocator(nbins=6, integer=whole)
-    note = "" if companion.known.all() else "\n(grey: missing)"
+    note = "" if companion.is_observed.all() else "\n(grey: missing)"
     name = date_label(shorten(companion.name), companion.date_dtype)
     bar = add_colour_bar(ax, points, name + note, **looks)
     date_ticks(bar.ax, companion.date_dtype, "y")

@@ -368,7 +368,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 {**columns, "importance": values.ravel(), "fold": fold}
                 for fold, values in enumerate(folds)
             ]
-        return self._frame(*parts, whole="fold")
+        return self._frame(*parts, integer_column="fold")
 
 
 def _few_outputs(
