@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from textwrap import fill
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
@@ -16,13 +16,12 @@ from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import letters_along
 from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
 from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
-from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_columns
 from sklearn_interpret._plotting.panels.lines import (
     Artists,
     LinePanel,
-    Looks,
+    PlotOptions,
     SurfacePanel,
     level_places,
     level_text,
@@ -39,6 +38,13 @@ from sklearn_interpret.additive._gam import RESPONSES
 from sklearn_interpret.additive._gam_classifier import GAMClassifier
 from sklearn_interpret.additive._gam_regressor import GAMRegressor
 from sklearn_interpret.explanations._selection import output_position
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame, Series
+
+    from sklearn_interpret._plotting.panels.lines import Effect
+    from sklearn_interpret.additive._gam import BaseGAM
 
 LEVEL = 0.95  # of the bands
 MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
@@ -61,14 +67,23 @@ class TermPanel(LinePanel):
     # those of log-odds are far away, and would flatten the lines.
     reach: float = np.inf
 
-    def draw(self, ax, looks: Any):
+    def draw(self, ax: Axes, options: Any) -> Artists:
         """Draw on an axes; return the artists."""
-        artists = super().draw(ax, looks)
+        artists = super().draw(ax, options)
         if self.residuals is not None:
-            artists.points = self._draw_residuals(ax, looks.residual_kw, artists)
+            artists.points = self._draw_residuals(ax, options.residual_kw, artists)
         return artists
 
-    def _draw_series(self, ax, series, x, colour, style, looks, artists):
+    def _draw_series(
+        self,
+        ax: Axes,
+        series: Series,
+        x: NDArray[np.float64],
+        colour: str,
+        style: dict[str, str],
+        options: PlotOptions,
+        artists: Artists,
+    ) -> None:
         """Draw a line; where there were no rows it is thin, and has no band."""
         few, wide = len(x) <= FEW_POINTS, np.diff(x) > WIDE_STEP * np.ptp(x)
         series = replace(series, as_points=few)
@@ -77,13 +92,15 @@ class TermPanel(LinePanel):
         if wide.any() and not few:
             alone = np.append(True, wide) & np.append(wide, True)
             points = replace(series.changed(lambda y: y[alone]), as_points=True)
-            super()._draw_series(ax, points, x[alone], colour, style, looks, Artists())
+            super()._draw_series(
+                ax, points, x[alone], colour, style, options, Artists()
+            )
             ends = np.flatnonzero(wide) + 1
             x = np.insert(x, ends, np.nan)
             series = series.changed(lambda y: np.insert(y, ends, np.nan))
-        super()._draw_series(ax, series, x, colour, style, looks, artists)
+        super()._draw_series(ax, series, x, colour, style, options, artists)
 
-    def _draw_residuals(self, ax, style, artists):
+    def _draw_residuals(self, ax: Axes, style: None, artists: Artists) -> list[Any]:
         alone, found = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)
         lines = zip(self.series, self.residuals, artists.lines, strict=True)
@@ -109,15 +126,15 @@ class TermPanel(LinePanel):
         artists.entries[text] = found[0]
         return found
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes; the term also on panels whose scale is to the left."""
         super().label(ax, with_y=with_y)
         if not with_y and not self.across:
-            ax.set_ylabel(literal(fill(self.of, letters_along(ax, 1))))
+            ax.set_ylabel(literal(fill(self.response, letters_along(ax, 1))))
 
 
 @dataclass(eq=False, repr=False)
-class SmoothTermDisplay(DisplayMixin, EntryDisplay):
+class SmoothTermDisplay(EntryDisplay):
     """The terms of an additive model: curves, levels and surfaces, with bands.
 
     Build it with `from_estimator`. A label such as "s(age, 3.2)" has a term's effective
@@ -196,7 +213,7 @@ default=None
     """
 
     _band_text = "95 % band"
-    _parts = (
+    _artist_names = (
         *("lines", "bands", "missing", "rug", "points"),
         *("contours", "heatmaps", "colorbars"),
     )
@@ -366,7 +383,7 @@ default=None
         self : SmoothTermDisplay
             The display.
         """
-        looks = Looks.of_arguments(locals())
+        options = PlotOptions.of_arguments(locals())
         n_terms = self._n_entries
         shown = self._most_important(range(n_terms), max_entries)
         note = None
@@ -379,10 +396,10 @@ default=None
         panels = [
             (panel, None) for term in shown for panel in self._panels(term, limits)
         ]
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         effect = self._entry(entry, self.values[entry], self.effects[entry])
         if self.standard_errors is None:
             return effect
@@ -390,13 +407,13 @@ default=None
         reach = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2) * errors
         return replace(effect, low=effect.values - reach, high=effect.values + reach)
 
-    def _residuals(self, term, n_outputs):
+    def _residuals(self, term: int, n_outputs: int) -> NDArray[np.float64] | list[None]:
         """Partial residuals (n_outputs, n), or None for each output."""
         if self.residuals is None:
             return [None] * n_outputs
         return np.reshape(self.residuals[term], (n_outputs, -1))
 
-    def _text(self, names, term, outputs):
+    def _text(self, names: tuple[str, ...], term: int, outputs: int | slice) -> str:
         """The term with its effective degrees of freedom."""
         if self.effective_dof is None:
             return f"s({':'.join(names)})"
@@ -404,15 +421,15 @@ default=None
         return term_label(names, dofs[outputs, term])
 
     @property
-    def _reach(self):
+    def _reach(self) -> float:
         """Multiple of the range of the lines by which residuals widen the axes."""
         return 1.0 if self.response_name == RESPONSES["logit"] else np.inf
 
-    def _what(self, output):
+    def _what(self, output: int | None) -> str:
         """Name of the sum of the terms."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
-    def _panels(self, term, limits):
+    def _panels(self, term: int, limits: tuple[float, float] | None) -> list[Any]:
         """Panels of a term; colours have these limits, or None for their own."""
         effect = self._effect(term)
         n_outputs = len(effect.values)
@@ -436,7 +453,9 @@ default=None
                 panels.append(panel)
         return panels
 
-    def _own_panel(self, term, effect, residuals):
+    def _own_panel(
+        self, term: int, effect: Effect, residuals: NDArray[np.float64] | list[None]
+    ) -> TermPanel:
         """The panel of a term of one feature: a line for each output."""
         n_outputs = len(effect.values)
         words = (
@@ -450,7 +469,13 @@ default=None
         labels = self._named_outputs(n_outputs)
         return self._lines(effect, labels, words, points, missing=missing)
 
-    def _panel_of_levels(self, effect, rows, words, output):
+    def _panel_of_levels(
+        self,
+        effect: Effect,
+        rows: NDArray[np.float64] | None,
+        words: tuple[str, str],
+        output: int,
+    ) -> TermPanel:
         """The panel of a number and a category: a line for each level."""
         levels, points = effect.places[1], None
         labels = [f"{effect.names[1]}: {level_text(level)}" for level in levels]
@@ -461,7 +486,14 @@ default=None
         title = self.output_names[output] if several else None
         return self._lines(effect.by_level(output), labels, words, points, title=title)
 
-    def _lines(self, effect, labels, words, residuals, **parts):
+    def _lines(
+        self,
+        effect: Effect,
+        labels: list[bool | str] | range,
+        words: tuple[str, str],
+        residuals: list[tuple[NDArray[Any], NDArray[np.float64]]] | None,
+        **parts: Any,
+    ) -> TermPanel:
         """A panel of lines along one feature, and of partial residuals."""
         palette = colours(len(labels))
         return TermPanel(
@@ -503,7 +535,9 @@ default=None
         return table.drop(columns=["feature", "feature2"], errors="ignore")
 
 
-def _outputs(model, target):
+def _outputs(
+    model: BaseGAM, target: bool | str | None
+) -> tuple[list[int], list[bool | str] | None]:
     """Positions of the linear predictors that are shown, and their classes if any."""
     labels = getattr(model, "classes_", np.empty(0)).tolist()
     labels = labels[1:] if len(labels) == 2 else labels
@@ -513,7 +547,7 @@ def _outputs(model, target):
     return shown, [labels[k] for k in shown] if labels else None
 
 
-def _curve(model, term, outputs):
+def _curve(model: BaseGAM, term: int, outputs: list[int]) -> Any:
     """Values, effects and errors of a term, and the effect of a missing value."""
     fitted = model._terms[term]
     axes = fitted.axes()
@@ -529,7 +563,13 @@ def _curve(model, term, outputs):
     return axes if others else axes[0], effects, errors, missing
 
 
-def _of_rows(model, X, y, shown, outputs):
+def _of_rows(
+    model: BaseGAM,
+    X: DataFrame,
+    y: NDArray[Any] | Series | None,
+    shown: list[int],
+    outputs: list[int],
+) -> dict[str, Any]:
     """Data, residuals and importances of the terms, of some of the rows."""
     rows = as_rows(X)
     check_consistent_length(rows.native, y)
@@ -539,7 +579,7 @@ def _of_rows(model, X, y, shown, outputs):
         rows = rows.take(kept)
         y = y if y is None else np.asarray(y)[kept]
 
-    def by_term(values):
+    def by_term(values: NDArray[np.float64]) -> NDArray[np.float64]:
         shape = (rows.n_rows, -1, len(model.term_names_))
         return np.asarray(values).reshape(shape).transpose(2, 1, 0)[shown][:, outputs]
 
@@ -560,7 +600,7 @@ def _of_rows(model, X, y, shown, outputs):
     return found
 
 
-def term_label(names, dofs):
+def term_label(names: tuple[str, ...], dofs: NDArray[np.float64] | float) -> str:
     """A term with its effective degrees of freedom, as in "s(age, 3.2)"."""
     low, high = (f"{dof:.1f}" for dof in (np.min(dofs), np.max(dofs)))
     dofs = low if low == high else f"{low} to {high}"

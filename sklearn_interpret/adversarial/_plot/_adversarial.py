@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import (
@@ -31,6 +31,11 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.text_layout import write_title
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 from sklearn_interpret.explanations import RowExplanation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.sources import Data
 
 # Inches: widths of the bars with their names and of an image, and the height around an
 # image; narrower images have small titles.
@@ -113,7 +118,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     spreads: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, row: int | None = 0, **choices):
+    def _from_inspector(
+        cls, inspector: Any, data: Data, *, row: int | None = 0, **choices: Any
+    ) -> Any:
         position = cls._row_position(row, as_rows(data.X).n_rows)
         one = data.take([position])
         known = {"image_shape": getattr(inspector, "image_shape", None)}
@@ -163,7 +170,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             self._draw_images(ax, row, found)
         return self
 
-    def _responses(self, row, found):
+    def _responses(self, row: int, found: Any) -> Any:
         """Answers before and after, of classes with their scores."""
         label, texts = super()._responses(row, found)
         values = self._responses_of(row, found)
@@ -173,7 +180,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             texts = [f"{text} ({name} {score})" for text, score in pairs]
         return label, texts
 
-    def _failed(self, row, found):
+    def _failed(self, row: int, found: NDArray[np.intp]) -> list[Any]:
         """Why no row satisfies the target, in words; empty if one was found."""
         if len(found) and self.explanation.valid[found[0]]:
             return []
@@ -182,7 +189,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         status = self.explanation.status[row]
         return [f"{status}: {reason}" if reason else str(status)]
 
-    def _changes(self, found):
+    def _changes(
+        self, found: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """The changed features, those that move farthest first, and how far."""
         if not len(found):
             return np.empty(0, dtype=np.intp), np.empty(0)
@@ -201,7 +210,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         order = np.argsort(-np.abs(moves[features]).round(9), kind="stable")
         return features[order], moves[features[order]]
 
-    def _draw_table(self, ax, row, found, max_entries, style):
+    def _draw_table(
+        self, ax: Axes, row: int, found: NDArray[np.intp], max_entries: int, style: None
+    ) -> None:
         """A bar for each changed feature, with its values before and after."""
         features, moves = self._changes(found)
         n_changed = len(features)
@@ -228,7 +239,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         unit = "" if self.spreads is None else " (standard deviations)"
         ax.set_xlabel(f"Perturbation{unit}")
 
-    def _texts(self, row, found, features):
+    def _texts(
+        self, row: int, found: NDArray[np.intp], features: NDArray[np.intp]
+    ) -> list[str]:
         """Values of features before and after, as exact as they differ."""
         before, after = as_rows(self.explanation.data), as_rows(self.explanation.rows)
         texts = []
@@ -242,7 +255,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             texts.append(" → ".join(ends))
         return texts
 
-    def _draw_images(self, ax, row, found):
+    def _draw_images(self, ax: Axes, row: int, found: Any) -> None:
         """The image, the perturbation and the result."""
         before, after, change = self._as_images(row, found)
         titles = self._titles(row, found)
@@ -263,7 +276,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()
 
-    def _as_images(self, row, found):
+    def _as_images(self, row: int, found: Any) -> Any:
         """The row, the row found, and the perturbation, as images."""
         explanation, shape = self.explanation, self.image_shape
         check_image_shape(shape, len(explanation.feature_names))
@@ -274,7 +287,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         change = np.where(before == after, 0.0, after - before)
         return before, after, change.mean(axis=2) if change.ndim == 3 else change
 
-    def _titles(self, row, found):
+    def _titles(self, row: int, found: Any) -> Any:
         """Titles of the images: those of the row and of the result have the answers."""
         first, last = [self._of_row("image")], ["result"]
         if self._failed(row, found):
@@ -285,7 +298,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
                 lines += f"{label}: {text}".replace(" (", "\n(").split("\n")
         return [first, ["perturbation", self._distances(row, found)], last]
 
-    def _draw_bar(self):
+    def _draw_bar(self) -> None:
         """The scale of the perturbation, below it."""
         from matplotlib.ticker import MaxNLocator
 
@@ -327,6 +340,6 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return table.reset_index(drop=True)
 
 
-def _letters(inches):
+def _letters(inches: Any) -> Any:
     """Number of letters that have room; at least those of a word."""
     return max(int(CHARACTERS_PER_INCH * inches), 16)

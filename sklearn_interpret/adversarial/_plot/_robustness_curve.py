@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.responses.predictors import is_classifier
@@ -17,6 +17,12 @@ from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.panels.lines import LEARNER_BAND
 from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.effects._base import BaseEffect
 
 # Most points of the curve of a search.
 _MOST_SIZES = 101
@@ -90,8 +96,13 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     @classmethod
     def _from_inspector(
-        cls, inspector, data, *, sizes: ArrayLike | None = None, **choices
-    ):
+        cls,
+        inspector: Any,
+        data: Data,
+        *,
+        sizes: ArrayLike | None = None,
+        **choices: Any,
+    ) -> Any:
         """The display of an attack's curve.
 
         sizes : array-like of shape (n_sizes,), default=None
@@ -103,8 +114,14 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     @classmethod
     def _from_folds(
-        cls, inspectors, data, *, tests, sizes: ArrayLike | None = None, **choices
-    ):
+        cls,
+        inspectors: list[list[BaseEffect]],
+        data: Data,
+        *,
+        tests: Any,
+        sizes: ArrayLike | None = None,
+        **choices: Any,
+    ) -> Any:
         """The display of the mean of the folds' curves.
 
         sizes : array-like of shape (n_sizes,), default=None
@@ -117,7 +134,9 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         return display
 
     @classmethod
-    def _from_attacks(cls, attacks, parts, sizes, choices):
+    def _from_attacks(
+        cls, attacks: Any, parts: Any, sizes: Any, choices: dict[str, Any]
+    ) -> Any:
         """The display of the curve of each attack on its rows."""
         if sizes is not None:
             sizes = np.unique(sizes).tolist()
@@ -192,19 +211,19 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         self.legend_ = self._named(ax, label)
         return self
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sizes (n,) and scores (n_folds, n), checked."""
         sizes = checked_numbers(self.sizes, "sizes", [(None,)], "a curve")
         shapes, of = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
         return sizes, np.atleast_2d(checked_numbers(self.scores, "scores", shapes, of))
 
-    def _ends(self, scores):
+    def _ends(self, scores: NDArray[np.float64]) -> Any:
         """Ends of the learner's band, within the range of shares."""
         mean, apart = scores.mean(axis=0), self._on_test_rows
         reach = learner_half_width(scores, self._splits, on_test_rows=apart)
         return np.clip([mean - reach, mean + reach], 0, 1)
 
-    def _named(self, ax, label):
+    def _named(self, ax: Axes, label: Any) -> Any:
         """The legend of the axes, with the new line."""
         earlier, entries = ax.get_legend(), {}
         if earlier is not None:
@@ -237,10 +256,10 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             parts[0] |= zip(("low", "high"), self._ends(scores), strict=True)
             for fold, one in enumerate(scores):
                 parts.append({"size": sizes, "score": one, "fold": fold})
-        return self._frame(*parts, whole="fold")
+        return self._frame(*parts, integer_column="fold")
 
 
-def _size_name(attack):
+def _size_name(attack: Any) -> Any:
     """Name of the sizes of an attack's perturbations."""
     attack = getattr(attack, "attack_", attack)  # the attack on a substitute
     if attack._budget == "scale":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import axes_inches
@@ -26,6 +26,11 @@ from sklearn_interpret.counterfactuals._plot._base import (
 )
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 from sklearn_interpret.explanations import RowExplanation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.sources import Data
 
 # Inches of a line: an arrow below a text, for which there has to be room.
 LINE_HEIGHT, LEAST_HEIGHT = 0.45, 0.25
@@ -116,7 +121,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     background: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data, **choices):
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Any:
         choices = {"background": inspector._actionability.known.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
 
@@ -176,7 +181,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             self._draw_changes(panel, column, j, row, found, arrow_kw)
         return self
 
-    def _columns(self, row, found):
+    def _columns(self, row: int, found: NDArray[np.intp]) -> dict[int, FeatureColumn]:
         """The changed features by position, those that move farthest first."""
         known, data = self._known(), as_rows(self.explanation.data)
         rows = as_rows(self.explanation.rows)
@@ -191,7 +196,15 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             sizes[j] = max(columns[j].change(before, value) for value in after)
         return {j: columns[j] for j in sorted(sizes, key=sizes.get, reverse=True)}
 
-    def _draw_changes(self, ax, column, j, row, found, style):
+    def _draw_changes(
+        self,
+        ax: Axes,
+        column: FeatureColumn,
+        j: int,
+        row: int,
+        found: NDArray[np.intp],
+        style: None,
+    ) -> None:
         """The row's own value, and a line for each row found that differs."""
         before = as_rows(self.explanation.data).column_array(j)[row]
         after = as_rows(self.explanation.rows).column_array(j)[found]
@@ -245,7 +258,9 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         return table[drawn].assign(row=names).reset_index(drop=True)
 
 
-def _change_text(column, before, after, low, high):
+def _change_text(
+    column: FeatureColumn, before: float, after: float, low: float, high: float
+) -> str:
     """A change in words; to the ends of the interval if there is a box."""
     size = abs(column.place(after) - column.place(before))
     end = column.text(after, size)
@@ -254,7 +269,15 @@ def _change_text(column, before, after, low, high):
     return f"{column.text(before, size)} → {end}"
 
 
-def _draw_arrow(ax, start, end, place, height, colour, style):
+def _draw_arrow(
+    ax: Axes,
+    start: float,
+    end: float,
+    place: float,
+    height: float,
+    colour: str,
+    style: None,
+) -> Any:
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD * np.ptp(ax.get_xlim())
     if abs(end - start) < head / 3:
@@ -263,7 +286,7 @@ def _draw_arrow(ax, start, end, place, height, colour, style):
     return draw_arrows(ax, *ends, height, head, colour, style)
 
 
-def _write_over(ax, text, start, end, place):
+def _write_over(ax: Axes, text: str, start: float, end: float, place: float) -> None:
     """A text over an arrow, from its start to the side with more room."""
     left, right = ax.get_xlim()
     inches = len(text) / CHARACTERS_PER_INCH

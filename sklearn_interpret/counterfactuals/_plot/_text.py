@@ -84,7 +84,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
     _sample = "text"
 
     @classmethod
-    def _as_rows(cls, X):
+    def _as_rows(cls, X: Any) -> Any:
         return as_texts(X)
 
     def plot(
@@ -161,7 +161,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
             }
         )
 
-    def _title(self, row):
+    def _title(self, row: int) -> list[str]:
         """Prediction and response before and after, and how many words were removed."""
         explanation = self.explanation
         n_words, found = len(explanation.words[row]), explanation.status[row] == "found"
@@ -182,7 +182,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
             lines.append(f"{shorten(label, 48)}: {' → '.join(numbers)}")
         return [*lines, *last]
 
-    def _responses(self, row):
+    def _responses(self, row: int) -> Any:
         """Name of the response, and its values before and after; None if unknown."""
         explanation = self.explanation
         names = list(explanation.output_names)

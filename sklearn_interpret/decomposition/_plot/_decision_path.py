@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import number_beside, number_text
@@ -29,6 +29,13 @@ from sklearn_interpret._plotting.ranked_bars import (
 from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import names_of_rows, row_position
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.sources import Data
 
 MEAN_COLOUR = PALETTE[0]
 
@@ -122,7 +129,9 @@ class DecisionPathDisplay(Display):
     _shows_rows = True
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, row: int = 0, tree: int = 0):
+    def _from_inspector(
+        cls, inspector: ResultsMixin, data: Data, *, row: int = 0, tree: int = 0
+    ) -> Display:
         """The display of one row's path.
 
         row : int, default=0
@@ -155,7 +164,7 @@ class DecisionPathDisplay(Display):
             row_name=names_of_rows(data.X, rows.n_rows)[position],
         )
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64], None]:
         """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
         n_nodes = len(self.conditions)
         shapes, of = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
@@ -199,10 +208,10 @@ class DecisionPathDisplay(Display):
         ax.set_xlabel(literal(self._label(values)))
         return self
 
-    def _class_names(self, shares):
+    def _class_names(self, shares: NDArray[np.float64]) -> list[str]:
         return list(map(str, self._named_outputs(shares.shape[1])))
 
-    def _label(self, values):
+    def _label(self, values: NDArray[np.float64]) -> str:
         tree = f" in {self.tree_name}" if self.tree_name else ""
         if self.row_name is not None:
             tree += f", {row_text(self.row_name)}"
@@ -216,13 +225,26 @@ class DecisionPathDisplay(Display):
             label += f"\nAll trees together: {number_text(self.total, 4)}"
         return label
 
-    def _draw_shares(self, canvas, places, shares, style):
+    def _draw_shares(
+        self,
+        canvas: Canvas,
+        places: NDArray[np.intp],
+        shares: NDArray[np.float64],
+        style: None,
+    ) -> None:
         """Shares of the classes, one behind the other."""
         self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
         self.ax_.set_xlim(0, 1)
         self.legend_ = add_legend(canvas, self.bars_, self._class_names(shares))
 
-    def _draw_means(self, ax, places, means, deviations, style):
+    def _draw_means(
+        self,
+        ax: Axes,
+        places: Any,
+        means: NDArray[np.float64],
+        deviations: NDArray[np.float64],
+        style: None,
+    ) -> None:
         """Means from node to node, and deviations around them."""
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
         if deviations is not None:
@@ -238,7 +260,9 @@ class DecisionPathDisplay(Display):
         ax.margins(x=0.15)  # for the numbers at the points
         plain_number_ticks(ax)
 
-    def _write_counts(self, ax, places, counts):
+    def _write_counts(
+        self, ax: Axes, places: NDArray[np.intp], counts: NDArray[np.float64]
+    ) -> list[Any]:
         """Numbers of training rows to the right of the nodes, with a heading."""
         lines = [(len(counts) - 0.45, self.count_name)]
         lines += zip(places, (number_text(count, 4) for count in counts), strict=True)

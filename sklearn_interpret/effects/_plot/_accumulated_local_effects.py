@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,13 @@ from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
 from sklearn_interpret.effects._plot._effect import EffectDisplay
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sklearn_interpret._plotting.panels.lines import Effect
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.effects._base import BaseEffect
 
 
 @dataclass(eq=False, repr=False)
@@ -121,7 +128,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     fold_effects: list[Any] | None = None
 
     @property
-    def _band_text(self):
+    def _band_text(self) -> str:
         if self.confidence_level is None:
             if self.intervals_low is None:
                 return super()._band_text
@@ -129,14 +136,16 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         return f"this model's curve, {100 * self.confidence_level:g} %"
 
     @classmethod
-    def _from_folds(cls, inspectors, data, **choices):
+    def _from_folds(
+        cls, inspectors: list[list[BaseEffect]], data: Data, **choices: Any
+    ) -> Any:
         return super()._from_folds(on_common_edges(inspectors), data, **choices)
 
     @classmethod
-    def _settings_of(cls, inspector, X):
+    def _settings_of(cls, inspector: BaseEffect, X: DataFrame) -> dict[str, Any]:
         return {"confidence_level": inspector.confidence_level}
 
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         errors, effects = self.standard_errors, self.effects[entry]
         parts = self._band(entry, effects, errors, self.fold_effects)
         ends = {"low": self.intervals_low, "high": self.intervals_high}
@@ -154,7 +163,9 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         return self._entry(entry, self.edges[entry], effects, **parts)
 
 
-def on_common_edges(inspectors):
+def on_common_edges(
+    inspectors: list[AccumulatedLocalEffects],
+) -> list[AccumulatedLocalEffects]:
     """The inspectors with their effects at all edges that any has: these may differ."""
     if inspectors[0].n_intervals != "auto":
         return inspectors

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.tables import with_outputs
@@ -21,7 +22,7 @@ from sklearn_interpret._plotting.panels.displays import (
 from sklearn_interpret._plotting.panels.lines import (
     Effect,
     LinePanel,
-    Looks,
+    PlotOptions,
     level_places,
 )
 from sklearn_interpret._plotting.sources import (
@@ -47,6 +48,14 @@ from sklearn_interpret.effects._plot._effect import (
     chosen_entries,
 )
 from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.effects._base import BaseEffect
+    from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 
 # Displays of the methods that are compared, and names of these in the legend.
 COMPARED: dict[str, type[EffectDisplay]] = {
@@ -157,7 +166,9 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     models: list[str] | None = None
 
     @classmethod
-    def _takers(cls, method):
+    def _takers(
+        cls, method: str
+    ) -> list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]]:
         kinds = [display._kinds[0] for display in COMPARED.values()]
         takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
         takers.append((keyword_names(cls.plot), cls.plot))
@@ -167,7 +178,14 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return [(cls._choices, cls._from_inspector), *takers]
 
     @classmethod
-    def _of_estimator(cls, estimator, data, params, names, ax):
+    def _of_estimator(
+        cls,
+        estimator: BaseEstimator | DeletionDiagnostics,
+        data: Data,
+        params: dict[str, Any],
+        names: tuple[None, None],
+        ax: Axes,
+    ) -> Display:
         if isinstance(estimator, BaseInspector):
             raise TypeError(
                 f"{cls.__name__} compares several effects: pass the predictor, or a "
@@ -180,15 +198,29 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return cls._drawn([estimator], data, params, names, ax)
 
     @classmethod
-    def _of_folds(cls, cv_results, data, params, names, ax):
+    def _of_folds(
+        cls,
+        cv_results: dict[str, list[BaseEstimator]],
+        data: Data,
+        params: Any,
+        names: Any,
+        ax: Axes,
+    ) -> Any:
         folds = [[estimator] for estimator in fold_estimators(cv_results)]
         splits = splits_of(cv_results)
         return cls._drawn(folds, data, params, names, ax, again=True, splits=splits)
 
     @classmethod
     def _of_models(
-        cls, models, data, names, ax, *, effect: str = "partial_dependence", **params
-    ):
+        cls,
+        models: None,
+        data: Data,
+        names: Any,
+        ax: Axes,
+        *,
+        effect: str = "partial_dependence",
+        **params: Any,
+    ) -> Any:
         """The display of one effect of the models, drawn.
 
         effect : {"partial_dependence", "conditional_dependence", \
@@ -203,8 +235,17 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
 
     @classmethod
     def _drawn(
-        cls, folds, data, params, names, ax, *, again=False, models=None, splits=None
-    ):
+        cls,
+        folds: list[list[BaseEstimator]],
+        data: Data,
+        params: dict[str, str],
+        names: tuple[None, None],
+        ax: Axes,
+        *,
+        again: bool = False,
+        models: None = None,
+        splits: NDArray[np.intp] | None = None,
+    ) -> EffectComparisonDisplay:
         """The display of each fold's predictor, of inspectors or of models, drawn."""
         if params.get("centered", True) is None:
             params = {name: params[name] for name in params.keys() - {"centered"}}
@@ -242,21 +283,23 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return display.plot(ax=ax, **looks)
 
     @classmethod
-    def _from_folds(cls, inspectors, data, **choices):
+    def _from_folds(
+        cls, inspectors: list[list[BaseEffect]], data: Data, **choices: Any
+    ) -> Any:
         return cls._from_inspector(inspectors, data, folds=True, **choices)
 
     @classmethod
     def _from_inspector(
         cls,
-        inspectors,
-        data,
+        inspectors: list[list[BaseEffect]],
+        data: Data,
         *,
         feature: int | str | None = None,
         methods: Sequence[str] = tuple(COMPARED),
         centered: bool | None = None,
-        models=None,
-        folds=False,
-    ):
+        models: None = None,
+        folds: bool = False,
+    ) -> Display:
         """The display of the inspectors of each method or model, one per fold.
 
         feature : int or str, default=None
@@ -341,16 +384,16 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         self : object
             The display.
         """
-        looks = Looks.of_arguments(locals())
+        options = PlotOptions.of_arguments(locals())
         effects = self._effects()
         panels = [
             (self._panel(effects, output, order), None)
             for output in range(len(effects[0].values))
         ]
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y)
         return self
 
-    def _effects(self):
+    def _effects(self) -> list[Effect]:
         """One `Effect` per line."""
         effects = []
         for place, values in enumerate(self.effects):
@@ -367,7 +410,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             effects.append(effect)
         return effects
 
-    def _panel(self, effects, output, order):
+    def _panel(self, effects: list[Effect], output: int, order: str) -> LinePanel:
         """All lines on one output."""
         levels, by_similarity = self._levels(effects), self.by_similarity
         if order == "effect" and levels is not None:
@@ -398,7 +441,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             by_similarity=by_similarity,
         )
 
-    def _levels(self, effects):
+    def _levels(self, effects: list[Effect]) -> Any:
         """Levels of all lines in one order, or None for a feature without levels."""
         if effects[0].levels is None:
             return None
@@ -430,7 +473,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return self._long_frame(blocks)
 
 
-def _method_colours(methods):
+def _method_colours(methods: list[str]) -> list[str]:
     """Colours of the methods: a known one has the same colour in all figures."""
     others = [method for method in methods if method not in COMPARED]
     palette = [*COMPARED, *others]
@@ -438,7 +481,7 @@ def _method_colours(methods):
     return [shades[method] for method in methods]
 
 
-def checked_methods(methods):
+def checked_methods(methods: dict[str, type]) -> list[str]:
     """The names as a list.
 
     Raises
@@ -454,7 +497,7 @@ def checked_methods(methods):
     return methods
 
 
-def method_of(inspector, display):
+def method_of(inspector: Any, display: str) -> Any:
     """Name of the method that an inspector applies."""
     kinds = {name: display._kinds[0] for name, display in COMPARED.items()}
     for name, kind in kinds.items():
@@ -467,7 +510,7 @@ def method_of(inspector, display):
     )
 
 
-def mean_at_rows(inspector, entry, data):
+def mean_at_rows(inspector: BaseEffect, entry: int, data: Data) -> NDArray[np.float64]:
     """Weighted means (k,) over the rows of the effect of an entry."""
     one_way = [len(axes) == 1 for axes in inspector.axes_]
     k = len(inspector.output_names_)

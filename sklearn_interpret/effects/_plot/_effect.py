@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -23,7 +23,7 @@ from sklearn_interpret._plotting.panels.displays import (
 )
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
-    Looks,
+    PlotOptions,
     SurfacePanel,
     spreads,
 )
@@ -34,10 +34,24 @@ from sklearn_interpret._plotting.sources import (
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._model.rows.axes import Axis
+    from sklearn_interpret._plotting.panels.lines import Effect
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.effects._base import BaseEffect
+    from sklearn_interpret.effects._individual_conditional_expectation import (
+        GridInspector,
+    )
+    from sklearn_interpret.effects._plot._ceteris_paribus import CeterisParibusDisplay
+
 MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 
 
-def most_varied(effects):
+def most_varied(effects: list[Effect]) -> NDArray[np.intp]:
     """Positions of the outputs that are drawn, each with a colour, in their order."""
     n_outputs = len(effects[0].values) if effects else 0
     if n_outputs <= len(PALETTE):
@@ -68,7 +82,13 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _what: ClassVar[str | None] = None
     _left_out: ClassVar[list[str]] = []  # columns without an effect
     _zero = False
-    _parts = (*EntryDisplay._parts, "contours", "heatmaps", "points", "colorbars")
+    _artist_names = (
+        *EntryDisplay._artist_names,
+        "contours",
+        "heatmaps",
+        "points",
+        "colorbars",
+    )
 
     feature_names: list[Any]
     output_names: list[Any] | None = None
@@ -78,14 +98,23 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     importances: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, features: Any = None, **choices):
+    def _from_inspector(
+        cls,
+        inspector: ResultsMixin,
+        data: Data,
+        *,
+        features: Any = None,
+        **choices: Any,
+    ) -> Display:
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
         return cls._made([inspector], arrays, data, entries, choices)
 
     @classmethod
-    def _from_folds(cls, inspectors, data, **choices):
+    def _from_folds(
+        cls, inspectors: list[GridInspector], data: Data, **choices: Any
+    ) -> CeterisParibusDisplay:
         check_outputs(inspectors)
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
@@ -96,7 +125,14 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return cls._made(inspectors, arrays, data, entries, choices)
 
     @classmethod
-    def _made(cls, inspectors, arrays, data, entries, choices):
+    def _made(
+        cls,
+        inspectors: list[BaseEffect],
+        arrays: dict[str, Any],
+        data: Data,
+        entries: list[int] | range,
+        choices: dict[str, Any],
+    ) -> EffectDisplay:
         """The display of those entries of the inspectors."""
         first = inspectors[0]
         by_feature = [
@@ -136,7 +172,9 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return display
 
     @classmethod
-    def _settings_of(cls, inspector, X, **settings):
+    def _settings_of(
+        cls, inspector: BaseEffect, X: DataFrame, **settings: Any
+    ) -> dict[str, Any]:
         """Arguments of the constructor that are not one per entry."""
         return settings
 
@@ -206,18 +244,25 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self : object
             The display.
         """
-        looks = Looks.of_arguments(locals())
-        return self._draw(ax, looks, n_cols, max_entries, share_y)
+        options = PlotOptions.of_arguments(locals())
+        return self._draw(ax, options, n_cols, max_entries, share_y)
 
-    def _draw(self, ax, looks, n_cols, max_entries, share_y):
-        drawable = self._drawable(looks)
+    def _draw(
+        self,
+        ax: Axes,
+        options: PlotOptions,
+        n_cols: int,
+        max_entries: int,
+        share_y: bool,
+    ) -> Self:
+        drawable = self._drawable(options)
         shown = self._most_important(drawable, max_entries)
         effects = [self._effect(entry) for entry in shown]
-        looks.outputs = most_varied(effects)
+        options.outputs = most_varied(effects)
         panels = [
             panel
             for entry, effect in zip(shown, effects, strict=True)
-            for panel in self._panels(effect, entry, looks)
+            for panel in self._panels(effect, entry, options)
         ]
         notes = []
         if self._left_out:
@@ -226,17 +271,25 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             notes.append(f"The {len(shown)} most important of {len(drawable)}")
         n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
         n_outputs = len(effects[0].values) if effects else 0
-        if n_lines > 1 and len(looks.outputs) < n_outputs:
-            notes.append(f"The {len(looks.outputs)} most varied of {n_outputs} outputs")
+        if n_lines > 1 and len(options.outputs) < n_outputs:
+            notes.append(
+                f"The {len(options.outputs)} most varied of {n_outputs} outputs"
+            )
         note = "\n".join(notes) or None
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _drawable(self, looks):
+    def _drawable(self, options: PlotOptions) -> range:
         """Entries that can be drawn with these options."""
         return range(self._n_entries)
 
-    def _band(self, entry, values, errors, folds):
+    def _band(
+        self,
+        entry: int,
+        values: NDArray[np.float64],
+        errors: list[NDArray[np.float64] | None] | None,
+        folds: bool,
+    ) -> dict[str, NDArray[np.float64]]:
         """Bands of an entry: over folds, else of standard errors, else none."""
         errors, n_axes = errors and errors[entry], self._n_axes(entry)
         if folds is not None:
@@ -244,21 +297,30 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             return fold_band(folds[entry], n_axes, self._splits, errors)
         return {} if errors is None else error_band(values, errors, n_axes)
 
-    def _panels(self, effect, entry, looks):
+    def _panels(
+        self, effect: Effect, entry: int, options: PlotOptions
+    ) -> list[tuple[Any, None]]:
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
-            return [(self._line_panel(effect, looks.outputs, looks), None)]
+            return [(self._line_panel(effect, options.outputs, options), None)]
         what = self._shown()
-        held = np.where(effect.held, effect.values, np.nan)
+        held = np.where(effect.has_rows, effect.values, np.nan)
         limits = colour_limits(held, self._zero, self._negligible())
         return [
             (SurfacePanel(effect, o, limits, what, self._of(o), self._zero), None)
             for o in range(len(effect.values))
         ]
 
-    def _line_panel(self, effect, outputs, looks, names=None, **parts):
+    def _line_panel(
+        self,
+        effect: Effect,
+        outputs: NDArray[np.intp] | list[int] | range,
+        options: PlotOptions,
+        names: list[str] | None = None,
+        **parts: Any,
+    ) -> LinePanel:
         """A panel with a line for each of the outputs, by default named as such."""
-        levels, by_similarity = effect.levels_in(looks.order)
+        levels, by_similarity = effect.levels_in(options.order)
         names = names or self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
         return LinePanel(
@@ -277,7 +339,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             **parts,
         )
 
-    def _negligible(self):
+    def _negligible(self) -> float:
         """Size of rounding errors, relative to the display's largest effect."""
         largest = [
             np.abs(values[np.isfinite(values)]).max(initial=0.0)
@@ -285,10 +347,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         ]
         return max(1e-9 * max(largest), 1e-12)
 
-    def _of(self, output):
+    def _of(self, output: int) -> str:
         return self._response_label(self.output_names, output)
 
-    def _shown(self):
+    def _shown(self) -> str:
         """Name of the quantity."""
         return self._what
 
@@ -309,12 +371,14 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             blocks += self._frame_blocks(entry)
         return self._long_frame(blocks)
 
-    def _frame_blocks(self, entry):
+    def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         effect = self._effect(entry)
         return effect_columns(effect, self._named_outputs(len(effect.values)))
 
 
-def increasing(values, axes):
+def increasing(
+    values: NDArray[np.float64], axes: tuple[Axis, ...]
+) -> NDArray[np.float64]:
     """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
     orders = [axis.order for axis in axes]
     if isinstance(values, tuple):
@@ -322,19 +386,19 @@ def increasing(values, axes):
     return None if values is None else values[(..., *np.ix_(*orders))]
 
 
-def check_outputs(inspectors):
+def check_outputs(inspectors: list[BaseEffect]) -> None:
     """Refuse models of different outputs or responses."""
     check_same_in_folds([list(one.output_names_) for one in inspectors], "outputs")
     check_same_in_folds(list(map(response_name, inspectors)), "responses")
 
 
-def output_texts(inspector):
+def output_texts(inspector: BaseEffect) -> Any:
     """Names of the outputs, or None for a single output that needs none."""
     names = list(inspector.output_names_)
     return names if len(names) > 1 or outputs_have_names(inspector) else None
 
 
-def _mean(inspectors, attribute):
+def _mean(inspectors: list[list[BaseEffect]], attribute: str) -> Any:
     """Mean over folds, entry by entry, or None."""
     lists = [getattr(inspector, attribute, None) for inspector in inspectors]
     if lists[0] is None:
@@ -345,7 +409,7 @@ def _mean(inspectors, attribute):
     ]
 
 
-def data_along(inspector, data):
+def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
     """Values (n,) of each entry's features in some of the rows; of pairs a pair."""
     rows = as_rows(data.X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
@@ -363,7 +427,7 @@ def data_along(inspector, data):
     return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
-def values_of(inspector, X, feature, kept):
+def values_of(inspector: Any, X: Any, feature: Any, kept: Any) -> Any:
     """Name, values in some rows, and levels (None of a number) of a single feature."""
     rows = as_rows(X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
@@ -380,7 +444,9 @@ def values_of(inspector, X, feature, kept):
     return rows.names[column], values, levels
 
 
-def chosen_entries(inspector, features):
+def chosen_entries(
+    inspector: BaseEffect, features: list[int] | str | None
+) -> list[int]:
     """Positions of the entries of a fitted inspector that `features` names."""
     if features is None:
         return list(range(len(inspector.effect_names_)))
@@ -403,7 +469,7 @@ def chosen_entries(inspector, features):
     return chosen
 
 
-def _named(axes, names):
+def _named(axes: tuple[Axis, ...], names: tuple[int | str, ...]) -> bool:
     """Whether axes have these names, or positions of single columns."""
     keys = [
         {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes

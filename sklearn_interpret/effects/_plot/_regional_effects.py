@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,12 @@ from sklearn_interpret._plotting.panels.displays import (
     curve_columns,
     effect_columns,
 )
-from sklearn_interpret._plotting.panels.lines import Artists, Effect, LinePanel, Looks
+from sklearn_interpret._plotting.panels.lines import (
+    Artists,
+    Effect,
+    LinePanel,
+    PlotOptions,
+)
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret._plotting.tree_diagram import draw_tests, tree_fits
 from sklearn_interpret.effects._plot._effect import (
@@ -30,6 +35,13 @@ from sklearn_interpret.effects._plot._effect import (
     output_texts,
 )
 from sklearn_interpret.effects._regional_effects import RegionalEffects
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.explanations._rules import Condition
 
 ALL_ROWS, IN_REGION = "effect over all rows", "effect in the region"
 NAMES = {" rows": "single rows", " folds": ALL_ROWS}  # in the legend
@@ -122,7 +134,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
     _choices = frozenset({"feature"})
     _leading = ("feature",)
     _shows_rows = True
-    _parts = ("lines", "curves", "rug")
+    _artist_names = ("lines", "curves", "rug")
 
     grid_values: NDArray[Any]
     curves: NDArray[np.float64]
@@ -141,11 +153,13 @@ class RegionalEffectDisplay(Display, PanelDisplay):
     by_similarity: bool = False
 
     @classmethod
-    def _parameter_names(cls):
+    def _parameter_names(cls) -> set[str]:
         return super()._parameter_names() - {"features"}
 
     @classmethod
-    def _split(cls, params, fitted):
+    def _split(
+        cls, params: dict[str, Any], fitted: bool
+    ) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
         parameters, choices, looks = super()._split(params, fitted)
         feature = choices.get("feature")
         if not (fitted or feature is None or params.get("joint")):
@@ -153,7 +167,9 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         return parameters, choices, looks
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, feature: int | str | None = None):
+    def _from_inspector(
+        cls, inspector: ResultsMixin, data: Data, *, feature: int | str | None = None
+    ) -> Display:
         """The display of one entry.
 
         feature : int or str, default=None
@@ -241,13 +257,13 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             The display.
         """
         effects, overall = self._effects()
-        looks, outputs = Looks.of_arguments(locals()), most_varied(effects)
+        options, outputs = PlotOptions.of_arguments(locals()), most_varied(effects)
         if len(outputs) == 1:
             label = ALL_ROWS if len(effects) == 1 else IN_REGION
-            looks.line_kw = {"label": label, **(line_kw or {})}
+            options.line_kw = {"label": label, **(line_kw or {})}
         # The effect over all rows is drawn as the line of a fold is.
-        looks.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
-        looks.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
+        options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
+        options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
         panels = [
             (self._panel(place, effect, overall, outputs, n_curves), None)
             for place, effect in enumerate(effects)
@@ -257,10 +273,10 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         n_outputs, note = len(overall.values), None
         if len(outputs) < n_outputs:
             note = f"The {len(outputs)} most varied of {n_outputs} outputs"
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=True, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=True, note=note)
         return self
 
-    def _effects(self):
+    def _effects(self) -> tuple[list[Effect], Effect]:
         """The `Effect` of each region, and that of all rows."""
         grid, levelled = np.asarray(self.grid_values), self.categorical
         if levelled is None:
@@ -270,7 +286,14 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         overall = Effect(*axis, with_outputs(self.average, 1))
         return [Effect(*axis, values) for values in curves], overall
 
-    def _panel(self, place, effect, overall, outputs, n_curves):
+    def _panel(
+        self,
+        place: int,
+        effect: Effect,
+        overall: Effect,
+        outputs: NDArray[np.intp],
+        n_curves: int,
+    ) -> RegionPanel:
         single, parts = len(outputs) == 1, {}
         heading = "All rows"
         if len(self.conditions) > 1:
@@ -301,7 +324,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             **parts,
         )
 
-    def _publish(self, artists, lower):
+    def _publish(self, artists: list[Artists], lower: list[None]) -> None:
         regions = artists[-len(self.conditions) :]
         super()._publish(regions, lower)
         self.average_lines_ = [[n for (n,) in drawn.fold_lines] for drawn in regions]
@@ -335,16 +358,16 @@ class RegionPanel(LinePanel):
 
     heading: str = ""  # number and conditions of the region
 
-    def draw(self, ax, looks):
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
-        artists = super().draw(ax, looks)
+        artists = super().draw(ax, options)
         entries = artists.entries
         for text in sorted(entries, key=lambda text: text.endswith(" folds")):
             name = NAMES.get(text.lstrip("0123456789"), text)
             entries[name] = entries.pop(text)
         return artists
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes and the region."""
         super().label(ax, with_y=with_y)
         ax.set_title(literal(self.heading), fontsize="medium")
@@ -359,11 +382,11 @@ class TreePanel:
     values_along = None
     tidy_numbers = staticmethod(lambda ax: None)
 
-    def slot(self, below):
+    def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
         return Slot()
 
-    def draw(self, ax, looks):
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
         draw_tests(ax, self.tree, (0, 1), LEAF_HEIGHT)
         what = "region\n" if tree_fits(ax, self.tree) else ""
@@ -374,16 +397,16 @@ class TreePanel:
         ax.spines[:].set_visible(False)
         return Artists()
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the panel."""
         ax.set_title("Splits", fontsize="medium")
 
 
-def _words(condition):
+def _words(condition: Condition | str) -> str:
     return str(condition).replace(" <= ", " ≤ ")
 
 
-def _flat(tests, tree):
+def _flat(tests: tuple[Condition, None, None] | None, tree: dict[str, Any]) -> int:
     """Add nested splits to the lists that `draw_tests` takes; return the node."""
     place, (test, *parts) = len(tree["tests"]), tests or ("",)
     for name, value in (("left", -1), ("right", -1), ("tests", _words(test))):

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.rows.number_format import p_text
@@ -59,11 +59,11 @@ class Lines:
     errors: np.ndarray | None  # (n_lines,): standard errors, zero for the others
     n_others: int  # number of features that share the last line
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names)
 
     @property
-    def places(self):
+    def places(self) -> NDArray[np.intp]:
         """Positions of the lines."""
         return np.arange(len(self.names))[::-1]
 
@@ -220,7 +220,7 @@ default=None
         self._finish(ends)
         return self
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[list[NDArray[np.float64]], None, None, None]:
         """Samples (p, r), null distribution, p-values, errors; they fit the names."""
         p = len(self.feature_names)
         samples = [
@@ -232,11 +232,13 @@ default=None
         errors = self._checked("standard_errors", (p,))
         return samples, null, self._checked("pvalues", (p,)), errors
 
-    def _checked(self, name, *shapes):
+    def _checked(
+        self, name: str, *shapes: tuple[int | None, ...]
+    ) -> NDArray[np.float64] | None:
         values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
         return None if values is None else checked_numbers(values, name, shapes, of)
 
-    def _lines(self, max_entries):
+    def _lines(self, max_entries: int | None) -> Lines:
         """The `Lines` of the features shown, and one for the mean of the others."""
         samples, null, pvalues, errors = self._arrays()
         shown, others = line_order(samples, self.no_effect, max_entries)
@@ -251,7 +253,7 @@ default=None
         samples = [with_others(draws, shown, others) for draws in samples]
         return Lines(names, samples, null, pvalues, errors, len(others))
 
-    def _mark_means(self, lines, style):
+    def _mark_means(self, lines: Lines, style: None) -> list[NDArray[np.float64]]:
         """Bars for the means, with spread, folds and null; how far each reaches."""
         ax, ends = self.ax_, []
         offsets, height = side_by_side(len(lines.samples))
@@ -293,7 +295,7 @@ default=None
                     self._entries.setdefault(f"p ≥ {self.alpha:g}", pale)
         return ends
 
-    def _learner_reach(self, lines):
+    def _learner_reach(self, lines: Lines) -> Any:
         """Half-widths (n_lines,) of the learner's intervals, or None.
 
         Those on training rows hold for test rows, too. The jackknife needs folds that
@@ -304,7 +306,7 @@ default=None
             return None
         return learner_half_width(training, self._splits)
 
-    def _mark_errors(self, lines, offset):
+    def _mark_errors(self, lines: Any, offset: Any) -> Any:
         """Lines of two standard errors to each side; how far these reach."""
         means = lines.samples[0].mean(axis=1)
         ends = [means - 2 * lines.errors, means + 2 * lines.errors]
@@ -312,7 +314,7 @@ default=None
         self._entries["± 2 standard errors"] = self.spreads_[-1]
         return ends
 
-    def _mark_null(self, lines):
+    def _mark_null(self, lines: Any) -> Any:
         """Lines on the bars for the null distribution; how far these reach."""
         from matplotlib.patheffects import withStroke
 
@@ -326,7 +328,7 @@ default=None
         self._entries[text] = self.null_
         return [*ends]
 
-    def _mark_quartiles(self, lines, style):
+    def _mark_quartiles(self, lines: Any, style: None) -> Any:
         """Boxes of the draws, with whiskers to the smallest and the largest one.
 
         Where there is a null distribution the boxes are its, and points the
@@ -361,7 +363,7 @@ default=None
         self._entries[f"{lines.null.shape[1]} null importances"] = handles[0]
         return ends
 
-    def _label_lines(self, lines, ends):
+    def _label_lines(self, lines: Lines, ends: NDArray[np.float64]) -> list[Any]:
         """Numbers, or p-values, to the right of all marks of a line."""
         if len(lines.samples) > 1:
             return []
@@ -372,7 +374,7 @@ default=None
         reach = ends.max(axis=0)
         return label_ends(self.ax_, reach, lines.places, means, texts=texts, gap=gap)
 
-    def _finish(self, ends):
+    def _finish(self, ends: NDArray[np.float64]) -> None:
         """Limits, ticks, axis label and legend."""
         ax, room = self.ax_, None
         if self.labels_:
@@ -420,10 +422,12 @@ default=None
             if lines.errors is not None:
                 mean["standard_error"] = lines.errors
             means.append(mean)
-        return self._frame(*means, *singles, whole=which)
+        return self._frame(*means, *singles, integer_column=which)
 
 
-def line_order(samples, no_effect, max_entries):
+def line_order(
+    samples: list[NDArray[np.float64]], no_effect: float, max_entries: int | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Features from the largest importance down, and those that are not shown.
 
     Features are ranked by the larger distance of their means from `no_effect` in the
@@ -435,7 +439,7 @@ def line_order(samples, no_effect, max_entries):
     return shown[np.argsort(-means.max(axis=0)[shown], kind="stable")], others
 
 
-def deviation(draws):
+def deviation(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """Standard deviation of each line's draws, without overflow."""
     scale = np.abs(draws).max(initial=0.0)
     return scale * (draws / scale).std(axis=1) if scale > 0 else np.zeros(len(draws))

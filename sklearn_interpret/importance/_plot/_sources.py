@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,9 @@ from sklearn_interpret.importance._partial_dependence import PartialDependenceIm
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
 from sklearn_interpret.importance._sage import SAGE
+
+if TYPE_CHECKING:
+    from sklearn_interpret.effects._base import BaseEffect
 
 
 class ImportanceSources(FoldsMixin, Display):
@@ -36,14 +39,14 @@ class ImportanceSources(FoldsMixin, Display):
     @classmethod
     def _from_inspector(
         cls,
-        inspector,
-        data,
+        inspector: Any,
+        data: Data,
         *,
         X_test: Any = None,
         y_test: ArrayLike | None = None,
         test_sample_weight: ArrayLike | None = None,
         score_name: str | None = None,
-    ):
+    ) -> Any:
         """The display of a fitted inspector's importances.
 
         X_test : {array-like, sparse matrix, DataFrame} of shape (n_samples, \
@@ -69,8 +72,13 @@ default=None
 
     @classmethod
     def _from_folds(
-        cls, inspectors, data, *, tests=None, score_name: str | None = None
-    ):
+        cls,
+        inspectors: list[list[BaseEffect]],
+        data: Data,
+        *,
+        tests: Any = None,
+        score_name: str | None = None,
+    ) -> Any:
         """The display of the mean importances.
 
         score_name : str, default=None
@@ -89,7 +97,7 @@ default=None
         return cls(**{**arrays, "draws_name": "folds"})
 
     @classmethod
-    def _repeated(cls, inspector, data):
+    def _repeated(cls, inspector: Any, data: Data) -> Any:
         """The inspector's like, fitted on other rows."""
         if not isinstance(inspector, PermutationImportance):
             raise TypeError(
@@ -102,12 +110,12 @@ default=None
         return repeated.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
-def _fold_means(folds):
+def _fold_means(folds: bool) -> Any:
     """Mean importances over the draws, one column for each fold."""
     return np.stack([fold["importances"].mean(axis=1) for fold in folds], axis=1)
 
 
-def _arrays(inspector, score_name):
+def _arrays(inspector: Any, score_name: Any) -> Any:
     """Constructor arguments that hold what an inspector found."""
     results = getattr(inspector, "results_", {})
     if score_name is not None and score_name not in results:
@@ -138,7 +146,7 @@ def _arrays(inspector, score_name):
     return arrays
 
 
-def _text(inspector, score_name):
+def _text(inspector: Any, score_name: Any) -> Any:
     """Label of the axis of importances."""
     if isinstance(inspector, PermutationTest):
         if inspector.importance_getter == "permutation":
@@ -156,7 +164,7 @@ def _text(inspector, score_name):
     return f"{kind} importance\n({change})"
 
 
-def _change(inspector, score_name):
+def _change(inspector: Any, score_name: Any) -> Any:
     """Label of a permutation importance: the score and its comparison."""
     metrics = resolve_metrics(
         inspector.scoring, inspector.estimator_, inspector.response_method

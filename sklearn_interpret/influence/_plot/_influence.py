@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
@@ -30,6 +30,11 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._plotting.displays import Display
+    from sklearn_interpret._plotting.sources import Data
+
 
 class InfluenceSources(ExplanationDisplay):
     """Constructors of the displays of a `TrainingExplanation`."""
@@ -41,7 +46,9 @@ class InfluenceSources(ExplanationDisplay):
     _shows_rows = False
 
     @classmethod
-    def _from_inspector(cls, inspector, data, **choices):
+    def _from_inspector(
+        cls, inspector: ResultsMixin, data: Data, **choices: Any
+    ) -> Display:
         if data.X is None:
             return cls(inspector._overall(), **choices)
         return cls(inspector.explain(data.X, data.y), **choices)
@@ -116,7 +123,7 @@ class InfluenceDisplay(InfluenceSources):
     removal: dict[str, Any] | None = None
 
     @classmethod
-    def _choice_names(cls):
+    def _choice_names(cls) -> frozenset[str] | set[str]:
         return super()._choice_names() - {"removal"}
 
     @classmethod
@@ -250,7 +257,9 @@ default=None
         self._draw_bars(order, values, bar_kw)
         return self
 
-    def _ranked(self, max_entries):
+    def _ranked(
+        self, max_entries: int | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Positions of the training rows of largest size, and their values."""
         explanation = self._checked()
         if self.row is None:
@@ -262,7 +271,9 @@ default=None
         order = np.argsort(-np.abs(values), kind="stable")[:max_entries]
         return order, values[order]
 
-    def _draw_bars(self, order, values, style):
+    def _draw_bars(
+        self, order: NDArray[np.intp], values: NDArray[np.float64], style: None
+    ) -> None:
         ax, explanation = self.ax_, self.explanation
         texts = column_texts(values, signed=bool((values < 0).any()))
         names = self._names(order)
@@ -274,7 +285,7 @@ default=None
         elif self._row_label is not None:
             ax.set_title(literal(self._row_label))
 
-    def _names(self, order):
+    def _names(self, order: NDArray[np.intp]) -> list[str]:
         """Names of training rows, with their targets and values of features."""
         explanation = self.explanation
         columns = []
@@ -293,7 +304,7 @@ default=None
             names.append(":\n".join(filter(None, [own, ", ".join(parts)])))
         return names
 
-    def _draw_removal(self, line_style, band_style):
+    def _draw_removal(self, line_style: Any, band_style: Any) -> None:
         ax, removal = self.ax_, self.removal
         sizes = np.asarray(removal["sizes"])
         draws = np.asarray(removal["random_scores"])
@@ -332,14 +343,14 @@ default=None
             parts = [{"size": sizes, "score": self.removal["scores"]}]
             for draw, scores in enumerate(self.removal["random_scores"]):
                 parts.append({"size": sizes, "score": scores, "draw": draw})
-            return self._frame(*parts, whole="draw")
+            return self._frame(*parts, integer_column="draw")
         assert self.explanation is not None  # without a removal
         order, values = self._ranked(None)
         names = [self.explanation.training_names[place] for place in order]
         return self._frame({"training_row": names, "value": values})
 
 
-def _check_removal(rows, y, influence, sizes):
+def _check_removal(rows: Any, y: Any, influence: Any, sizes: Any) -> Any:
     """Influence (n,) and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
     shapes, of = [(rows.n_rows,)], f"{rows.n_rows} training rows"

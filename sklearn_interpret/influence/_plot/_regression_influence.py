@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
@@ -17,6 +17,12 @@ from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import shorten_all, write_near
 from sklearn_interpret._plotting.points import draw_points, point_area
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._plotting.sources import Data
 
 # Points of a contour, and characters of a row's name.
 _N_PLACES, _NAME_WIDTH = 400, 18
@@ -102,7 +108,7 @@ class RegressionInfluenceDisplay(Display):
     row_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data):
+    def _from_inspector(cls, inspector: ResultsMixin, data: Data) -> Display:
         known = inspector._dispersion_is_known
         return cls(
             inspector.leverages_,
@@ -180,7 +186,7 @@ class RegressionInfluenceDisplay(Display):
         ax.set(xlabel=label, ylabel="Studentized residual")
         return self
 
-    def _columns(self):
+    def _columns(self) -> dict[str, Any]:
         """The arrays by the name of their column, checked."""
         columns = {
             "leverage": np.asarray(self.leverages, dtype=np.float64),
@@ -198,7 +204,9 @@ class RegressionInfluenceDisplay(Display):
             )
         return columns
 
-    def _draw_contours(self, ax, levels, style):
+    def _draw_contours(
+        self, ax: Axes, levels: NDArray[np.float64], style: None
+    ) -> None:
         """Contours above and below zero, named in the middle of their visible part."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
         heights = np.linspace(0, max(-bottom, top), _N_PLACES)
@@ -220,7 +228,9 @@ class RegressionInfluenceDisplay(Display):
             looks = {"fontsize": "small", "framealpha": 0.85}
             self.legend_ = named_legend(ax, shown, ["Cook's distance"], **looks)
 
-    def _leverages_at(self, distance, residuals):
+    def _leverages_at(
+        self, distance: float, residuals: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Leverages at which studentized residuals have a Cook's distance."""
         squares, dof = np.square(residuals), self.residual_dof
         if dof is not None:  # of standardized ones
@@ -247,21 +257,25 @@ class RegressionInfluenceDisplay(Display):
         )
 
 
-def _set_limits(ax, leverages, residuals):
+def _set_limits(
+    ax: Axes, leverages: NDArray[np.float64], residuals: NDArray[np.float64]
+) -> None:
     """Set limits with room for all points and their names."""
     low, high = min(residuals.min(), 0.0), max(residuals.max(), 0.0)
     room = 0.1 * (high - low) or 1.0
     ax.set(xlim=(0, 1.08 * leverages.max() or 1.0), ylim=(low - room, high + room))
 
 
-def _name_contour(ax, x, y, text):
+def _name_contour(ax: Axes, x: float, y: float, text: str) -> None:
     place = {"ha": "center", "va": "center"}
     if x > 0.9 * ax.get_xlim()[1]:  # in a corner
         place = {"ha": "right", "va": "top" if y > 0 else "bottom"}
     write_near(ax, text, (x, y), over=1, fontsize="x-small", zorder=2.3, **place)
 
 
-def _name_points(ax, x, y, names):
+def _name_points(
+    ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], names: list[str]
+) -> list[Any]:
     """Names next to points, to the left of those far right, moved up to not overlap."""
     to_left = x > _FAR_RIGHT * ax.get_xlim()[1]
     places = ax.transData.transform(np.column_stack([x, y]))

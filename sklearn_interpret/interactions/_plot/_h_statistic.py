@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._plotting.axes import side_legend
@@ -37,6 +37,12 @@ from sklearn_interpret.interactions._partial_dependence_interaction import (
 )
 from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.effects._base import BaseEffect
+
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
 
@@ -51,11 +57,11 @@ class Group:
     spreads: np.ndarray  # (n_lines,): standard deviations, NaN where unknown
     n_others: int  # number of entries in the last line, which is their mean
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names)
 
     @property
-    def is_spread(self):
+    def is_spread(self) -> bool:
         """Whether there are standard deviations."""
         return bool(np.isfinite(self.spreads).any())
 
@@ -140,8 +146,13 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_inspector(
-        cls, inspector, data, *, target: Any = None, unnormalized: bool = False
-    ):
+        cls,
+        inspector: Any,
+        data: Data,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ) -> Any:
         """The display of a fitted inspector's pairs.
 
         unnormalized : bool, default=False
@@ -153,8 +164,13 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_folds(
-        cls, inspectors, data, *, target: Any = None, unnormalized: bool = False
-    ):
+        cls,
+        inspectors: list[list[BaseEffect]],
+        data: Data,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ) -> Any:
         """The display of the mean over folds.
 
         unnormalized : bool, default=False
@@ -224,7 +240,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             self._plot_bars(ax, arrays, max_entries, bar_kw)
         return self
 
-    def _arrays(self):
+    def _arrays(self) -> dict[str, Any]:
         """The four arrays by name, checked against the names of the features."""
         p = len(self.feature_names)
         shapes = {"pairwise": (p, p), "overall": (p,)}
@@ -239,7 +255,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             raise ValueError("There is no pair of features: nothing to draw.")
         return arrays
 
-    def _groups(self, arrays, max_entries):
+    def _groups(self, arrays: dict[str, Any], max_entries: int | None) -> list[Group]:
         """The lines of features, where there are any, and of pairs."""
         names = list(map(str, self.feature_names))
         groups = []
@@ -257,7 +273,9 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             groups.append(make_group("pairs", pairs, values, spreads, max_entries))
         return groups
 
-    def _plot_bars(self, ax, arrays, max_entries, style):
+    def _plot_bars(
+        self, ax: Axes, arrays: dict[str, Any], max_entries: int, style: None
+    ) -> None:
         groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
         spread = any(group.is_spread for group in groups)
@@ -280,7 +298,9 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             texts.append(std if self._by_fold is None else learner)
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
-    def _draw_group(self, group, at, colour, style):
+    def _draw_group(
+        self, group: Group, at: NDArray[np.float64], colour: str, style: None
+    ) -> NDArray[np.float64]:
         """Bars of a group with their spread and numbers; how far they reach."""
         bars = draw_bars(self.ax_, at, group.values, colour, style, height=0.74)
         if group.n_others:
@@ -295,7 +315,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         self.labels_ += label_ends(self.ax_, ends, at, group.values)
         return ends
 
-    def _plot_table(self, ax, arrays, max_entries, style):
+    def _plot_table(self, ax: Axes, arrays: Any, max_entries: int, style: None) -> None:
         table = arrays["pairwise"]
         if not len(known_pairs(table)):
             raise ValueError("There is no pair of features: nothing to draw.")
@@ -338,13 +358,19 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return self._frame(columns).astype({"feature2": "string"})
 
 
-def known_pairs(pairwise):
+def known_pairs(pairwise: NDArray[np.float64]) -> NDArray[np.intp]:
     """Positions (n_pairs, 2) of the pairs j < k that have a strength."""
     upper = np.triu(np.ones_like(pairwise, dtype=bool), 1)
     return np.argwhere(upper & ~np.isnan(pairwise))
 
 
-def make_group(title, names, values, spreads, max_entries):
+def make_group(
+    title: str,
+    names: list[tuple[str, ...]],
+    values: NDArray[np.float64],
+    spreads: None,
+    max_entries: int | None,
+) -> Group:
     """The strongest of them, and one line for the mean of the others."""
     shown, rest = ranked(values, max_entries)
     names = [names[place] for place in shown]
@@ -356,7 +382,7 @@ def make_group(title, names, values, spreads, max_entries):
     return Group(title, names, with_others(values, shown, rest), spreads, len(rest))
 
 
-def name_lines(ax, groups):
+def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:
     """Name the lines of all groups, one left free in between; the places of each."""
     names = []
     for group in groups:
@@ -370,7 +396,9 @@ def name_lines(ax, groups):
     ]
 
 
-def _pair_arrays(inspector, *, target=None, unnormalized=False):
+def _pair_arrays(
+    inspector: Any, *, target: Any = None, unnormalized: bool = False
+) -> Any:
     """Constructor arguments that hold what an inspector of pairs found."""
     output = output_position(inspector.output_names_, target)
     arrays = {"feature_names": list(inspector.player_names_), "overall": None}

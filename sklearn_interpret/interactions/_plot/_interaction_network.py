@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret.explanations import InteractionExplanation
 from sklearn_interpret.explanations._selection import row_position
@@ -126,7 +127,7 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         self._draw_network(ax, self._network(), **limits, **styles, **larger)
         return self
 
-    def _network(self):
+    def _network(self) -> Network:
         """The values of the sets, by the number of features."""
         explanation, values, signed = self._values_of_sets()
         p = len(explanation.feature_names)
@@ -142,7 +143,9 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         names = list(explanation.feature_names)
         return Network(names, adjacency, main_effects, tuple(larger), signed)
 
-    def _values_of_sets(self):
+    def _values_of_sets(
+        self,
+    ) -> tuple[InteractionExplanation, NDArray[np.float64], bool]:
         """The explanation drawn, a number for each set, and whether it has a sign."""
         explanation = self._one_output()
         if self.row is not None:
@@ -155,10 +158,10 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         return explanation, np.where(np.abs(values) > smallest, values, 0.0), True
 
     @property
-    def _of_one_row(self):
+    def _of_one_row(self) -> bool:
         return self.row is not None or len(self.explanation) == 1
 
-    def _label(self):
+    def _label(self) -> str:
         """Title of the legend."""
         if not self._of_one_row:
             return f"Share of variance\n{self._response()}"

@@ -1,8 +1,12 @@
 """Drawing of features on a circle, joined where they interact."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import (
@@ -29,6 +33,11 @@ from sklearn_interpret.interactions._plot._circle import (
     needed_size,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret.interactions._plot._circle import Chosen, Layout
+
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SETS_WIDTH, SET_NAME = 3.2, 36  # of a legend with larger sets: inches, characters
 LEFT_OUT = "weaker edge", "feature", "larger set"
@@ -49,7 +58,7 @@ class Network:
     sets: tuple = ()
     signed: bool = False
 
-    def choose(self, max_entries, max_edges):
+    def choose(self, max_entries: int, max_edges: int) -> tuple[Chosen, list[Any]]:
         """The part that is drawn, and the largest sets within it."""
         sizes = None if self.main_effects is None else np.abs(self.main_effects)
         chosen = choose(np.abs(self.adjacency), sizes, max_entries, max_edges)
@@ -61,7 +70,7 @@ class Network:
         ]
         return chosen, sets
 
-    def signed_strengths(self, chosen):
+    def signed_strengths(self, chosen: Chosen) -> NDArray[np.float64]:
         """Strengths of the chosen edges, with their signs."""
         return self.adjacency[tuple(chosen.players[chosen.edges].T)]
 
@@ -70,8 +79,16 @@ class NetworkMixin:
     """Adds the drawing of a `Network` to a display."""
 
     def _draw_network(
-        self, ax, network, *, max_entries, max_edges, edge_kw, node_kw, **sets
-    ):
+        self,
+        ax: Axes,
+        network: Network,
+        *,
+        max_entries: int,
+        max_edges: int,
+        edge_kw: None,
+        node_kw: None,
+        **sets: Any,
+    ) -> None:
         """Draw on an axes, or in a new figure; set the artists.
 
         `sets` are ``max_sets`` and ``set_kw``, where there are larger sets.
@@ -97,7 +114,9 @@ class NetworkMixin:
         self.legend_ = self._draw_legend(entries, spacing, at_side=at_side)
         self.note_ = self._draw_note(note)
 
-    def _lay_out(self, ax, names, strip, *, note):
+    def _lay_out(
+        self, ax: Axes, names: list[str], strip: float, *, note: bool
+    ) -> tuple[Layout, bool]:
         """Take an axes; places of the nodes, and whether a strip is at the side."""
         width, height = needed_size(names)
         ax = self._take(ax, (width + strip, height))
@@ -108,7 +127,13 @@ class NetworkMixin:
         ax.set(xlim=xlim, ylim=ylim, aspect="equal")
         return layout, room.right > 0
 
-    def _draw_sets(self, shown, points, network, style):
+    def _draw_sets(
+        self,
+        shown: list[Any],
+        points: NDArray[np.float64],
+        network: Network,
+        style: None,
+    ) -> list[Any]:
         """A filled hull for each set; points on a circle are in its order."""
         from matplotlib.patches import Polygon
 
@@ -131,7 +156,9 @@ class NetworkMixin:
             drawn.append(self.ax_.add_patch(patch))
         return drawn
 
-    def _draw_edges(self, chosen, points, network, style):
+    def _draw_edges(
+        self, chosen: Chosen, points: NDArray[np.float64], network: Network, style: None
+    ) -> Any:
         from matplotlib.collections import LineCollection
 
         shares = _shares(chosen.strengths)
@@ -145,13 +172,22 @@ class NetworkMixin:
         edges.set(**(style or {}))
         return self.ax_.add_collection(edges, autolim=False)
 
-    def _edge_colours(self, strengths, network):
+    def _edge_colours(
+        self, strengths: NDArray[np.float64], network: Network
+    ) -> NDArray[np.float64] | list[Any]:
         """Colours by sign, or darker ones for stronger edges."""
         if network.signed:
             return [seen(each, self.ax_) for each in sign_colours(strengths)]
         return _shades(self.ax_, _shares(strengths))
 
-    def _draw_nodes(self, players, layout, alone, network, style):
+    def _draw_nodes(
+        self,
+        players: NDArray[np.intp],
+        layout: Layout,
+        alone: NDArray[np.bool_],
+        network: Network,
+        style: None,
+    ) -> Any:
         diameters = np.full(len(players), min(USUAL, layout.largest))
         effects = network.main_effects
         if effects is not None and np.abs(effects).max() > 0:
@@ -164,10 +200,10 @@ class NetworkMixin:
             looks["facecolor"] = [seen(each, self.ax_) for each in signs]
         return draw_points(self.ax_, *layout.points.T, style, s=diameters**2, **looks)
 
-    def _node_colour(self, alone):
+    def _node_colour(self, alone: bool) -> str:
         return shade(self.ax_, ALONE) if alone else seen(NODE_COLOUR, self.ax_)
 
-    def _draw_labels(self, layout, alone):
+    def _draw_labels(self, layout: Layout, alone: NDArray[np.bool_]) -> list[Any]:
         """Names outside of the circle, level or pointing outwards."""
         labels = []
         for name, point, angle, lonely in zip(
@@ -187,7 +223,9 @@ class NetworkMixin:
             )
         return labels
 
-    def _legend_entries(self, chosen, network, largest, *, at_side):
+    def _legend_entries(
+        self, chosen: Chosen, network: Network, largest: float, *, at_side: bool
+    ) -> list[tuple[Any, str]]:
         """Handles and texts of some edges and nodes with their numbers."""
         from matplotlib.lines import Line2D
 
@@ -216,7 +254,9 @@ class NetworkMixin:
             entries.append((handle, f"main effect {text}"))
         return entries
 
-    def _set_entries(self, shown, names, network):
+    def _set_entries(
+        self, shown: list[Any], names: list[str], network: Network
+    ) -> list[Any]:
         """Handles and texts of larger sets."""
         entries = []
         for patch, (members, strength) in zip(self.sets_, shown, strict=True):
@@ -226,7 +266,9 @@ class NetworkMixin:
             entries.append((patch, text))
         return entries
 
-    def _draw_legend(self, entries, spacing, *, at_side):
+    def _draw_legend(
+        self, entries: list[tuple[Any, str]], spacing: float, *, at_side: bool
+    ) -> Any:
         """Legend in the strip that is left free for it."""
         if not entries:
             return None
@@ -247,7 +289,7 @@ class NetworkMixin:
             **looks,
         )
 
-    def _draw_note(self, text):
+    def _draw_note(self, text: str) -> Any:
         """Draw the note in the corner below the circle."""
         if not text:
             return None
@@ -255,7 +297,7 @@ class NetworkMixin:
         return write_near(self.ax_, text, (0, 0), (2, 2), **looks)
 
 
-def _note(chosen, n_sets):
+def _note(chosen: Chosen, n_sets: int) -> str:
     """Note on missing edges, and on edges, features and sets that are not drawn."""
     counts = *chosen.left_out, n_sets
     parts = [
@@ -270,7 +312,7 @@ def _note(chosen, n_sets):
     return "\n".join(lines)
 
 
-def _room(ax, strip, *, note):
+def _room(ax: Axes, strip: float, *, note: bool) -> Room:
     """Room of the axes, with strips for the legend and for the note."""
     width, height = axes_inches(ax)
     figure = ax.figure.figure
@@ -283,26 +325,28 @@ def _room(ax, strip, *, note):
     return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
 
 
-def _diameters(shares, largest):
+def _diameters(
+    shares: NDArray[np.float64] | float, largest: float
+) -> NDArray[np.float64] | float:
     """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
 
 
-def _shares(strengths):
+def _shares(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
     return strengths / strengths.max() if len(strengths) else strengths
 
 
-def _widths(shares):
+def _widths(shares: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
     return THINNEST + (THICKEST - THINNEST) * shares
 
 
-def _shades(ax, shares):
+def _shades(ax: Axes, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours of edges: stronger ones have more contrast with the paper."""
     return strength_map(ax)(0.3 + 0.7 * shares)
 
 
-def _examples(values, count):
+def _examples(values: NDArray[np.float64], count: int) -> list[float]:
     """The largest value and the smallest above zero, and one between them.
 
     The largest alone if they hardly differ; of signed values, the ends of their range.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret.explanations._selection import output_position
@@ -16,6 +16,9 @@ from sklearn_interpret.interactions._plot._sources import InteractionSources, on
 from sklearn_interpret.interactions._variable_interaction_network import (
     VariableInteractionNetwork,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.sources import Data
 
 
 @dataclass(eq=False, repr=False)
@@ -82,7 +85,7 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
     strength_name: str = "Share of variance"
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, target: Any = None):
+    def _from_inspector(cls, inspector: Any, data: Data, *, target: Any = None) -> Any:
         output = output_position(inspector.output_names_, target)
         display = cls(
             one_output(inspector.adjacency_, 2, output),
@@ -132,7 +135,7 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
         self._draw_network(ax, network, **limits, **styles)
         return self
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[NDArray[np.float64], None]:
         """Adjacency and main effects, checked against the names."""
         p = len(self.feature_names)
         adjacency = checked_strengths(self.adjacency, (p, p), "adjacency")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import axes_inches
@@ -27,6 +27,10 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
+
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._plotting.sources import Data
 
 _WIDTH = 6.0  # inches
 # Names of the exponentials of weights, by the response.
@@ -98,7 +102,7 @@ class CoefficientDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data):
+    def _from_inspector(cls, inspector: ResultsMixin, data: Data) -> Display:
         names = inspector.get_feature_names_out().tolist()
         return cls(
             inspector.coef_[: len(names)],
@@ -177,7 +181,7 @@ class CoefficientDisplay(Display):
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _ratios(self, *weights):
+    def _ratios(self, *weights: Any) -> Any:
         """Exponentials of weights, where they are ratios."""
         if self.response_name not in _RATIOS:
             raise ValueError(
@@ -187,7 +191,7 @@ class CoefficientDisplay(Display):
         with np.errstate(over="ignore"):
             return np.exp(weights)
 
-    def _label(self, exponentiate, n_left_out):
+    def _label(self, exponentiate: bool, n_left_out: int) -> str:
         """Label of the axis, with the number of terms that are not drawn."""
         what, of = "Weight", self._response_label(self.output_names, 0)
         if exponentiate:
@@ -197,7 +201,7 @@ class CoefficientDisplay(Display):
         label = two_lines(of, f"{what}, {interval}")
         return label + f"\n(terms not drawn: {n_left_out})" * (n_left_out > 0)
 
-    def _arrays(self):
+    def _arrays(self) -> list[NDArray[np.float64]]:
         """Weights and ends of their intervals, checked."""
         n_terms = len(self.term_names)
         shapes, of = [(n_terms,)], f"{n_terms} term names"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._model.rows.number_format import value_text
@@ -35,6 +35,10 @@ from sklearn_interpret._plotting.ranked_bars import (
 from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
+
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.results import ResultsMixin
+    from sklearn_interpret._plotting.sources import Data
 
 _WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
 _BOX_COLOUR = PALETTE[5]
@@ -115,7 +119,7 @@ class LinearEffectDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data):
+    def _from_inspector(cls, inspector: ResultsMixin, data: Data) -> Display:
         explanation = inspector.explain(data.X)
         return cls(
             explanation.values,
@@ -190,7 +194,7 @@ class LinearEffectDisplay(Display):
         finish_rows(ax, two_lines(response, "Effect: weight times value"))
         return self
 
-    def _names(self, shown, rows):
+    def _names(self, shown: NDArray[np.intp], rows: list[int]) -> list[str]:
         """Names of terms, with their values in the row that alone is marked."""
         names = [str(self.term_names[term]) for term in shown]
         if self.values is None or len(rows) != 1:
@@ -199,7 +203,13 @@ class LinearEffectDisplay(Display):
         texts = [value_text(column[rows[0]], column) for column in values]
         return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
 
-    def _mark_rows(self, lines, places, rows, style):
+    def _mark_rows(
+        self,
+        lines: NDArray[np.float64],
+        places: NDArray[np.intp],
+        rows: list[int],
+        style: None,
+    ) -> None:
         """Points of rows, and a legend of their names."""
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
@@ -216,7 +226,7 @@ class LinearEffectDisplay(Display):
                 ax, self.points_, texts, title="Row", corner="lower right"
             )
 
-    def _array(self):
+    def _array(self) -> NDArray[np.float64]:
         """Effects, checked."""
         n_terms = len(self.term_names)
         shapes, of = [(None, n_terms)], f"{n_terms} term names"

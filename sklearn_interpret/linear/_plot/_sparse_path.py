@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._plotting.axes import SINGLE_HEIGHT, SINGLE_WIDTH, axes_inches
@@ -33,6 +33,9 @@ from sklearn_interpret.linear._sparse_linear import (
     SparseLinearClassifier,
     SparseLinearRegressor,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
@@ -200,7 +203,7 @@ class SparsePathDisplay(DisplayMixin):
                 axes.set_title(literal(f"Class {shorten(self.classes[output])}"))
         return self
 
-    def _check(self):
+    def _check(self) -> None:
         """Read the arrays, and refuse those that do not belong together."""
         self._alphas = np.asarray(self.alphas, dtype=np.float64)
         path = np.asarray(self.coef_path, dtype=np.float64)
@@ -226,7 +229,9 @@ class SparsePathDisplay(DisplayMixin):
         if self.scale is not None:
             self._path = self._path * np.asarray(self.scale)[:, None]
 
-    def _draw(self, ax, path, max_names, style):
+    def _draw(
+        self, ax: Axes, path: NDArray[np.float64], max_names: int, style: None
+    ) -> None:
         """One output's panel."""
         places, alphas = self._places()
         used = np.flatnonzero(path.any(axis=1))
@@ -255,7 +260,7 @@ class SparsePathDisplay(DisplayMixin):
         names = shorten_all([self._names[j] for j in named], _NAME)
         self.texts_.append(_name_lines(ax, self.lines_[-1], names))
 
-    def _places(self):
+    def _places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Where lines are drawn, and the penalties there.
 
         Between its changes, the path is straight, or nearly so, over the penalty.
@@ -272,11 +277,13 @@ class SparsePathDisplay(DisplayMixin):
         to_zero = (places - end) / (1 - _NO_PENALTY)
         return places, np.where(places < least, to_zero, places)
 
-    def _at(self, alphas, values):
+    def _at(
+        self, alphas: NDArray[np.float64] | float, values: NDArray[np.float64]
+    ) -> NDArray[np.float64] | float:
         """Values of the path (n_alphas,) at other penalties."""
         return np.interp(-alphas, -self._alphas, values)
 
-    def _set_axes(self, ax, places):
+    def _set_axes(self, ax: Axes, places: NDArray[np.float64]) -> None:
         """Axes of the penalty, and of the number of features."""
         label = "Penalty (alpha)"
         if self._alphas[-1] == 0:
@@ -301,7 +308,13 @@ class SparsePathDisplay(DisplayMixin):
         top.minorticks_off()
         top.set_xlabel("Features in use from here on")
 
-    def _mark_model(self, ax, places, path, lines):
+    def _mark_model(
+        self,
+        ax: Axes,
+        places: NDArray[np.float64],
+        path: NDArray[np.float64],
+        lines: list[Any],
+    ) -> None:
         """A line at the model's penalty, and points where it crosses others."""
         alpha = self._alphas[-1] if self.alpha is None else self.alpha
         place = max(alpha, places[-1])
@@ -313,7 +326,7 @@ class SparsePathDisplay(DisplayMixin):
         self.model_points_.append(points)
 
     @property
-    def _column(self):
+    def _column(self) -> Any:
         """The column of the coefficients in tables."""
         return "coef" if self.scale is None else "coef_per_std"
 
@@ -347,7 +360,7 @@ class SparsePathDisplay(DisplayMixin):
         return self._frame(*parts)
 
 
-def _names(model, steps):
+def _names(model: SparseLinearRegressor, steps: list[Any]) -> NDArray[Any]:
     """Names of the columns that the model was fitted on, where any are known."""
     if hasattr(model, "feature_names_in_") or not steps:
         return getattr(model, "feature_names_in_", None)
@@ -357,13 +370,13 @@ def _names(model, steps):
         return None
 
 
-def _without_zeros(values):
+def _without_zeros(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values of a line, NaN where it stays at zero."""
     zero = np.concatenate([[True], values == 0, [True]])
     return np.where(zero[:-2] & zero[1:-1] & zero[2:], np.nan, values)
 
 
-def _name_lines(ax, lines, names):
+def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     """Names at the ends of lines, in their colours, moved apart."""
     bottom, top = ax.get_ylim()
     ends = np.array([line.get_ydata()[-1] for line in lines])

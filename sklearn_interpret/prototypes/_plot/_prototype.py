@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -33,6 +33,12 @@ from sklearn_interpret._plotting.surfaces import (
     draw_heat_map,
 )
 from sklearn_interpret.prototypes._tables import with_values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._plotting.axes import Canvas
 
 # Inches: least width of a cell of a table, its height, the width and height around the
 # cells, and the least and most of all cells together; most letters of
@@ -221,7 +227,7 @@ class PrototypeDisplay(DisplayMixin):
             self._draw_map(ax)
         return self
 
-    def _check(self):
+    def _check(self) -> None:
         """Read the rows, and refuse positions, names and targets of others."""
         self._rows = as_rows(self.data)
         chosen = [self.prototype_indices, self.criticism_indices]
@@ -246,7 +252,7 @@ class PrototypeDisplay(DisplayMixin):
         self._kinds = np.repeat(kinds, [len(part) for part in self._chosen]).tolist()
         self._lines = np.concatenate(self._chosen)
 
-    def _line_names(self):
+    def _line_names(self) -> list[str]:
         names = [
             f"{kind} {row}" for kind, row in zip(self._kinds, self._lines, strict=True)
         ]
@@ -256,7 +262,7 @@ class PrototypeDisplay(DisplayMixin):
         texts = [value_text(target, targets) for target in targets[self._lines]]
         return list(map(": ".join, zip(names, texts, strict=True)))
 
-    def _scaled(self):
+    def _scaled(self) -> NDArray[np.float64]:
         """All rows in standard deviations from the mean; NaN where there are none."""
         values = _numbers(self._rows, np.flatnonzero(self._rows.are_numbers))
         known = ~np.isnan(values).all(axis=0)
@@ -266,7 +272,7 @@ class PrototypeDisplay(DisplayMixin):
             values[:, known] = scaled.round(12)
         return values
 
-    def _draw_table(self, ax, max_entries):
+    def _draw_table(self, ax: Axes, max_entries: int) -> None:
         """A line for each row drawn, a cell for each of some columns."""
         from matplotlib.colors import to_rgba
 
@@ -308,7 +314,9 @@ class PrototypeDisplay(DisplayMixin):
             cells = np.ndindex(scaled.shape)
             write_cells(ax, cells, [text for line in texts for text in line], fills)
 
-    def _columns(self, scaled, max_entries):
+    def _columns(
+        self, scaled: NDArray[np.float64], max_entries: int
+    ) -> NDArray[np.intp]:
         """Columns in which the rows drawn differ most, in the order of the table."""
         known = np.isfinite(scaled)
         values = np.where(known, scaled, 0.0)
@@ -316,7 +324,7 @@ class PrototypeDisplay(DisplayMixin):
         order = np.argsort(-spreads.round(9), kind="stable")
         return np.sort(order[:max_entries])
 
-    def _cell_texts(self, columns):
+    def _cell_texts(self, columns: NDArray[np.intp]) -> list[tuple[str, str, str, str]]:
         texts = []
         for j in columns:
             values = self._rows.shown(j)
@@ -325,7 +333,7 @@ class PrototypeDisplay(DisplayMixin):
             texts.append([shorten(cell, _VALUE) for cell in cells])
         return list(zip(*texts, strict=True))
 
-    def _draw_images(self, ax):
+    def _draw_images(self, ax: Axes) -> None:
         """An image for each row, framed in the colour of its kind."""
         check_image_shape(self.image_shape, self._rows.n_columns)
         shape, n_images = tuple(self.image_shape), len(self._lines)
@@ -350,13 +358,13 @@ class PrototypeDisplay(DisplayMixin):
             colour = seen(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
 
-    def _title_room(self, canvas):
+    def _title_room(self, canvas: Canvas) -> Any:
         """Letters of a line above an image, up to the next image's."""
         lefts = [panel.get_position().x0 for panel in canvas.main[:2]]
         inches = np.ptp(lefts) * canvas.figure.figure.get_figwidth()
         return int(_LETTERS * inches) or _NAME
 
-    def _draw_map(self, ax):
+    def _draw_map(self, ax: Axes) -> None:
         """All rows by two principal components, those chosen marked."""
         canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
@@ -377,7 +385,7 @@ class PrototypeDisplay(DisplayMixin):
             ylabel=f"Second principal component ({shares[1]:.0%})",
         )
 
-    def _places(self):
+    def _places(self) -> Any:
         """Coordinates of all rows, (n_rows, 2), and shares of the variance."""
         if self.image_shape is not None:
             check_image_shape(self.image_shape, self._rows.n_columns)
@@ -420,7 +428,7 @@ class PrototypeDisplay(DisplayMixin):
         return pandas.DataFrame(with_values(table, chosen, self._names))
 
 
-def _numbers(rows, columns):
+def _numbers(rows: PandasRows, columns: NDArray[np.intp]) -> NDArray[np.float64]:
     """Some columns, which must be numbers, NaN in the others: (n_rows, n_columns)."""
     values = np.full((rows.n_rows, rows.n_columns), np.nan)
     for j in columns:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
@@ -22,6 +22,9 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
 # the width of a panel in inches.
@@ -195,7 +198,7 @@ class RuleFitDisplay(DisplayMixin):
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 
-def _response_of(estimator):
+def _response_of(estimator: RuleFitRegressor) -> str:
     """Name of the response that rules add to."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
@@ -203,7 +206,15 @@ def _response_of(estimator):
     return "log-odds" if len(classes) > 2 else f"log-odds of {classes[-1]}"
 
 
-def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
+def _draw(
+    ax: Axes,
+    names: list[str],
+    importances: NDArray[np.float64],
+    colours: NDArray[Any],
+    texts: list[str] | None,
+    max_entries: int,
+    n_lines: int,
+) -> Any:
     """Bars of a panel that has room for `n_lines`, the most important on top."""
     shown, others = ranked(importances, max_entries)
     lengths = with_others(importances, shown, others)

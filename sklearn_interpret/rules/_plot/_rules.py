@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import number_text, value_text
 from sklearn_interpret._plotting.axes import add_legend, axes_inches
@@ -29,6 +29,9 @@ from sklearn_interpret._plotting.ranked_bars import (
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 # Inches: width of a figure, a line of words, and the height around the bars.
 _WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
 # Letters in a line of a rule, and lines; lines between rules; letters of a class.
@@ -37,7 +40,7 @@ _LETTER = 5.2  # points
 _BAR = 1.2  # lines
 
 
-def _percent(share):
+def _percent(share: float) -> str:
     """A share in per cent, of two digits where it is small."""
     return f"{number_text(100 * share, 2)} %"
 
@@ -158,7 +161,7 @@ class RulesDisplay(DisplayMixin):
             self._draw_shares(rules, classes, bar_kw)
         return self
 
-    def _shown(self, max_rules):
+    def _shown(self, max_rules: int | None) -> tuple[list[Rule], NDArray[np.intp], int]:
         """Rules to be drawn, the classes of their shares, how many are left out."""
         rules = list(self.rules)
         if not rules:
@@ -180,7 +183,7 @@ class RulesDisplay(DisplayMixin):
             rules = rules[: max_rules - len(last)] + last
         return rules, classes, n_left_out
 
-    def _name_rules(self, ax, rules, n_left_out):
+    def _name_rules(self, ax: Axes, rules: list[Rule], n_left_out: int) -> None:
         """Axes with the conditions of the rules to the left."""
         letters, most = _LETTERS, _MOST_LINES
         if hasattr(ax, "get_position"):
@@ -205,7 +208,9 @@ class RulesDisplay(DisplayMixin):
             many = f"{n_left_out} more rule{'s'[: n_left_out != 1]}"
             self.ax_.set_title(f"{many} not shown", loc="left", fontsize="small")
 
-    def _draw_shares(self, rules, classes, style):
+    def _draw_shares(
+        self, rules: list[Rule], classes: NDArray[np.intp], style: None
+    ) -> None:
         """Stacked bars; names in them where there are many, or no room for a legend."""
         shares = np.array([rule.shares for rule in rules])
         looks = {"height": _BAR}
@@ -226,7 +231,7 @@ class RulesDisplay(DisplayMixin):
                     text = self.ax_.text(*bar.get_center(), literal(name), **looks)
                     self.texts_.append(text)
 
-    def _draw_numbers(self, rules, style):
+    def _draw_numbers(self, rules: Any, style: None) -> None:
         """Bars of the coefficients, or predictions, of the rules."""
         what = "coef" if hasattr(rules[0], "coef") else "prediction"
         values = np.array([getattr(rule, what) for rule in rules], dtype=np.float64)
@@ -241,7 +246,9 @@ class RulesDisplay(DisplayMixin):
         self.ax_.set_xlabel(what, x=self._width / 2)
         self.texts_ += label_ends(self.ax_, values, self._places, values, signed=True)
 
-    def _write_columns(self, rules, heading, limits):
+    def _write_columns(
+        self, rules: list[Rule], heading: str, limits: tuple[int, int]
+    ) -> None:
         """Classes, where they have a heading, coverage and precision."""
         columns = {}
         if heading is not None:
@@ -270,7 +277,7 @@ class RulesDisplay(DisplayMixin):
         ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
         ax.set_xlim(low, low + (high - low) / self._width)
 
-    def _coverages(self, rules):
+    def _coverages(self, rules: list[Rule]) -> dict[str, list[str]]:
         """A column with numbers of rows and their share; of old rules, the share."""
         shares = [_percent(rule.coverage) for rule in rules]
         totals = [r.n_rows / r.coverage for r in self.rules if r.n_rows and r.coverage]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._plotting.axes import merged_style, side_legend
 from sklearn_interpret._plotting.colours import (
@@ -24,6 +24,11 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 MOST_NAMED = len(PALETTE)  # that have a colour of their own
 MOST_LISTED = 20
@@ -134,7 +139,15 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         finish_rows(ax, label, hidden=("top", "right", "left"))
         return self
 
-    def _draw(self, ax, ends, predictions, paths, named, style):
+    def _draw(
+        self,
+        ax: Axes,
+        ends: NDArray[np.float64],
+        predictions: NDArray[np.float64],
+        paths: Paths,
+        named: list[Any],
+        style: None,
+    ) -> None:
         """Set the lines, and the legend of those that have a name."""
         from matplotlib.collections import LineCollection
 
@@ -163,7 +176,9 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         if len(named):
             self._draw_named(ax, segments, paths, named)
 
-    def _draw_named(self, ax, segments, paths, named):
+    def _draw_named(
+        self, ax: Axes, segments: NDArray[np.intp], paths: TreePaths, named: bool
+    ) -> None:
         from matplotlib.collections import LineCollection
         from matplotlib.lines import Line2D
 
@@ -182,7 +197,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             ax, handles[:MOST_LISTED], labels[:MOST_LISTED], title=title
         )
 
-    def _paths(self):
+    def _paths(self) -> Paths:
         """Rows, or outputs of one row, that have a line each."""
         positions = self._positions()
         several = checked(self.explanation).values[0, 0].size > 1
@@ -214,7 +229,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         paths = self._paths()
         explanation = paths.explanation
 
-        def ends_of(values):
+        def ends_of(values: NDArray[np.float64]) -> Any:
             ends = _cumulated(explanation.base_values, values)[:, ::-1]
             return {"start": ends[:, 1:], "end": ends[:, :-1]}
 
@@ -232,7 +247,7 @@ class Paths:
     row: Explanation | None  # the only row, whose values can be named
     by_output: bool
 
-    def apart(self):
+    def apart(self) -> list[Any]:
         """Outputs with a colour of their own: all, or those of the largest changes."""
         if not self.by_output:
             return []
@@ -241,7 +256,7 @@ class Paths:
         few = len(order) if len(order) <= MOST_NAMED else MOST_NAMED - 1
         return np.sort(order[:few])
 
-    def chosen(self, highlight):
+    def chosen(self, highlight: None) -> Any:
         """Places of the lines of the highlighted rows."""
         if self.by_output:
             raise ValueError("highlight is for rows; the lines are outputs of one row.")
@@ -251,13 +266,15 @@ class Paths:
         return [row_position(row, len(self.names)) for row in chosen.tolist()]
 
 
-def _cumulated(base_values, parts):
+def _cumulated(
+    base_values: NDArray[np.float64], parts: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Each line's value before the first step and after each, from the bottom."""
     steps = np.column_stack([base_values, parts[:, ::-1]])
     return np.cumsum(steps, axis=1)
 
 
-def _line_map(ax):
+def _line_map(ax: Axes) -> Any:
     """Colours from low to high that stand out in thin lines too."""
     from matplotlib.colors import ListedColormap
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
 from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend
@@ -45,6 +45,12 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, add_colour_bar
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.feature_values import FeatureValues
+    from sklearn_interpret._plotting.sources import Data
 
 MAX_ROWS = 5000  # in which the colouring feature is searched
 MAX_JOINT_LEVELS = 60  # of a group along the axis
@@ -143,13 +149,13 @@ default="auto"
     @classmethod
     def _from_inspector(
         cls,
-        inspector,
-        data,
+        inspector: Any,
+        data: Data,
         *,
         feature: int | str | tuple[int | str, int | str] | None = None,
         interaction_values: ArrayLike | None = None,
-        **choices,
-    ):
+        **choices: Any,
+    ) -> Any:
         """The display of a feature.
 
         feature : int, str or pair of these, default=None
@@ -219,7 +225,7 @@ default="auto"
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _read(self):
+    def _read(self) -> tuple[Explanation, FeatureReader, int]:
         """The output drawn, a reader of its data, and the feature's position."""
         explanation = self._one_output()
         reader = FeatureReader(explanation, self.categorical_features)
@@ -232,7 +238,9 @@ default="auto"
             )
         return explanation, reader, feature
 
-    def _drawn(self, explanation, feature):
+    def _drawn(
+        self, explanation: Explanation, feature: int
+    ) -> tuple[NDArray[np.float64], str]:
         """Numbers of the rows, and their name."""
         if not _is_pair(self.feature):
             return explanation.values[:, feature], explanation.value_name
@@ -248,11 +256,11 @@ default="auto"
             what = f"main effect of {names[0]}"
         return self._interactions(explanation)[:, feature, second], what
 
-    def _second(self, reader):
+    def _second(self, reader: FeatureReader) -> Any:
         """Position of the second feature of a pair."""
         return reader.position(self.feature[1], "feature")
 
-    def _own_values(self, reader, feature):
+    def _own_values(self, reader: FeatureReader, feature: int) -> FeatureValues:
         """Values along the axis."""
         if self.along is not None:
             return reader.member_values(feature, self.along, "along")
@@ -268,7 +276,13 @@ default="auto"
             )
         return own
 
-    def _companion(self, explanation, reader, feature, own):
+    def _companion(
+        self,
+        explanation: Explanation,
+        reader: FeatureReader,
+        feature: int,
+        own: FeatureValues,
+    ) -> Any:
         """Values of the feature that colours the points, or None."""
         if self.color_by is None:
             return None
@@ -300,7 +314,7 @@ default="auto"
         best = int(np.argmax(strengths))
         return reader.feature_values(others[best]) if strengths[best] > least else None
 
-    def _interactions(self, explanation):
+    def _interactions(self, explanation: Any) -> Any:
         """Interaction values (n_rows, n_features, n_features) of the output."""
         n_rows, p = explanation.values.shape
         names = self.explanation.output_names
@@ -311,7 +325,15 @@ default="auto"
             array = array[..., output_position(names, self.target)]
         return array
 
-    def _draw_points(self, ax, x, y, companion, style, explained):
+    def _draw_points(
+        self,
+        ax: Axes,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        companion: None,
+        style: dict[Any, Any],
+        explained: bool,
+    ) -> None:
         """Points coloured by a scale of numbers, by levels, or in one colour."""
         area = 1.4 * point_area(len(x))
         self.points_, self.grey_points_ = [], None
@@ -333,12 +355,20 @@ default="auto"
             if explained and points is not None and points.get_array() is not None:
                 self.colorbar_ = _add_bar(ax, points, companion)
 
-    def _draw_levels(self, ax, x, y, companion, style, area):
+    def _draw_levels(
+        self,
+        ax: Axes,
+        x: NDArray[np.float64],
+        y: Any,
+        companion: None,
+        style: None,
+        area: float,
+    ) -> Any:
         """One colour for each level, grey for the rarest; handles and their labels."""
         numbers, texts = companion.numbers, companion.level_texts
         named = np.arange(len(texts))
         if len(texts) > MAX_COLOURS:
-            counts = np.bincount(numbers[companion.known].astype(np.intp))
+            counts = np.bincount(numbers[companion.is_observed].astype(np.intp))
             named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
         palette = colours(len(named))
         if companion.ordered:
@@ -357,7 +387,7 @@ default="auto"
         self.grey_points_ = grey
         n_others = len(texts) - len(named)
         rest = [f"{n_others} others"] * (n_others > 0)
-        rest += ["missing"] * (not companion.known.all())
+        rest += ["missing"] * (not companion.is_observed.all())
         return [*self.points_, grey], [*labels, ", ".join(rest)]
 
     def to_frame(self) -> Any:
@@ -381,20 +411,20 @@ default="auto"
         return self._frame(columns)
 
 
-def _is_pair(feature):
+def _is_pair(feature: str) -> bool:
     return isinstance(feature, tuple | list) and len(feature) == 2
 
 
-def _evenly(n_rows, most):
+def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:
     """Positions of at most `most` rows, evenly spaced."""
     if n_rows <= most:
         return np.arange(n_rows)
     return np.linspace(0, n_rows - 1, most).round().astype(np.intp)
 
 
-def _places(ax, own):
+def _places(ax: Axes, own: FeatureValues) -> tuple[NDArray[np.float64], None]:
     """Positions of the rows along the axis; missing values have a strip at its end."""
-    known, texts = own.known, own.levels and own.level_texts
+    known, texts = own.is_observed, own.levels and own.level_texts
     if texts is not None:
         x = jittered(np.where(known, own.numbers, len(texts)), seed=0)
         strip = None
@@ -426,30 +456,30 @@ def _places(ax, own):
     return x, _strip(ax, left, right)
 
 
-def _strip(ax, left, right):
+def _strip(ax: Axes, left: Any, right: Any) -> Any:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
-def _draw_data(ax, own, style):
+def _draw_data(ax: Axes, own: FeatureValues, style: None) -> Any:
     """The distribution of the data, at the bottom."""
     if own.levels is None:
-        return draw_histogram(ax, own.numbers[own.known], style)
-    n_places = len(own.levels) + (not own.known.all())
-    codes = np.where(own.known, own.numbers, len(own.levels)).astype(np.intp)
+        return draw_histogram(ax, own.numbers[own.is_observed], style)
+    n_places = len(own.levels) + (not own.is_observed.all())
+    codes = np.where(own.is_observed, own.numbers, len(own.levels)).astype(np.intp)
     counts = np.bincount(codes, minlength=n_places)
     return draw_shares(ax, counts / max(len(codes), 1), style)
 
 
-def _add_bar(ax, points, companion):
+def _add_bar(ax: Axes, points: Any, companion: None) -> Any:
     """A colour bar, with points where numbers are beyond its ends."""
     from matplotlib.ticker import MaxNLocator
 
-    known, (low, high) = companion.numbers[companion.known], points.get_clim()
+    known, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
     beyond = (known.min() < low) + 2 * (known.max() > high)
     whole = bool(np.all(known == np.round(known)))
     looks = {"extend": ("neither", "min", "max", "both")[beyond]}
     looks["ticks"] = MaxNLocator(nbins=6, integer=whole)
-    note = "" if companion.known.all() else "\n(grey: missing)"
+    note = "" if companion.is_observed.all() else "\n(grey: missing)"
     name = date_label(shorten(companion.name), companion.date_dtype)
     bar = add_colour_bar(ax, points, name + note, **looks)
     date_ticks(bar.ax, companion.date_dtype, "y")
@@ -457,7 +487,14 @@ def _add_bar(ax, points, companion):
     return bar
 
 
-def _draw_plain(ax, x, y, colour, style, area):
+def _draw_plain(
+    ax: Axes,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    colour: str,
+    style: dict[Any, Any],
+    area: float,
+) -> Any:
     """Points in one colour."""
     shades = np.full(len(x), np.nan)
     style = {"facecolor": [seen(colour, ax)], **style}

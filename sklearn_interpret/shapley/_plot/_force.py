@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches, side_legend
@@ -32,6 +33,11 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret.shapley._plot._base import strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret.explanations._attributions import Explanation
 
 # Height of the arrows; heights of the first line of names below them, and from line to
 # line; most lines of names, and height of the names of both ends above the arrows.
@@ -147,7 +153,14 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         draw(ax, explanation, parts, shown, force_kw)
         return self
 
-    def _draw_one(self, ax, explanation, parts, shown, style):
+    def _draw_one(
+        self,
+        ax: Axes,
+        explanation: Explanation,
+        parts: NDArray[np.float64],
+        shown: NDArray[np.intp],
+        style: None,
+    ) -> None:
         """Arrows of one row that meet at the prediction, with names below them."""
         (pushes,), base = parts, explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
@@ -169,7 +182,13 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         ax.spines[["top", "right", "left"]].set_visible(False)
         self.legend_ = sign_legend(ax, "raises the prediction", "lowers the prediction")
 
-    def _name_pushes(self, ax, centres, pushes, names):
+    def _name_pushes(
+        self,
+        ax: Axes,
+        centres: NDArray[np.float64],
+        pushes: NDArray[np.float64],
+        names: list[str],
+    ) -> float:
         """Names below the arrows, if there is room; and the height of the lowest."""
         numbers = column_texts(pushes, signed=True)
         texts = [f"{name} ({x})" for name, x in zip(names, numbers, strict=True)]
@@ -187,7 +206,9 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             self.labels_.append(name)
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
 
-    def _mark_ends(self, ax, prediction, base, span):
+    def _mark_ends(
+        self, ax: Axes, prediction: float, base: float, span: float
+    ) -> float:
         """Lines at both ends with names above them; and the height of the names."""
         ends = np.array([prediction, base])
         texts = [
@@ -205,7 +226,14 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self.prediction_line_, self.base_line_ = drawn
         return heights.max()
 
-    def _draw_many(self, ax, explanation, parts, shown, style):
+    def _draw_many(
+        self,
+        ax: Axes,
+        explanation: Explanation,
+        parts: NDArray[np.float64],
+        shown: NDArray[np.intp],
+        style: None,
+    ) -> None:
         """An area for each part: those that raise a prediction are below it."""
         ordered = explanation[self.row_order_]
         predictions = ordered.predictions_or_sums
@@ -238,7 +266,9 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self._name_order(ax, explanation)
 
 
-def force_edges(prediction, contributions):
+def force_edges(
+    prediction: NDArray[np.float64] | float, contributions: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Segments that push towards the prediction, from below and from above.
 
     Positive contributions stand below the prediction and negative ones above it, the
@@ -254,14 +284,16 @@ def force_edges(prediction, contributions):
     return near - contributions, near
 
 
-def _with_others(names, explanation):
+def _with_others(names: list[str], explanation: Explanation) -> list[str]:
     """The names, and one for the net push of the features that have none."""
     n_others = len(explanation.feature_names) - len(names)
     others = others_text(n_others, explanation.columns)
     return names + ([f"{others}, net"] if n_others else [])
 
 
-def _lines(ax, centres, texts, n_lines):
+def _lines(
+    ax: Axes, centres: NDArray[np.float64], texts: list[str], n_lines: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Lines and centres of texts, as in `label_lines`."""
     limits = ax.get_xlim()
     per_character = np.ptp(limits) / axes_inches(ax)[0] / SMALL_PER_INCH
@@ -269,7 +301,12 @@ def _lines(ax, centres, texts, n_lines):
     return label_lines(centres, widths, limits, n_lines)
 
 
-def label_lines(centres, widths, limits, n_lines):
+def label_lines(
+    centres: NDArray[np.float64],
+    widths: NDArray[np.float64],
+    limits: tuple[float, float],
+    n_lines: int,
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Lines of text on which labels do not overlap, the first labels served first.
 
     Returns the line of each label (-1 where there is no room), and the centres, moved
@@ -288,7 +325,13 @@ def label_lines(centres, widths, limits, n_lines):
     return lines, centres
 
 
-def _draw_area(ax, far, near, colour, style):
+def _draw_area(
+    ax: Axes,
+    far: NDArray[np.float64],
+    near: NDArray[np.float64],
+    colour: str,
+    style: None,
+) -> Any:
     """One part's pushes in all rows, as one artist."""
     from matplotlib.collections import PolyCollection
 

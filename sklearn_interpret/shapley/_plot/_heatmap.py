@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from sklearn_interpret._plotting.ranked_bars import name_rows, row_height
 from sklearn_interpret._plotting.surfaces import draw_heat_map
 from sklearn_interpret.shapley._plot._base import add_colour_bar, strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret.explanations._attributions import Explanation
 
 CURVE_HEIGHT, GAP = 0.8, 0.12  # inches
 PITCH = 0.3
@@ -132,7 +137,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
             self.colorbar_ = add_colour_bar(ax, self.heatmap_, name, **looks)
         return self
 
-    def _draw_curve(self, ax, ordered, height):
+    def _draw_curve(self, ax: Axes, ordered: Explanation, height: float) -> None:
         """Predictions above the heat map, within the axes."""
         share = CURVE_HEIGHT / (height - 1.0)
         n_lines = len(ax.get_yticks())

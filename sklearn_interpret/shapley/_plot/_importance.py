@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
@@ -42,6 +43,14 @@ from sklearn_interpret._plotting.ranked_bars import (
 from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.displays import ExplanationDisplay
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.effects._base import BaseEffect
+    from sklearn_interpret.explanations._base import BaseExplanation
 
 BAR_HEIGHT = 0.78
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
@@ -118,17 +127,23 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     value_name: str = "Shapley value"
 
     @classmethod
-    def _choice_names(cls):
+    def _choice_names(cls) -> frozenset[str] | set[str]:
         return {"target", "response_name"}
 
     @classmethod
-    def _takers(cls, method):
+    def _takers(
+        cls, method: str
+    ) -> list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]]:
         return [(cls._choice_names(), cls._of), *super()._takers(method)]
 
     @classmethod
     def _of(  # type: ignore[override]  # it has choices of its own
-        cls, explanation, *, target: Any = None, response_name: str | None = None
-    ):
+        cls,
+        explanation: BaseExplanation,
+        *,
+        target: Any = None,
+        response_name: str | None = None,
+    ) -> ExplanationDisplay:
         """The display of an explanation.
 
         target : class label or int, default=None
@@ -154,7 +169,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         )
 
     @classmethod
-    def _from_folds(cls, inspectors, data, **choices):
+    def _from_folds(
+        cls, inspectors: list[list[BaseEffect]], data: Data, **choices: Any
+    ) -> Any:
         displays = [cls._from_inspector(one, data, **choices) for one in inspectors]
         first = displays[0]
         check_same_in_folds([list(one.feature_names) for one in displays], "features")
@@ -240,7 +257,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         self._explain(ax, names)
         return self
 
-    def _explain(self, ax, names):
+    def _explain(self, ax: Axes, names: list[int]) -> None:
         """Label of the axis, and the legend of several outputs."""
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
@@ -252,14 +269,21 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             texts.append(self._learner_text(LEARNER))
         self.legend_ = side_legend(ax, handles, texts, corner="lower right", **looks)
 
-    def _by_output(self):
+    def _by_output(self) -> NDArray[np.float64]:
         """Importances with an axis of outputs."""
         p = len(self.feature_names)
         shapes, of = [(p,), (p, None)], f"{p} feature names"
         importances = checked_numbers(self.importances, "importances", shapes, of)
         return importances.reshape(p, -1)
 
-    def _draw_bars(self, ax, lengths, palette, stacks, style):
+    def _draw_bars(
+        self,
+        ax: Axes,
+        lengths: NDArray[np.float64],
+        palette: list[str],
+        stacks: bool,
+        style: None,
+    ) -> NDArray[np.float64]:
         """Set the bars; return their places (n_lines, 1), or for each output."""
         offsets, height = np.zeros(1), BAR_HEIGHT
         starts = np.cumsum(lengths, axis=1) - lengths
@@ -274,7 +298,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ]
         return places
 
-    def _draw_folds(self, ax, folds, places, stacks):
+    def _draw_folds(self, ax: Axes, folds: bool, places: Any, stacks: bool) -> Any:
         """Folds as points at the ends of bars, or stacks, with the learner's intervals.
 
         Returns how far these reach.
@@ -289,7 +313,13 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         self.fold_points_ = [ax.scatter(x.T, places.T, **looks) for x in ends]
         return np.fmax(ends.max(axis=0), mean + reach).max(axis=1)
 
-    def _set_limits(self, ax, reach, has_others, sum_of_others):
+    def _set_limits(
+        self,
+        ax: Axes,
+        reach: NDArray[np.float64],
+        has_others: bool,
+        sum_of_others: float,
+    ) -> None:
         """End the axis at the longest bar, but cut that of the others if far longer.
 
         The sum of hundreds may be so long that no other bar could be read.
@@ -338,10 +368,12 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 {**columns, "importance": values.ravel(), "fold": fold}
                 for fold, values in enumerate(folds)
             ]
-        return self._frame(*parts, whole="fold")
+        return self._frame(*parts, integer_column="fold")
 
 
-def _few_outputs(importances, names):
+def _few_outputs(
+    importances: NDArray[np.float64], names: tuple[int, ...]
+) -> tuple[list[int], Callable[..., Any]]:
     """Names of the outputs drawn, and a function that takes them out of an array.
 
     The palette has twelve colours that readers can distinguish: of more outputs, the
@@ -354,7 +386,7 @@ def _few_outputs(importances, names):
     alone = np.sort(order[: len(PALETTE) - 1])
     rest = np.setdiff1d(order, alone)
 
-    def few(array):
+    def few(array: Any) -> Any:
         total = array[..., rest].sum(axis=-1, keepdims=True)
         return np.concatenate([array[..., alone], total], axis=-1)
 

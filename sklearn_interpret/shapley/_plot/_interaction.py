@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -22,6 +22,9 @@ from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
+
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.sources import Data
 
 NOTES = (
     "diagonal: main effects, grey beyond the pairs' scale",
@@ -94,7 +97,7 @@ class ShapleyInteractionDisplay(Display):
     _check_request = ShapleyDisplay._check_request
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, target: Any = None):
+    def _from_inspector(cls, inspector: Any, data: Data, *, target: Any = None) -> Any:
         if not hasattr(inspector, "interaction_values"):
             raise TypeError(
                 f"{type(inspector).__name__} has found an algorithm without "
@@ -158,7 +161,7 @@ class ShapleyInteractionDisplay(Display):
         self.heatmap_, self.colorbar_, self.labels_ = drawn
         return self
 
-    def _checked(self):
+    def _checked(self) -> NDArray[np.float64]:
         table = np.asarray(self.interactions, dtype=np.float64)
         p = len(self.feature_names)
         if table.shape == (p, p) and np.allclose(table, table.T):  # but for rounding
@@ -191,7 +194,7 @@ class ShapleyInteractionDisplay(Display):
         )
 
 
-def _map_of_pairs():
+def _map_of_pairs() -> Any:
     """Colours of pairs, with grey for main effects that are stronger than all pairs."""
     import matplotlib
 

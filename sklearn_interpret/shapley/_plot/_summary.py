@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._plotting.colours import feature_map, shade
 from sklearn_interpret._plotting.feature_values import FeatureReader
@@ -25,6 +26,9 @@ from sklearn_interpret.shapley._plot._base import (
     add_colour_bar,
     strongest,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_STRETCHED = 1.5  # factor by which sums of the other features may lengthen the axis
 
@@ -140,7 +144,15 @@ default="auto"
         self.colorbar_ = self._add_colorbar(ax) if has_bar else None
         return self
 
-    def _draw_swarms(self, ax, explanation, shown, lines, limits, style):
+    def _draw_swarms(
+        self,
+        ax: Axes,
+        explanation: Explanation,
+        shown: NDArray[np.intp],
+        lines: NDArray[np.float64],
+        limits: tuple[float, float],
+        style: None,
+    ) -> list[Any]:
         """Set the points; return notes on the grey ones."""
         area = point_area(len(explanation))
         n_bins, diameter = swarm_sizes(ax, len(lines), area)
@@ -166,7 +178,7 @@ default="auto"
                 self.grey_points_.append(drawn[1])
         return notes
 
-    def _add_colorbar(self, ax):
+    def _add_colorbar(self, ax: Axes) -> Any:
         from matplotlib.cm import ScalarMappable
 
         scale = ScalarMappable(cmap=feature_map(ax))
@@ -192,7 +204,7 @@ default="auto"
         return self._long_table(explanation, rows, by_feature=True)
 
 
-def _limits(parts, n_alone):
+def _limits(parts: NDArray[np.float64], n_alone: int) -> tuple[float, float]:
     """Ends of the axis, at which the sums of many other features may be cut."""
     low, high = parts.min(), parts.max()
     alone = parts[:, :n_alone]
@@ -203,7 +215,7 @@ def _limits(parts, n_alone):
     return low, high
 
 
-def _shades(reader, feature):
+def _shades(reader: FeatureReader, feature: int) -> tuple[NDArray[np.float64], None]:
     """Places of a feature's values between low and high, and a note on grey ones.
 
     Without data all points have the first colour.
@@ -220,5 +232,5 @@ def _shades(reader, feature):
         limits = clipped_range(values.numbers)
     else:
         limits = (0.0, max(len(values.levels) - 1.0, 0.0))
-    note = None if values.known.all() else "missing values"
+    note = None if values.is_observed.all() else "missing values"
     return shares_of_range(values.numbers, *limits), note

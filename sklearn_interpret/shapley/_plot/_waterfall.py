@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches
@@ -30,6 +31,11 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret.explanations._attributions import Explanation
 
 STEP_HEIGHT = 0.72
 N_ERRORS = 2.0
@@ -89,7 +95,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
     1     age            1.0   10.0  11.0
     """
 
-    def _one_row(self):
+    def _one_row(self) -> Explanation:
         explanation = self._rows()
         if len(explanation) > 1:
             raise ValueError(
@@ -137,7 +143,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         finish_rows(ax, literal(label), hidden=("top", "right", "left"))
         return self
 
-    def _steps(self, explanation, max_entries):
+    def _steps(self, explanation: Explanation, max_entries: int | None) -> Steps:
         """Steps of an explanation of one row and one output, at most `max_entries`.
 
         One with an order of its own is taken in that, any other by strength.
@@ -161,7 +167,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             starts, ends = starts[::-1], ends[::-1]
         return Steps(members, names, sizes, starts, ends, errors, downwards)
 
-    def _draw_steps(self, ax, steps, style):
+    def _draw_steps(self, ax: Axes, steps: Steps, style: None) -> None:
         """Arrows, and the size of each step at its point."""
         starts, ends, reach = steps.starts, steps.ends, steps.reach
         edges = np.concatenate([starts, ends, ends - reach, ends + reach])
@@ -179,7 +185,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         outer = np.where(sizes >= 0, ends + reach, ends - reach)
         self.labels_ = label_ends(ax, outer, places, sizes, signed=True)
 
-    def _clear_lines(self, ax, steps):
+    def _clear_lines(self, ax: Axes, steps: Steps) -> None:
         """Move numbers that a line would run through behind their arrows' tails."""
         from matplotlib.patheffects import withStroke
 
@@ -204,7 +210,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
                 label.xy = tail, label.xy[1]
                 label.set(position=(-gap, 0), ha="right" if sign > 0 else "left")
 
-    def _connect(self, ax, steps):
+    def _connect(self, ax: Axes, steps: Steps) -> None:
         """Thin lines from each step to the next."""
         # A step taken from below ends where the one above it starts; one taken from
         # above starts where that one ended.
@@ -213,7 +219,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         high = steps.places[:-1] - STEP_HEIGHT / 2
         ax.vlines(meetings[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
 
-    def _draw_errors(self, ax, steps):
+    def _draw_errors(self, ax: Axes, steps: Steps) -> Any:
         known = steps.reach > 0
         if not known.any():
             return None
@@ -221,7 +227,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         places, ends = steps.places[known], (ends - reach, ends + reach)
         return draw_spreads(ax, places, *ends, linewidth=1.2, zorder=3)
 
-    def _mark_ends(self, ax, explanation, span):
+    def _mark_ends(self, ax: Axes, explanation: Explanation, span: float) -> None:
         """Lines and numbers at the base value and at the prediction."""
         base = explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
@@ -285,22 +291,24 @@ class Steps:
     downwards: bool
 
     @property
-    def places(self):
+    def places(self) -> NDArray[np.intp]:
         """Positions of the steps."""
         return np.arange(len(self.names))[::-1]
 
     @property
-    def reach(self):
+    def reach(self) -> NDArray[np.float64]:
         """Half lengths of the error lines around the steps' ends."""
         return N_ERRORS * np.nan_to_num(self.errors)
 
 
-def _by_strength(explanation, max_entries):
+def _by_strength(
+    explanation: Explanation, max_entries: int | None
+) -> tuple[list[tuple[int, ...]], tuple[Any, ...]]:
     shown, others = ranked(np.abs(explanation.values[0]), max_entries)
     return [(j,) for j in shown.tolist()], tuple(others.tolist())
 
 
-def _in_order(explanation, max_entries):
+def _in_order(explanation: Any, max_entries: int) -> Any:
     """Steps as they were taken; the last of them together where there are too many."""
     steps = explanation.steps(0)
     if max_entries is None or len(steps) <= max_entries:
@@ -309,7 +317,9 @@ def _in_order(explanation, max_entries):
     return steps[: max_entries - 1], tuple(others)
 
 
-def _errors(explanation, members):
+def _errors(
+    explanation: Explanation, members: list[tuple[int, ...]]
+) -> NDArray[np.float64]:
     if explanation.standard_errors is None:
         return np.zeros(len(members))
     errors = explanation.standard_errors[0]

@@ -1,9 +1,13 @@
 """Base of the displays of local surrogates: their arrays and their labels."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.curves import note_empty
@@ -16,6 +20,9 @@ from sklearn_interpret.surrogates._local_explanation import (
     LocalExplanation,
     r_squared_text,
 )
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Most outputs drawn side by side if none is chosen, and number drawn of more outputs.
 MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
@@ -31,15 +38,15 @@ class Weights:
     weights: np.ndarray
     errors: np.ndarray  # standard errors, NaN where there are none
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names)
 
-    def __getitem__(self, places):
+    def __getitem__(self, places: NDArray[np.bool_] | slice) -> Weights:
         parts = self.features, self.names, self.weights, self.errors
         return Weights(*(part[places] for part in parts))
 
 
-def largest_weight(weights):
+def largest_weight(weights: list[Weights]) -> float:
     """Largest absolute weight of several outputs."""
     return max(float(np.abs(one.weights).max(initial=0.0)) for one in weights)
 
@@ -49,7 +56,7 @@ class LocalDisplay(OneRowDisplay):
 
     _explanation_kind: ClassVar[type[LocalExplanation]] = LocalExplanation
 
-    def _outputs(self):
+    def _outputs(self) -> list[int]:
         """Positions of the outputs that are drawn; of many the largest responses."""
         names = self.explanation.output_names
         if self.target is not None:
@@ -58,12 +65,12 @@ class LocalDisplay(OneRowDisplay):
             return list(range(len(names)))
         return self._largest_outputs(FEW_OUTPUTS)
 
-    def _largest_outputs(self, n):
+    def _largest_outputs(self, n: int) -> list[int]:
         """Positions of the outputs of the largest responses to the sample."""
         responses = self.explanation[self._position()].predictions_or_sums.reshape(-1)
         return np.argsort(-responses, kind="stable")[:n].tolist()
 
-    def _note(self, output):
+    def _note(self, output: int) -> str:
         """A line below the first panel about the outputs without one."""
         outputs = self._outputs()
         left = len(self.explanation.output_names) - len(outputs)
@@ -71,11 +78,11 @@ class LocalDisplay(OneRowDisplay):
             return ""
         return f"\n({left} outputs of smaller responses are not shown)"
 
-    def _weights(self, row, output):
+    def _weights(self, row: int, output: int) -> Weights:
         """Effects of the selected features, the largest first."""
         explanation = self.explanation
 
-        def own(array):
+        def own(array: NDArray[Any]) -> NDArray[Any]:
             return array[row] if array.ndim == 2 else array[row, :, output]
 
         effects, selected = own(explanation.effects), own(explanation.selected)
@@ -88,8 +95,17 @@ class LocalDisplay(OneRowDisplay):
         return Weights(order, names[order], effects[order], errors[order])
 
     def _draw_bars(
-        self, axes, outputs, weights, style, *, what, max_entries, names=str, fonts=()
-    ):
+        self,
+        axes: NDArray[Any],
+        outputs: list[int],
+        weights: list[Weights],
+        style: None,
+        *,
+        what: str,
+        max_entries: int,
+        names: Callable[..., Any] | type = str,
+        fonts: list[str] | tuple[Any, ...] = (),
+    ) -> None:
         """Draw the weights of each output as bars, all on one scale.
 
         Weights that are only rounding errors are drawn as zero. `what` has weights:
@@ -125,7 +141,7 @@ class LocalDisplay(OneRowDisplay):
             self.bars_.append(bars)
             self.errors_.append(errors)
 
-    def _weights_frame(self, columns):
+    def _weights_frame(self, columns: Callable[..., Any]) -> DataFrame:
         """A table with lines for each output: `columns(row, weights)`."""
         row = self._position()
         parts = []
@@ -135,24 +151,24 @@ class LocalDisplay(OneRowDisplay):
             parts.append({"output": names, **columns(row, weights)})
         return self._frame(*parts)
 
-    def _names_of(self, row):
+    def _names_of(self, row: int) -> list[str] | tuple[str, ...]:
         """A name for each feature of a sample."""
         return self.explanation.feature_names
 
-    def _response(self, output):
+    def _response(self, output: int) -> str:
         """The response drawn, with its output where there are several."""
         names = self.explanation.output_names
         return self._response_label(names, output)
 
     @property
-    def _most_letters(self):
+    def _most_letters(self) -> int:
         """Characters of a response's name; panels side by side are narrower."""
         return 48 if len(self._outputs()) == 1 else 36
 
-    def _title(self, row, output):
+    def _title(self, row: int, output: int) -> str:
         """The model's response, and how well the surrogate follows it: two lines."""
 
-        def known(field, text):
+        def known(field: str, text: Callable[..., Any]) -> list[Any]:
             array = getattr(self.explanation, field)
             return [] if array is None else [text(np.ravel(array[row])[output])]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
 from sklearn_interpret._model.rows.number_format import number_text
@@ -24,6 +25,12 @@ from sklearn_interpret.surrogates._plot._leaves import (
     draw_rules,
     draw_tree,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._plotting.axes import Canvas
 
 TREE_KINDS = ("tree", "rules")
 MOST_LEAVES = 16  # of a tree drawn with its tests
@@ -181,7 +188,7 @@ default=None
         self.legend_ = self._legend(canvas, together) if trees else None
         return self
 
-    def _settled(self, kind, outputs):
+    def _settled(self, kind: str, outputs: list[int]) -> str:
         """The kind to draw."""
         if kind == "auto":
             if self.trees is not None:
@@ -196,7 +203,9 @@ default=None
             )
         return kind
 
-    def _panel_size(self, outputs, kind, max_entries):
+    def _panel_size(
+        self, outputs: list[int], kind: str, max_entries: int
+    ) -> tuple[float, float]:
         """Width and height of a panel in a figure of its own, in inches."""
         if kind == "tree":
             return tree_size([self._tree(output) for output in outputs])
@@ -208,17 +217,19 @@ default=None
             return 6.0, 0.4 + row_height(min(n_columns, max_entries or n_columns))
         return 4.8, 4.4
 
-    def _draw_tree(self, ax, outputs, max_entries, style):
+    def _draw_tree(
+        self, ax: Axes, outputs: list[int], max_entries: int, style: None
+    ) -> tuple[list[Any], list[Any]]:
         """Tests above the leaves."""
         leaves, name = list(map(self._leaves, outputs)), self._response_text(outputs)
         return draw_tree(ax, self._tree(outputs[0]), leaves, name, style)
 
-    def _draw_rules(self, ax, outputs, max_entries, style):
+    def _draw_rules(self, ax: Axes, outputs: Any, max_entries: int, style: None) -> Any:
         """A line for each leaf."""
         ax.set_xlabel(self._response_text(outputs))
         return draw_rules(ax, list(map(self._leaves, outputs)), max_entries, style)
 
-    def _draw_bar(self, ax, outputs, max_entries, style):
+    def _draw_bar(self, ax: Axes, outputs: Any, max_entries: int, style: None) -> Any:
         """Coefficients times deviations, the strongest on top."""
         names, coefficients, deviations = self._columns(outputs[0])
         effects = coefficients * deviations
@@ -232,7 +243,9 @@ default=None
         ax.set_xlabel(label)
         return bars, []
 
-    def _draw_scatter(self, ax, outputs, max_entries, style):
+    def _draw_scatter(
+        self, ax: Axes, outputs: Any, max_entries: int, style: None
+    ) -> Any:
         """Responses of the surrogate over those of the model."""
         values, surrogate = self._responses()
         if surrogate is None:
@@ -245,12 +258,12 @@ default=None
         pair = values[:, outputs[0]], surrogate[:, outputs[0]]
         return _draw_responses(ax, *pair, style), []
 
-    def _response_text(self, outputs):
+    def _response_text(self, outputs: list[int]) -> str:
         """The response, and which output of it where that has a name."""
         output = outputs[0] if len(outputs) == 1 else None
         return literal(shorten(self._response_label(self._names(), output)))
 
-    def _title(self, outputs, first):
+    def _title(self, outputs: list[int], first: bool) -> str:
         """Names of the surrogate and of the model, and the fidelity."""
         values, surrogate = self._responses()
         parts = []
@@ -270,7 +283,7 @@ default=None
             lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
         return literal("\n".join(line for line in lines if line))
 
-    def _legend(self, canvas, together):
+    def _legend(self, canvas: Canvas, together: bool) -> Any:
         """A legend of the colours; words below axes of the user."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
@@ -313,7 +326,7 @@ default=None
             *({"output": names[output], **self._numbers(output)} for output in outputs)
         )
 
-    def _numbers(self, output):
+    def _numbers(self, output: int) -> dict[str, Any]:
         """Columns of the table of one output."""
         if self.trees is not None:
             return leaf_columns(self._leaves(output))
@@ -325,7 +338,9 @@ default=None
         return {"row": range(len(values)), **columns}
 
 
-def _draw_responses(ax, values, surrogate, style):
+def _draw_responses(
+    ax: Axes, values: NDArray[np.float64], surrogate: BaseEstimator, style: None
+) -> Any:
     """Points, or the density of many, of the surrogate's responses over the model's."""
     both = np.concatenate([values, surrogate])
     low, high = float(both.min()), float(both.max())

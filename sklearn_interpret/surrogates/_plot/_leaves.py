@@ -1,6 +1,11 @@
 """Leaves of a surrogate's trees: their rows, as distributions or as shares."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import number_beside
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order
@@ -15,6 +20,9 @@ from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars, name_rows
 from sklearn_interpret._plotting.tree_diagram import draw_tests
 from sklearn_interpret.surrogates._inside import Leaf
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 N_BINS = 30
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
@@ -25,7 +33,9 @@ SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
 MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
 
 
-def draw_tree(ax, tree, by_output, name, style):
+def draw_tree(
+    ax: Axes, tree: dict[str, Any], by_output: list[list[Leaf]], name: str, style: None
+) -> tuple[list[Any], list[Any]]:
     """Draw the tests of a tree over what is in its leaves; bars and texts.
 
     `by_output` has the leaves with the responses of each output: distributions of one
@@ -46,7 +56,9 @@ def draw_tree(ax, tree, by_output, name, style):
     return bars, texts
 
 
-def _finish_tree(ax, places, leaves, limits):
+def _finish_tree(
+    ax: Axes, places: dict[int, int], leaves: list[Leaf], limits: tuple[float, float]
+) -> None:
     """Ticks: what is in each leaf, and responses as far as the leaves reach."""
     from matplotlib.ticker import MaxNLocator
 
@@ -64,7 +76,9 @@ def _finish_tree(ax, places, leaves, limits):
     ax.spines[["top", "right", "bottom", "left"]].set_visible(False)
 
 
-def draw_rules(ax, by_output, max_entries, style):
+def draw_rules(
+    ax: Axes, by_output: list[list[Leaf]], max_entries: int, style: None
+) -> Any:
     """Draw a line for the rule of each leaf, the largest on top; bars and texts.
 
     `by_output` is as in `draw_tree`. Leaves beyond `max_entries`, or those that have no
@@ -94,7 +108,7 @@ def draw_rules(ax, by_output, max_entries, style):
     return bars, [*ax.get_yticklabels(), *sizes]
 
 
-def _value_range(leaves):
+def _value_range(leaves: list[Leaf]) -> tuple[float, float]:
     """Lowest and highest response with some room, never the same."""
     means = np.array([leaf.surrogate for leaf in leaves])
     values = np.concatenate([leaf.values for leaf in leaves] + [means])
@@ -106,7 +120,15 @@ def _value_range(leaves):
     return low - room, high + room
 
 
-def _draw_distributions(ax, places, leaves, limits, style, *, upright):
+def _draw_distributions(
+    ax: Axes,
+    places: list[int],
+    leaves: list[Leaf],
+    limits: tuple[float, float],
+    style: None,
+    *,
+    upright: bool,
+) -> list[Any]:
     """A histogram of each leaf's responses, and a line at the surrogate's response.
 
     `upright` is a scale of responses along the y axis, whose lines have numbers.
@@ -131,7 +153,9 @@ def _draw_distributions(ax, places, leaves, limits, style, *, upright):
     return bars
 
 
-def _write_number(ax, place, number, limits):
+def _write_number(
+    ax: Axes, place: int, number: float, limits: tuple[float, float]
+) -> None:
     """Write the surrogate's response above its line, or below it near the top."""
     low, high = limits
     above = number < low + 0.88 * (high - low)
@@ -140,7 +164,9 @@ def _write_number(ax, place, number, limits):
     write_near(ax, text, (place + 0.45, number), offset, over=0.7, **looks)
 
 
-def _draw_shares(ax, places, by_output, style, *, upright):
+def _draw_shares(
+    ax: Axes, places: Any, by_output: list[list[Leaf]], style: None, *, upright: bool
+) -> Any:
     """Shares on each other: wide bars of the model, narrow ones of the surrogate."""
     sign, bars = (1 if upright else -1), []
     means = [[leaf.mean for leaf in leaves] for leaves in by_output]
@@ -152,7 +178,7 @@ def _draw_shares(ax, places, by_output, style, *, upright):
     return bars
 
 
-def _largest(leaves, most):
+def _largest(leaves: NDArray[np.intp], most: int) -> Any:
     """The largest leaves, the last of them all others together."""
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
     if most is None or len(leaves) <= most:

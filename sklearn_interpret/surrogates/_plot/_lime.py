@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.ranked_bars import name_rows, row_height
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
+
+if TYPE_CHECKING:
+    from sklearn_interpret.surrogates._plot._base import Weights
 
 # Inches.
 _WIDTH, _NARROW_WIDTH, _TITLE_HEIGHT = 7.0, 5.0, 0.4
@@ -115,7 +118,7 @@ class LimeDisplay(LocalDisplay):
         self._draw_bars(self.axes_, outputs, weights, bar_kw, **looks)
         return self
 
-    def _label(self, output):
+    def _label(self, output: int) -> str:
         """Label of the axis along which the bars are drawn."""
         of = shorten(self._response(output), self._most_letters)
         if (self.explanation.scales == 1).all():
@@ -124,7 +127,7 @@ class LimeDisplay(LocalDisplay):
             return f"{of}\n(change for one standard deviation more)"
         return f"{of}\n(what it adds, or one standard deviation more)"
 
-    def _names_of(self, row):
+    def _names_of(self, row: int) -> list[str] | tuple[str, ...]:
         return self.explanation.labels(row)
 
     def to_frame(self) -> Any:
@@ -145,7 +148,7 @@ class LimeDisplay(LocalDisplay):
         """
         return self._weights_frame(self._columns)
 
-    def _columns(self, row, weights):
+    def _columns(self, row: int, weights: Weights) -> dict[str, Any]:
         explanation = self.explanation
         texts = explanation.texts(row)
         return {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
@@ -23,6 +24,12 @@ from sklearn_interpret._plotting.surfaces import (
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret.surrogates._plot._base import Weights
 
 # Opacity of the strongest weight, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
@@ -100,7 +107,7 @@ class LimeImageDisplay(LocalDisplay):
     response_name: str | None = None
 
     @classmethod
-    def _as_rows(cls, X):
+    def _as_rows(cls, X: Any) -> Any:
         rows = as_image_rows(X)
         return as_rows(X) if rows is None else rows
 
@@ -170,7 +177,7 @@ class LimeImageDisplay(LocalDisplay):
         """
         return self._weights_frame(self._columns)
 
-    def _columns(self, row, weights):
+    def _columns(self, row: int, weights: Weights) -> dict[str, NDArray[Any]]:
         segments = self.explanation.segments[row].reshape(-1)
         n_segments = self.explanation.values.shape[1]
         shares = np.bincount(segments, minlength=n_segments) / len(segments)
@@ -181,7 +188,7 @@ class LimeImageDisplay(LocalDisplay):
             "share": shares[weights.features],
         }
 
-    def _outputs(self):
+    def _outputs(self) -> list[int]:
         """Positions of the outputs that are drawn, the largest responses first."""
         if self.target is not None:
             return super()._outputs()
@@ -191,13 +198,20 @@ class LimeImageDisplay(LocalDisplay):
             )
         return self._largest_outputs(self.n_top_labels)
 
-    def _weights(self, row, output):
+    def _weights(self, row: int, output: int) -> Weights:
         """Weights of the segments of the image that are in use."""
         weights = super()._weights(row, output)
         there = np.isin(weights.features, self.explanation.segments[row])
         return weights[there]
 
-    def _draw_label(self, panel, image, shown, output, limits):
+    def _draw_label(
+        self,
+        panel: Axes,
+        image: NDArray[np.float64],
+        shown: ImageExplanation,
+        output: int,
+        limits: tuple[float, float],
+    ) -> None:
         """The image in grey, and colours for the weights over it."""
         grey = image if image.ndim == 2 else image @ [0.299, 0.587, 0.114]
         draw_image(panel, _DARKEST + (1 - _DARKEST) * grey)
@@ -205,7 +219,7 @@ class LimeImageDisplay(LocalDisplay):
         cover = _colours(weights / limits[1])
         self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
 
-    def _draw_bar(self, canvas, limits):
+    def _draw_bar(self, canvas: Canvas, limits: tuple[float, float]) -> Any:
         """One scale for all labels, in the colours that weights have on white."""
         from matplotlib.colors import ListedColormap
 
@@ -216,7 +230,7 @@ class LimeImageDisplay(LocalDisplay):
         label = two_lines("what the segment adds", response)
         return draw_colour_bar(canvas.main, scale, label)
 
-    def _label_title(self, shown, output):
+    def _label_title(self, shown: ImageExplanation, output: int) -> str:
         name = self._response_label(shown.output_names, output)
         value = shown.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
@@ -225,19 +239,19 @@ class LimeImageDisplay(LocalDisplay):
         return literal(title)
 
 
-def _room(ax):
+def _room(ax: Axes) -> int:
     """Number of panels that fit side by side."""
     if not hasattr(ax, "get_position"):
         return _N_COLUMNS
     return int(np.clip(axes_inches(ax)[0] / _PANEL_INCHES, 1, _N_COLUMNS))
 
 
-def _by_output(array):
+def _by_output(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """An array with an axis of outputs."""
     return array if array.ndim == 3 else array[:, :, None]
 
 
-def _colours(shares):
+def _colours(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours of weights between -1 and 1, the more opaque the further from zero."""
     from matplotlib.colors import to_rgb
 
@@ -246,7 +260,9 @@ def _colours(shares):
     return np.concatenate([colours, _COVER * np.abs(shares)[..., None]], axis=-1)
 
 
-def _outlines(segments, chosen):
+def _outlines(
+    segments: NDArray[np.intp], chosen: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Borders of segments as lines (n_lines, 2, 2), from corner to corner of pixels."""
     framed = np.where(np.isin(segments, chosen), segments, -1)
     framed = np.pad(framed, 1, constant_values=-1)
@@ -257,7 +273,7 @@ def _outlines(segments, chosen):
     return np.concatenate([upright, level]) - 0.5
 
 
-def _draw_outlines(panel, lines, style):
+def _draw_outlines(panel: Axes, lines: NDArray[np.float64], style: None) -> Any:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
