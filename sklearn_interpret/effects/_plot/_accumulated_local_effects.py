@@ -113,7 +113,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     _by_fold = "fold_effects"
     _means = ("effects",)
     _spreads = ("intervals_low", "intervals_high")
-    _what = "Accumulated local effect, mean 0"
+    _quantity = "Accumulated local effect, mean 0"
     _zero = True
 
     edges: list[Any]
@@ -147,20 +147,24 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
 
     def _effect(self, entry: int) -> Effect:
         errors, effects = self.standard_errors, self.effects[entry]
-        parts = self._band(entry, effects, errors, self.fold_effects)
+        effect_kwargs = self._band(entry, effects, errors, self.fold_effects)
         ends = {"low": self.intervals_low, "high": self.intervals_high}
-        for name, each in ends.items():
+        for name, band_ends in ends.items():
             if (
                 self.fold_effects is None
-                and each is not None
-                and each[entry] is not None
+                and band_ends is not None
+                and band_ends[entry] is not None
             ):
-                parts[name] = with_outputs(each[entry], self._n_axes(entry))
+                effect_kwargs[name] = with_outputs(
+                    band_ends[entry], self._n_axes(entry)
+                )
         if self.interval_counts is not None and self._n_axes(entry) == 2:
-            parts["counts"] = np.asarray(self.interval_counts[entry])
+            effect_kwargs["counts"] = np.asarray(self.interval_counts[entry])
         if self.by_similarity is not None:
-            parts["by_similarity"] = tuple(np.atleast_1d(self.by_similarity[entry]))
-        return self._entry(entry, self.edges[entry], effects, **parts)
+            effect_kwargs["by_similarity"] = tuple(
+                np.atleast_1d(self.by_similarity[entry])
+            )
+        return self._entry(entry, self.edges[entry], effects, **effect_kwargs)
 
 
 def on_common_edges(
@@ -171,17 +175,19 @@ def on_common_edges(
         return inspectors
     inspectors = list(map(copy, inspectors))
     curves = ("effects_", "standard_errors_")
-    for one in inspectors:
+    for inspector in inspectors:
         for name in ("edges_", *curves):
-            setattr(one, name, [*getattr(one, name)])
+            setattr(inspector, name, [*getattr(inspector, name)])
     for entry, axes in enumerate(inspectors[0].axes_):
         if len(axes) > 1 or axes[0].categorical:
             continue
-        every = np.unique(np.concatenate([one.edges_[entry] for one in inspectors]))
-        for one in inspectors:
-            for part in (getattr(one, name) for name in curves):
-                edges, values = one.edges_[entry], np.atleast_2d(part[entry])
-                found = interpolate(days(every), days(edges), values)
-                part[entry] = drop_single_output(found.T)
-            one.edges_[entry] = every
+        all_edges = np.unique(
+            np.concatenate([inspector.edges_[entry] for inspector in inspectors])
+        )
+        for inspector in inspectors:
+            for by_entry in (getattr(inspector, name) for name in curves):
+                edges, values = inspector.edges_[entry], np.atleast_2d(by_entry[entry])
+                interpolated = interpolate(days(all_edges), days(edges), values)
+                by_entry[entry] = drop_single_output(interpolated.T)
+            inspector.edges_[entry] = all_edges
     return inspectors

@@ -56,16 +56,16 @@ def most_varied(effects: list[Effect]) -> NDArray[np.intp]:
     n_outputs = len(effects[0].values) if effects else 0
     if n_outputs <= len(PALETTE):
         return np.arange(n_outputs)
-    found = np.sum([spreads(effect.values) for effect in effects], axis=0)
-    return np.sort(np.argsort(-found, kind="stable")[: len(PALETTE)])
+    total_spreads = np.sum([spreads(effect.values) for effect in effects], axis=0)
+    return np.sort(np.argsort(-total_spreads, kind="stable")[: len(PALETTE)])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
-    A subclass has its inspector, the name of the quantity (`_what`), and the numbers of
-    one entry (`_effect`). It lists the arguments of its constructor that are fitted
+    A subclass has its inspector, the name of the quantity (`_quantity`), and the
+    numbers of one entry (`_effect`). It lists the arguments of its constructor that are fitted
     attributes of the inspector: the places of the effects and what else of the first
     fold is enough (`_points`), the numbers whose means over folds are taken (`_means`,
     the effects first), those that exist without folds only (`_spreads`), and the
@@ -79,7 +79,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _means: ClassVar[tuple[str, ...]]
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
-    _what: ClassVar[str | None] = None
+    _quantity: ClassVar[str | None] = None
     _left_out: ClassVar[list[str]] = []  # columns without an effect
     _zero = False
     _parts = (*EntryDisplay._parts, "contours", "heatmaps", "points", "colorbars")
@@ -113,8 +113,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
         arrays |= {name: _mean(inspectors, f"{name}_") for name in cls._means}
-        parts = zip(*(getattr(one, effects) for one in inspectors), strict=True)
-        arrays[cls._by_fold] = list(map(np.stack, parts))
+        effects_by_entry = zip(
+            *(getattr(inspector, effects) for inspector in inspectors), strict=True
+        )
+        arrays[cls._by_fold] = list(map(np.stack, effects_by_entry))
         entries = range(len(first.axes_))
         return cls._made(inspectors, arrays, data, entries, choices)
 
@@ -130,8 +132,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         """The display of those entries of the inspectors."""
         first = inspectors[0]
         by_feature = [
-            getattr(one, "feature_importances_", np.zeros(one.n_features_in_))
-            for one in inspectors
+            getattr(
+                inspector, "feature_importances_", np.zeros(inspector.n_features_in_)
+            )
+            for inspector in inspectors
         ]
         importances = np.mean(by_feature, axis=0)
         if "grid_values" in arrays:
@@ -152,12 +156,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 for axes, columns in zip(first.axes_, first.features_, strict=True)
             ],
         }
-        picked = {
+        by_entry = {
             name: None if values is None else [values[entry] for entry in entries]
             for name, values in arrays.items()
         }
         display = cls(
-            **picked,
+            **by_entry,
             output_names=output_texts(first),
             response_name=response_name(first),
             **cls._settings_of(first, data.X, **choices),
@@ -245,19 +249,19 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self, ax: Axes, looks: Looks, n_cols: int, max_entries: int, share_y: bool
     ) -> Self:
         drawable = self._drawable(looks)
-        shown = self._most_important(drawable, max_entries)
-        effects = [self._effect(entry) for entry in shown]
+        entries = self._most_important(drawable, max_entries)
+        effects = [self._effect(entry) for entry in entries]
         looks.outputs = most_varied(effects)
         panels = [
             panel
-            for entry, effect in zip(shown, effects, strict=True)
+            for entry, effect in zip(entries, effects, strict=True)
             for panel in self._panels(effect, entry, looks)
         ]
         notes = []
         if self._left_out:
             notes.append(f"Left out: {shortened(self._left_out, 3)}")
-        if len(shown) < len(drawable):
-            notes.append(f"The {len(shown)} most important of {len(drawable)}")
+        if len(entries) < len(drawable):
+            notes.append(f"The {len(entries)} most important of {len(drawable)}")
         n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
         n_outputs = len(effects[0].values) if effects else 0
         if n_lines > 1 and len(looks.outputs) < n_outputs:
@@ -290,12 +294,17 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
             return [(self._line_panel(effect, looks.outputs, looks), None)]
-        what = self._shown()
-        held = np.where(effect.held, effect.values, np.nan)
-        limits = colour_limits(held, self._zero, self._negligible())
+        quantity = self._shown()
+        supported = np.where(effect.held, effect.values, np.nan)
+        limits = colour_limits(supported, self._zero, self._negligible())
         return [
-            (SurfacePanel(effect, o, limits, what, self._of(o), self._zero), None)
-            for o in range(len(effect.values))
+            (
+                SurfacePanel(
+                    effect, output, limits, quantity, self._of(output), self._zero
+                ),
+                None,
+            )
+            for output in range(len(effect.values))
         ]
 
     def _line_panel(
@@ -304,7 +313,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         outputs: NDArray[np.intp] | list[int] | range,
         looks: Looks,
         names: list[str] | None = None,
-        **parts: Any,
+        **panel_kwargs: Any,
     ) -> LinePanel:
         """A panel with a line for each of the outputs, by default named as such."""
         levels, by_similarity = effect.levels_in(looks.order)
@@ -323,14 +332,16 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             zero=self._zero,
             missing=None if effect.missing is None else effect.missing[outputs],
             by_similarity=by_similarity,
-            **parts,
+            **panel_kwargs,
         )
 
     def _negligible(self) -> float:
         """Size of rounding errors, relative to the display's largest effect."""
         largest = [
             np.abs(values[np.isfinite(values)]).max(initial=0.0)
-            for values in (self._effect(e).values for e in range(self._n_entries))
+            for values in (
+                self._effect(entry).values for entry in range(self._n_entries)
+            )
         ]
         return max(1e-9 * max(largest), 1e-12)
 
@@ -339,7 +350,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     def _shown(self) -> str:
         """Name of the quantity."""
-        return self._what
+        return self._quantity
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
@@ -375,7 +386,9 @@ def increasing(
 
 def check_outputs(inspectors: list[BaseEffect]) -> None:
     """Refuse models of different outputs or responses."""
-    check_same_in_folds([list(one.output_names_) for one in inspectors], "outputs")
+    check_same_in_folds(
+        [list(inspector.output_names_) for inspector in inspectors], "outputs"
+    )
     check_same_in_folds(list(map(response_name, inspectors)), "responses")
 
 
@@ -387,12 +400,12 @@ def output_texts(inspector: BaseEffect) -> Any:
 
 def _mean(inspectors: list[list[BaseEffect]], attribute: str) -> Any:
     """Mean over folds, entry by entry, or None."""
-    lists = [getattr(inspector, attribute, None) for inspector in inspectors]
-    if lists[0] is None:
+    by_fold = [getattr(inspector, attribute, None) for inspector in inspectors]
+    if by_fold[0] is None:
         return None
     return [
-        None if parts[0] is None else sum(parts) / len(parts)
-        for parts in zip(*lists, strict=True)
+        None if fold_values[0] is None else sum(fold_values) / len(fold_values)
+        for fold_values in zip(*by_fold, strict=True)
     ]
 
 
@@ -400,13 +413,15 @@ def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
     """Values (n,) of each entry's features in some of the rows; of pairs a pair."""
     rows = as_rows(data.X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
-    kept = np.arange(rows.n_rows)
+    indices = np.arange(rows.n_rows)
     if data.sample_weight is not None:
-        kept = np.flatnonzero(np.asarray(data.sample_weight) > 0)
-    if len(kept) > MAX_DATA_ROWS:
-        draw = np.random.default_rng(0).choice(len(kept), MAX_DATA_ROWS, replace=False)
-        kept = kept[np.sort(draw)]
-    rows = rows.take(kept)
+        indices = np.flatnonzero(np.asarray(data.sample_weight) > 0)
+    if len(indices) > MAX_DATA_ROWS:
+        draw = np.random.default_rng(0).choice(
+            len(indices), MAX_DATA_ROWS, replace=False
+        )
+        indices = indices[np.sort(draw)]
+    rows = rows.take(indices)
     values = [
         tuple(values_along(axis.columns, rows, axis.categorical) for axis in axes)
         for axes in inspector.axes_
@@ -414,17 +429,17 @@ def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
     return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
-def values_of(inspector: Any, X: Any, feature: Any, kept: Any) -> Any:
+def values_of(inspector: Any, X: Any, feature: Any, indices: Any) -> Any:
     """Name, values in some rows, and levels (None of a number) of a single feature."""
     rows = as_rows(X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
     column = feature_index(feature, rows.names, named=rows.named, parameter="color_by")
-    if max(kept, default=-1) >= rows.n_rows:
+    if max(indices, default=-1) >= rows.n_rows:
         raise ValueError(
             f"color_by={feature!r} needs the rows that were inspected; X has "
-            f"{rows.n_rows} rows, and row {max(kept)} has a curve."
+            f"{rows.n_rows} rows, and row {max(indices)} has a curve."
         )
-    rows = rows.take(kept)
+    rows = rows.take(indices)
     categorical = bool(inspector.categorical_features_[column])
     values = values_along((column,), rows, categorical)
     levels = list(rows.encode((column,))[1]) if categorical else None
@@ -444,15 +459,17 @@ def chosen_entries(
     chosen = []
     for entry in features:
         names = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
-        found = [
-            place for place, axes in enumerate(inspector.axes_) if _named(axes, names)
+        positions = [
+            position
+            for position, axes in enumerate(inspector.axes_)
+            if _named(axes, names)
         ]
-        if not found:
+        if not positions:
             raise ValueError(
                 f"The fitted {type(inspector).__name__} has no entry {entry!r}; it has "
                 f"{inspector.effect_names_!r}."
             )
-        chosen.append(found[0])
+        chosen.append(positions[0])
     return chosen
 
 

@@ -168,8 +168,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         if self.fold_averages is not None:
             curves = self._curves_of(entry)
             errors = {entry: curves.std(axis=1) / np.sqrt(max(curves.shape[1] - 1, 1))}
-        parts = self._band(entry, average, errors, self.fold_averages)
-        return self._entry(entry, self.grid_values[entry], average, **parts)
+        band = self._band(entry, average, errors, self.fold_averages)
+        return self._entry(entry, self.grid_values[entry], average, **band)
 
     def plot(
         self,
@@ -262,17 +262,17 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     def _drawable(self, looks: Looks) -> range:
         if looks.kind == "curves":
             return super()._drawable(looks)
-        shown = [
+        entries = [
             entry
             for entry in range(self._n_entries)
             if _of_entry(self.derivatives, entry, 2) is not None
         ]
-        if not shown:
+        if not entries:
             raise ValueError(
                 "kind='derivatives' needs slopes: inspect numeric features with "
                 "derivative=True."
             )
-        return shown
+        return entries
 
     def _panels(
         self, effect: Effect, entry: int, looks: Looks
@@ -289,9 +289,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         panels = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
-            parts = {"title": outputs[output] if n_outputs > 1 else None}
-            parts |= {"curves": curves[output], "shades": self._shades()}
-            panel = self._line_panel(effect, [output], looks, **parts)
+            panel_kwargs = {"title": outputs[output] if n_outputs > 1 else None}
+            panel_kwargs |= {"curves": curves[output], "shades": self._shades()}
+            panel = self._line_panel(effect, [output], looks, **panel_kwargs)
             if looks.kind == "derivatives":
                 panel = replace(panel, what="Slope of ICE", zero=True)
             below = self._spread_panel(entry, output, panel.series[0])
@@ -324,7 +324,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     def _publish(self, artists: list[Artists], lower: list[None]) -> None:
         super()._publish(artists, lower)
         self.spread_lines_ = [
-            None if drawn is None else drawn.lines[0] for drawn in lower
+            None if panel_artists is None else panel_artists.lines[0]
+            for panel_artists in lower
         ]
 
     def _frame_blocks(self, entry: int) -> Any:
@@ -340,8 +341,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         ]
 
 
-def _of_entry(parts: Any, entry: int, n_axes: int) -> Any:
+def _of_entry(by_entry: Any, entry: int, n_axes: int) -> Any:
     """The numbers of one entry with an axis of outputs, or None."""
-    if parts is None or parts[entry] is None:
+    if by_entry is None or by_entry[entry] is None:
         return None
-    return with_outputs(parts[entry], n_axes)
+    return with_outputs(by_entry[entry], n_axes)

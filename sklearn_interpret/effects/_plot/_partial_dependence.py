@@ -134,7 +134,7 @@ class PartialDependenceDisplay(EffectDisplay):
         average, errors = self.average[entry], self.shape_standard_errors
         if errors is None or errors[entry] is None:
             errors = self.standard_errors
-        parts = self._band(entry, average, errors, self.fold_averages)
+        effect_kwargs = self._band(entry, average, errors, self.fold_averages)
         if self.missing_average is not None and self.missing_average[entry] is not None:
-            parts["missing"] = np.atleast_1d(self.missing_average[entry])
-        return self._entry(entry, self.grid_values[entry], average, **parts)
+            effect_kwargs["missing"] = np.atleast_1d(self.missing_average[entry])
+        return self._entry(entry, self.grid_values[entry], average, **effect_kwargs)

@@ -137,9 +137,13 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
 
     def _arrays(self) -> tuple[NDArray[np.float64], None]:
         """Adjacency and main effects, checked against the names."""
-        p = len(self.feature_names)
-        adjacency = checked_strengths(self.adjacency, (p, p), "adjacency")
-        return adjacency, checked_strengths(self.main_effects, (p,), "main_effects")
+        n_features = len(self.feature_names)
+        adjacency = checked_strengths(
+            self.adjacency, (n_features, n_features), "adjacency"
+        )
+        return adjacency, checked_strengths(
+            self.main_effects, (n_features,), "main_effects"
+        )
 
     def to_frame(self) -> Any:
         """All edges as a DataFrame, the strongest first, and all main effects.
@@ -156,9 +160,9 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
         chosen = choose(adjacency, main_effects, None, None)
         firsts, seconds = chosen.edges[::-1].T
         n_nodes = 0 if main_effects is None else len(names)
-        seconds = [names[place] for place in seconds] + [None] * n_nodes
+        seconds = [names[position] for position in seconds] + [None] * n_nodes
         columns = {
-            "feature": [names[place] for place in firsts] + names[:n_nodes],
+            "feature": [names[position] for position in firsts] + names[:n_nodes],
             "feature2": seconds,
             "strength": np.append(chosen.strengths[::-1], np.full(n_nodes, np.nan)),
         }

@@ -68,11 +68,13 @@ class SurrogateArrays(Display):
 
     def _table(self, name: str) -> NDArray[np.float64]:
         """One of the arrays as (n, k), checked, or None."""
-        given, n = getattr(self, name), len(np.asarray(self.responses))
-        if given is None:
+        array, n_rows = getattr(self, name), len(np.asarray(self.responses))
+        if array is None:
             return None
-        shapes, of = [(n,), (n, None)], "the rows of responses"
-        return checked_numbers(given, name, shapes, of, finite=False).reshape(n, -1)
+        shapes, reference = [(n_rows,), (n_rows, None)], "the rows of responses"
+        return checked_numbers(array, name, shapes, reference, finite=False).reshape(
+            n_rows, -1
+        )
 
     def _responses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Responses of model and surrogate, (n, k) each; the second may be None."""
@@ -106,10 +108,10 @@ class SurrogateArrays(Display):
         if self.target is not None:
             return [output_position(names, self.target)]
         if len(names) > MOST_OUTPUTS:
-            shown = ", ".join(map(repr, names[:MOST_OUTPUTS]))
+            first_names = ", ".join(map(repr, names[:MOST_OUTPUTS]))
             raise ValueError(
                 f"There are {len(names)} outputs, too many for one figure: choose one "
-                f"by target=, out of {shown}, ..."
+                f"by target=, out of {first_names}, ..."
             )
         return list(range(len(names)))
 
