@@ -159,16 +159,18 @@ class DisplayMixin:
         """Names of the outputs; positions where they have none."""
         return range(n_outputs) if self.output_names is None else self.output_names
 
-    def _frame(self, *parts: dict[str, Any], whole: str | None = None) -> DataFrame:
-        """A DataFrame of parts below each other, each of columns by name.
+    def _frame(
+        self, *blocks: dict[str, Any], integer_column: str | None = None
+    ) -> DataFrame:
+        """A DataFrame of blocks below each other, each of columns by name.
 
-        `whole` is a column of whole numbers, missing where a part lacks it; it becomes
+        `integer_column` has whole numbers, and none where a block lacks it; it becomes
         the last one.
         """
         pandas = self._pandas()
-        table = pandas.concat(map(pandas.DataFrame, parts), ignore_index=True)
-        if whole in table:
-            table[whole] = table.pop(whole).astype("Int64")
+        table = pandas.concat(map(pandas.DataFrame, blocks), ignore_index=True)
+        if integer_column in table:
+            table[integer_column] = table.pop(integer_column).astype("Int64")
         return table
 
     def _pandas(self) -> Any:

@@ -47,12 +47,12 @@ class FeatureValues:
             found = list(map(value_text, shown(self.numbers, self.date_dtype)))
         if self.levels is not None:
             levels = [*self.level_texts, ""]
-            places = np.where(self.known, self.numbers, -1).astype(np.intp)
+            places = np.where(self.is_observed, self.numbers, -1).astype(np.intp)
             found = [levels[place] for place in places]
         return np.array([text or MISSING for text in found], dtype=object)
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def is_observed(self) -> NDArray[np.bool_]:
         """Which rows have a value."""
         return np.isfinite(self.numbers)
 
@@ -61,7 +61,7 @@ class FeatureValues:
         if self.levels is None:
             return shown(self.numbers, self.date_dtype)
         cells = np.empty(len(self.numbers), dtype=object)
-        for row in np.flatnonzero(self.known):
+        for row in np.flatnonzero(self.is_observed):
             cells[row] = self.levels[int(self.numbers[row])]
         return cells
 

@@ -222,14 +222,14 @@ def joined(names: list[str], most: int, *, two_lines: bool) -> str:
     return JOIN.join(shorten(name, longest) for name in names)
 
 
-def two_lines(what: str, of: str, most: int = 44) -> str:
+def two_lines(quantity: str, response: str, most: int = 44) -> str:
     """Axis label with the response, and the quantity shown on a line below.
 
     Lines of more than `most` characters are wrapped.
     """
-    if not what[1:2].isupper():
-        what = what[:1].lower() + what[1:]
-    lines = shorten(of, 44), f"({what})"
+    if not quantity[1:2].isupper():
+        quantity = quantity[:1].lower() + quantity[1:]
+    lines = shorten(response, 44), f"({quantity})"
     return literal("\n".join(fill(line, most) for line in lines))
 
 
@@ -263,7 +263,7 @@ def label_levels(
     ax: Axes,
     levels: list[str],
     *,
-    which: str = "x",
+    axis_name: str = "x",
     share: float = 1.0,
     most: int = LEVEL_WIDTH,
 ) -> None:
@@ -275,7 +275,7 @@ def label_levels(
         With the levels at 0, 1, ...
     levels : sequence of str
         Names.
-    which : {"x", "y"}, default="x"
+    axis_name : {"x", "y"}, default="x"
         The axis.
     share : float, default=1.0
         Share of the axes' present size that it keeps when a colour bar comes in.
@@ -283,7 +283,7 @@ def label_levels(
         Largest number of characters of a name.
     """
     box, figure = ax.get_position(), ax.figure.figure
-    if which == "y":
+    if axis_name == "y":
         height = box.height * figure.get_figheight()
         places = shown_ticks(len(levels), int(height * UPRIGHT_PER_INCH))
         texts = [literal(shorten(levels[place], most)) for place in places]
@@ -325,23 +325,23 @@ def level_side_inches(levels: list[str], most: int = LEVEL_WIDTH) -> float:
 
 
 def tidy_number_ticks(
-    ax: Axes, values: NDArray[np.float64], which: str = "x", most: int = 6
+    ax: Axes, values: NDArray[np.float64], axis_name: str = "x", most: int = 6
 ) -> None:
     """Few ticks, at whole numbers where all values are whole."""
     from matplotlib.ticker import MaxNLocator
 
     whole = bool(len(values)) and bool(np.all(values == np.round(values)))
     locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=whole)
-    getattr(ax, f"{which}axis").set_major_locator(locator)
+    getattr(ax, f"{axis_name}axis").set_major_locator(locator)
 
 
-def date_ticks(ax: Axes, dtype: Any, which: str = "x", most: int = 6) -> None:
+def date_ticks(ax: Axes, dtype: Any, axis_name: str = "x", most: int = 6) -> None:
     """Ticks at dates along an axis of days; nothing for a dtype of numbers."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     if dtype is None or dtype.kind == "m":
         return
-    axis = getattr(ax, f"{which}axis")
+    axis = getattr(ax, f"{axis_name}axis")
     locator = AutoDateLocator(minticks=3, maxticks=most)
     axis.set_major_locator(locator)
     axis.set_major_formatter(ConciseDateFormatter(locator))
@@ -352,11 +352,11 @@ def date_label(name: str, dtype: Any) -> str:
     return f"{name} (days)" if dtype is not None and dtype.kind == "m" else name
 
 
-def plain_number_ticks(ax: Axes, which: str = "x", most: int = 6) -> None:
+def plain_number_ticks(ax: Axes, axis_name: str = "x", most: int = 6) -> None:
     """Few round ticks, without an offset that readers must add."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
-    axis = getattr(ax, f"{which}axis")
+    axis = getattr(ax, f"{axis_name}axis")
     axis.set_major_locator(MaxNLocator(nbins=most, steps=NICE_STEPS))
     low, high = sorted(axis.get_view_interval())
     # Numbers that agree in many digits would look equal without an offset.

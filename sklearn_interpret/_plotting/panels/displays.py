@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from sklearn_interpret._plotting.axes import Canvas
-    from sklearn_interpret._plotting.panels.lines import Artists, Looks
+    from sklearn_interpret._plotting.panels.lines import Artists, PlotOptions
 
 N_ERRORS = 2.0
 # Columns of a table, in their order.
@@ -121,7 +121,7 @@ class PanelDisplay(ABC):
 
     _band_text = MODEL_BAND
     # Artists of the panels that become attributes.
-    _parts: tuple[str, ...] = ("lines", "bands", "fold_lines", "rug")
+    _artist_names: tuple[str, ...] = ("lines", "bands", "fold_lines", "rug")
 
     @abstractmethod
     def to_frame(self) -> Any:
@@ -131,7 +131,7 @@ class PanelDisplay(ABC):
         self,
         panels: list[tuple[Any, None]],
         ax: NDArray[Any] | None,
-        looks: Looks,
+        options: PlotOptions,
         *,
         n_cols: int,
         share_y: bool,
@@ -142,15 +142,17 @@ class PanelDisplay(ABC):
         canvas = take_axes(
             ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
         )
-        looks.band_text = self._band_text
+        options.band_text = self._band_text
         if hasattr(self, "_learner_text"):
-            looks.learner_text = self._learner_text(LEARNER_BAND)
+            options.learner_text = self._learner_text(LEARNER_BAND)
         again = [bool(earlier_lines(one)) for one in canvas.main]
         earlier = earlier_legend(canvas) if any(again) else None
         main = [panel for panel, _ in panels]
-        artists = [p.draw(one, looks) for p, one in zip(main, canvas.main, strict=True)]
+        artists = [
+            p.draw(one, options) for p, one in zip(main, canvas.main, strict=True)
+        ]
         lower = [
-            None if panel is None else panel.draw(one, looks)
+            None if panel is None else panel.draw(one, options)
             for (_, panel), one in zip(panels, canvas.below, strict=True)
         ]
         if share_y:
@@ -208,7 +210,7 @@ class PanelDisplay(ABC):
                     ax.tick_params(labelbottom=False)
 
     def _publish(self, artists: list[Artists], lower: list[None]) -> None:
-        for part in self._parts:
+        for part in self._artist_names:
             setattr(self, f"{part}_", [getattr(drawn, part) for drawn in artists])
 
 

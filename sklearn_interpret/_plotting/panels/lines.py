@@ -76,7 +76,7 @@ ROWS, JITTERED, NO_ROWS = "rows", "rows (jittered at levels)", "no rows"
 
 
 @dataclass
-class Looks:
+class PlotOptions:
     """Options of a drawing; see `plot`."""
 
     rug: bool = True
@@ -97,7 +97,7 @@ class Looks:
     residual_kw: dict | None = None
 
     @classmethod
-    def of(cls, arguments: dict[str, Any]) -> Looks:
+    def of(cls, arguments: dict[str, Any]) -> PlotOptions:
         """Those options that are among the arguments of a `plot`."""
         names = cls.__dataclass_fields__
         return cls(**{name: arguments[name] for name in names & arguments.keys()})
@@ -176,7 +176,7 @@ class Effect:
         return self.levels[np.argsort(-varied, kind="stable")], False
 
     @property
-    def held(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Mask of the values (G1, G2) of a pair that border on a cell with rows."""
         if self.counts is None or not self.counts.size:
             return np.isfinite(self.values).all(axis=0)
@@ -290,8 +290,8 @@ class LinePanel:
 
     name: str  # the feature
     series: list  # the lines; along a category, x are positions of `levels`
-    what: str  # the quantity shown
-    of: str  # the response
+    quantity: str  # the quantity shown
+    response: str  # the response
     levels: np.ndarray | None = None  # levels of a category
     data: np.ndarray | None = None  # the feature's values (labels) in the data
     title: Any = None  # the output, where colours do not show it
@@ -346,7 +346,7 @@ class LinePanel:
         """Places along the feature of all lines."""
         return np.concatenate([series.x for series in self.series])
 
-    def draw(self, ax: Axes, looks: Looks) -> Artists:
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
         artists, n_earlier = Artists(), len(earlier_lines(ax))
         if self.zero and not n_earlier:
@@ -355,18 +355,18 @@ class LinePanel:
             line(0, color=shade(ax, 0.35), linewidth=0.8, zorder=0.9)
         colours = unused_colours([series.colour for series in self.series], ax)
         if self.curves is not None and len(self.curves):
-            self._draw_curves(ax, colours[0], looks.curve_kw, artists)
+            self._draw_curves(ax, colours[0], options.curve_kw, artists)
         n_series = len(self.series)
         shifts = np.zeros(n_series)
         if self.has_levels:  # points at a level stand side by side
             shifts = np.linspace(-0.25, 0.25, n_series) if n_series > 1 else shifts
             shifts = shifts + 0.18 * min(n_earlier / n_series, 2)
-        style = _line_style(looks.line_kw)
+        style = _line_style(options.line_kw)
         if "color" in style:
             colours = [style["color"]] * n_series
         for series, colour, shift in zip(self.series, colours, shifts, strict=True):
             x = series.x + shift
-            self._draw_series(ax, series, x, colour, style, looks, artists)
+            self._draw_series(ax, series, x, colour, style, options, artists)
         if self.missing is not None:
             artists.missing = self._draw_missing(ax, colours)
         if self.mark is not None:
@@ -374,8 +374,8 @@ class LinePanel:
         ax.margins(**{self.values_along: 0.1})
         if not len(self._places):
             note_empty(ax, "no observed value")
-        elif looks.rug and self.data is not None:
-            self._draw_data(ax, looks.rug_kw, artists)
+        elif options.rug and self.data is not None:
+            self._draw_data(ax, options.rug_kw, artists)
         if self.has_levels:
             self._name_levels(ax, again=n_earlier > 0)
         date_ticks(ax, self.dates)
@@ -405,7 +405,7 @@ class LinePanel:
         x: NDArray[np.float64],
         colour: str,
         style: dict[str, str],
-        looks: Looks,
+        options: PlotOptions,
         artists: Artists,
     ) -> None:
         as_points = self.has_levels or series.as_points
@@ -429,17 +429,17 @@ class LinePanel:
         if series.folds is not None:
             shifted = x + FOLD_SHIFT * self.has_levels / len(self.series)
             folds = draw_thin_lines(
-                ax, shifted, series.folds, shown, looks.fold_kw, **kind
+                ax, shifted, series.folds, shown, options.fold_kw, **kind
             )
             artists.fold_lines.append(folds)
             entries.setdefault(f"{len(folds)} folds", folds[0])
-        if looks.band and series.low is not None:
+        if options.band and series.low is not None:
             ends = series.low, series.high
-            band = draw_band(ax, x, *ends, shown, looks.band_kw, **kind)
+            band = draw_band(ax, x, *ends, shown, options.band_kw, **kind)
             artists.bands.append(band)
-            text = looks.band_text
+            text = options.band_text
             if series.folds is not None:
-                text = looks.learner_text
+                text = options.learner_text
             entries.setdefault(text, band)
 
     def _series_text(self, series: Series, style: dict[str, str]) -> str | None:
@@ -498,7 +498,7 @@ class LinePanel:
         axis = getattr(ax, f"{side}axis")
         before = [text.get_text() for text in axis.get_ticklabels()]
         names = {"most": NAME_LENGTH} if self.across else {}
-        label_levels(ax, self.level_texts, which=side, **names)
+        label_levels(ax, self.level_texts, axis_name=side, **names)
         ends = -0.6, max(len(self.levels), 1) - 0.4
         if self.across:  # from the top downwards
             ax.set_ylim(*ends[::-1])
@@ -518,7 +518,7 @@ class LinePanel:
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes."""
         most = letters_along(ax, int(not self.across))
-        values = two_lines(self.what, self.of, most)
+        values = two_lines(self.quantity, self.response, most)
         width = min(letters_along(ax, int(self.across)), NAME_WIDTH)
         name = literal(wrapped(date_label(self.name, self.dates), width))
         name += BY_SIMILARITY if self.by_similarity else ""
@@ -536,11 +536,11 @@ class LinePanel:
 class SpreadPanel(LinePanel):
     """Standard deviation of slopes, below the curves that have them."""
 
-    def draw(self, ax: Axes, looks: Looks) -> Any:
+    def draw(self, ax: Axes, options: PlotOptions) -> Any:
         """Draw on an axes, from zero upwards; return the artists."""
         (series,) = self.series
         (colour,) = unused_colours([series.colour], ax)
-        line = draw_line(ax, series.x, series.y, colour, looks.line_kw)
+        line = draw_line(ax, series.x, series.y, colour, options.line_kw)
         ax.autoscale(axis="y")
         ax.set_ylim(bottom=0)
         date_ticks(ax, self.dates)
@@ -549,7 +549,7 @@ class SpreadPanel(LinePanel):
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes."""
         name = date_label(self.name, self.dates)
-        name_axes(ax, name, self.what if with_y else None)
+        name_axes(ax, name, self.quantity if with_y else None)
 
 
 @dataclass(frozen=True)
@@ -559,8 +559,8 @@ class SurfacePanel:
     effect: Effect
     output: int
     limits: tuple  # range of the colours
-    what: str  # the quantity shown
-    of: str  # the response
+    quantity: str  # the quantity shown
+    response: str  # the response
     diverging: bool = False  # whether zero is the middle
 
     values_along = None
@@ -586,7 +586,7 @@ class SurfacePanel:
         width = level_side_inches(side, NAME_LENGTH)
         return Slot(below, True, ticks, width, levels_height(len(side)))
 
-    def draw(self, ax: Axes, looks: Looks) -> Artists:
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
         artists, values = Artists(), self.effect.values[self.output]
         if 0 in values.shape:
@@ -596,24 +596,24 @@ class SurfacePanel:
         numbers = {"values": values, "limits": self.limits}
         numbers["diverging"] = self.diverging
         if smooth and self.effect.bounds is None:
-            style = looks.contour_kw
+            style = options.contour_kw
             shown = draw_contours(ax, *self._places, **numbers, style=style)
             artists.contours = shown
         else:
             bounds = [self._cell_bounds(side) for side in (0, 1)]
-            style = looks.heatmap_kw
+            style = options.heatmap_kw
             shown = draw_heat_map(ax, *bounds, **numbers, style=style)
             artists.heatmaps = shown
         cells = None
         if artists.heatmaps is not None:
-            cells = draw_empty_cells(ax, *bounds, ~self.effect.held)
+            cells = draw_empty_cells(ax, *bounds, ~self.effect.has_rows)
         elif self.effect.counts is not None:
             cells = draw_empty_cells(ax, *self._places, self.effect.counts == 0)
         if cells is not None:
             artists.entries[NO_ROWS] = cells
-        if looks.rug and self.effect.data is not None:
+        if options.rug and self.effect.data is not None:
             x, y = (self._positions(side) for side in (0, 1))
-            artists.points = draw_positions(ax, x, y, looks.points_kw)
+            artists.points = draw_positions(ax, x, y, options.points_kw)
             text = JITTERED if any(self.effect.levelled) else ROWS
             artists.entries[text] = artists.points
         for side, which in enumerate("xy"):
@@ -621,9 +621,9 @@ class SurfacePanel:
             levels = self._level_texts(side)
             if levels:
                 most = {"most": NAME_LENGTH} if which == "y" else {}
-                label_levels(ax, levels, which=which, share=BAR_SHARE, **most)
+                label_levels(ax, levels, axis_name=which, share=BAR_SHARE, **most)
         most = letters_along(ax, 1)
-        text = two_lines(self.what, self.of, most)
+        text = two_lines(self.quantity, self.response, most)
         artists.colorbars = draw_colour_bar(ax, shown, text)
         return artists
 

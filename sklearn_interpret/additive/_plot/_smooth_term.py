@@ -22,7 +22,7 @@ from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_col
 from sklearn_interpret._plotting.panels.lines import (
     Artists,
     LinePanel,
-    Looks,
+    PlotOptions,
     SurfacePanel,
     level_places,
     level_text,
@@ -68,11 +68,11 @@ class TermPanel(LinePanel):
     # those of log-odds are far away, and would flatten the lines.
     reach: float = np.inf
 
-    def draw(self, ax: Axes, looks: Any) -> Artists:
+    def draw(self, ax: Axes, options: Any) -> Artists:
         """Draw on an axes; return the artists."""
-        artists = super().draw(ax, looks)
+        artists = super().draw(ax, options)
         if self.residuals is not None:
-            artists.points = self._draw_residuals(ax, looks.residual_kw, artists)
+            artists.points = self._draw_residuals(ax, options.residual_kw, artists)
         return artists
 
     def _draw_series(
@@ -82,7 +82,7 @@ class TermPanel(LinePanel):
         x: NDArray[np.float64],
         colour: str,
         style: dict[str, str],
-        looks: Looks,
+        options: PlotOptions,
         artists: Artists,
     ) -> None:
         """Draw a line; where there were no rows it is thin, and has no band."""
@@ -93,11 +93,13 @@ class TermPanel(LinePanel):
         if wide.any() and not few:
             alone = np.append(True, wide) & np.append(wide, True)
             points = replace(series.changed(lambda y: y[alone]), as_points=True)
-            super()._draw_series(ax, points, x[alone], colour, style, looks, Artists())
+            super()._draw_series(
+                ax, points, x[alone], colour, style, options, Artists()
+            )
             ends = np.flatnonzero(wide) + 1
             x = np.insert(x, ends, np.nan)
             series = series.changed(lambda y: np.insert(y, ends, np.nan))
-        super()._draw_series(ax, series, x, colour, style, looks, artists)
+        super()._draw_series(ax, series, x, colour, style, options, artists)
 
     def _draw_residuals(self, ax: Axes, style: None, artists: Artists) -> list[Any]:
         alone, found = len(self.series) == 1, []
@@ -129,7 +131,7 @@ class TermPanel(LinePanel):
         """Name the axes; the term also on panels whose scale is to the left."""
         super().label(ax, with_y=with_y)
         if not with_y and not self.across:
-            ax.set_ylabel(literal(fill(self.of, letters_along(ax, 1))))
+            ax.set_ylabel(literal(fill(self.response, letters_along(ax, 1))))
 
 
 @dataclass(eq=False, repr=False)
@@ -212,7 +214,7 @@ default=None
     """
 
     _band_text = "95 % band"
-    _parts = (
+    _artist_names = (
         *("lines", "bands", "missing", "rug", "points"),
         *("contours", "heatmaps", "colorbars"),
     )
@@ -382,7 +384,7 @@ default=None
         self : SmoothTermDisplay
             The display.
         """
-        looks = Looks.of(locals())
+        options = PlotOptions.of(locals())
         n_terms = self._n_entries
         shown = self._most_important(range(n_terms), max_entries)
         note = None
@@ -395,7 +397,7 @@ default=None
         panels = [
             (panel, None) for term in shown for panel in self._panels(term, limits)
         ]
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
     def _effect(self, entry: int) -> Effect:

@@ -256,7 +256,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             parts[0] |= zip(("low", "high"), self._ends(scores), strict=True)
             for fold, one in enumerate(scores):
                 parts.append({"size": sizes, "score": one, "fold": fold})
-        return self._frame(*parts, whole="fold")
+        return self._frame(*parts, integer_column="fold")
 
 
 def _size_name(attack: Any) -> Any:

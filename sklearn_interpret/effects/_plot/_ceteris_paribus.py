@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._plotting.panels.lines import Effect, LinePanel, Looks
+    from sklearn_interpret._plotting.panels.lines import Effect, LinePanel, PlotOptions
     from sklearn_interpret._plotting.sources import Data
 
 
@@ -132,7 +132,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     _kinds, _inspects_with = (IndividualConditionalExpectation,), GridInspector
     _choices = EffectDisplay._choices | {"row"}
     _quantity = "Ceteris paribus"
-    _parts = ("lines", "marks", "missing", "bands", "fold_lines", "rug")
+    _artist_names = ("lines", "marks", "missing", "bands", "fold_lines", "rug")
 
     grid_values: list[Any]
     profiles: list[Any]
@@ -213,20 +213,20 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         return effect
 
     def _panels(
-        self, effect: Effect, entry: int, looks: Looks
+        self, effect: Effect, entry: int, options: PlotOptions
     ) -> list[tuple[Any, None]]:
         profiles, predictions = self._by_model(entry)
         if self.models is None:
-            panel = self._line_panel(effect, looks.outputs, looks)
-            mean_predictions = predictions.mean(axis=0)[looks.outputs]
+            panel = self._line_panel(effect, options.outputs, options)
+            mean_predictions = predictions.mean(axis=0)[options.outputs]
             return [(self._marked(panel, entry, mean_predictions), None)]
         names, panels = self._named_outputs(len(effect.values)), []
-        for output in looks.outputs:
+        for output in options.outputs:
             model_lines = replace(effect, values=profiles[:, output], missing=None)
             panel_kwargs = {"names": self.models}
             panel_kwargs["title"] = names[output] if len(names) > 1 else None
             panel = self._line_panel(
-                model_lines, range(len(profiles)), looks, **panel_kwargs
+                model_lines, range(len(profiles)), options, **panel_kwargs
             )
             panels.append((self._marked(panel, entry, predictions[:, output]), None))
         return panels

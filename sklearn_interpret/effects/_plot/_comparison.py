@@ -22,7 +22,7 @@ from sklearn_interpret._plotting.panels.displays import (
 from sklearn_interpret._plotting.panels.lines import (
     Effect,
     LinePanel,
-    Looks,
+    PlotOptions,
     level_places,
 )
 from sklearn_interpret._plotting.sources import (
@@ -393,13 +393,13 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         self : object
             The display.
         """
-        looks = Looks.of(locals())
+        options = PlotOptions.of(locals())
         effects = self._effects()
         panels = [
             (self._panel(effects, output, order), None)
             for output in range(len(effects[0].values))
         ]
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y)
         return self
 
     def _effects(self) -> list[Effect]:

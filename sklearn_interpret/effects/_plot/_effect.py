@@ -23,7 +23,7 @@ from sklearn_interpret._plotting.panels.displays import (
 )
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
-    Looks,
+    PlotOptions,
     SurfacePanel,
     spreads,
 )
@@ -65,11 +65,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
     A subclass has its inspector, the name of the quantity (`_quantity`), and the
-    numbers of one entry (`_effect`). It lists the arguments of its constructor that are fitted
-    attributes of the inspector: the places of the effects and what else of the first
-    fold is enough (`_points`), the numbers whose means over folds are taken (`_means`,
-    the effects first), those that exist without folds only (`_spreads`), and the
-    argument for the effects fold by fold (`_by_fold`).
+    numbers of one entry (`_effect`). It lists the arguments of its constructor that are
+    fitted attributes of the inspector: the grid of the effects and what else of the
+    first fold is enough (`_points`), the numbers whose means over folds are taken
+    (`_means`, the effects first), those that exist without folds only (`_spreads`), and
+    the argument for the effects fold by fold (`_by_fold`).
     """
 
     _choices = frozenset({"features"})
@@ -82,7 +82,13 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _quantity: ClassVar[str | None] = None
     _left_out: ClassVar[list[str]] = []  # columns without an effect
     _zero = False
-    _parts = (*EntryDisplay._parts, "contours", "heatmaps", "points", "colorbars")
+    _artist_names = (
+        *EntryDisplay._artist_names,
+        "contours",
+        "heatmaps",
+        "points",
+        "colorbars",
+    )
 
     feature_names: list[Any]
     output_names: list[Any] | None = None
@@ -242,20 +248,25 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self : object
             The display.
         """
-        looks = Looks.of(locals())
-        return self._draw(ax, looks, n_cols, max_entries, share_y)
+        options = PlotOptions.of(locals())
+        return self._draw(ax, options, n_cols, max_entries, share_y)
 
     def _draw(
-        self, ax: Axes, looks: Looks, n_cols: int, max_entries: int, share_y: bool
+        self,
+        ax: Axes,
+        options: PlotOptions,
+        n_cols: int,
+        max_entries: int,
+        share_y: bool,
     ) -> Self:
-        drawable = self._drawable(looks)
+        drawable = self._drawable(options)
         entries = self._most_important(drawable, max_entries)
         effects = [self._effect(entry) for entry in entries]
-        looks.outputs = most_varied(effects)
+        options.outputs = most_varied(effects)
         panels = [
             panel
             for entry, effect in zip(entries, effects, strict=True)
-            for panel in self._panels(effect, entry, looks)
+            for panel in self._panels(effect, entry, options)
         ]
         notes = []
         if self._left_out:
@@ -264,13 +275,15 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             notes.append(f"The {len(entries)} most important of {len(drawable)}")
         n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
         n_outputs = len(effects[0].values) if effects else 0
-        if n_lines > 1 and len(looks.outputs) < n_outputs:
-            notes.append(f"The {len(looks.outputs)} most varied of {n_outputs} outputs")
+        if n_lines > 1 and len(options.outputs) < n_outputs:
+            notes.append(
+                f"The {len(options.outputs)} most varied of {n_outputs} outputs"
+            )
         note = "\n".join(notes) or None
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _drawable(self, looks: Looks) -> range:
+    def _drawable(self, options: PlotOptions) -> range:
         """Entries that can be drawn with these options."""
         return range(self._n_entries)
 
@@ -289,13 +302,13 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return {} if errors is None else error_band(values, errors, n_axes)
 
     def _panels(
-        self, effect: Effect, entry: int, looks: Looks
+        self, effect: Effect, entry: int, options: PlotOptions
     ) -> list[tuple[Any, None]]:
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
-            return [(self._line_panel(effect, looks.outputs, looks), None)]
+            return [(self._line_panel(effect, options.outputs, options), None)]
         quantity = self._shown()
-        supported = np.where(effect.held, effect.values, np.nan)
+        supported = np.where(effect.has_rows, effect.values, np.nan)
         limits = colour_limits(supported, self._zero, self._negligible())
         return [
             (
@@ -311,12 +324,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self,
         effect: Effect,
         outputs: NDArray[np.intp] | list[int] | range,
-        looks: Looks,
+        options: PlotOptions,
         names: list[str] | None = None,
         **panel_kwargs: Any,
     ) -> LinePanel:
         """A panel with a line for each of the outputs, by default named as such."""
-        levels, by_similarity = effect.levels_in(looks.order)
+        levels, by_similarity = effect.levels_in(options.order)
         names = names or self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
         return LinePanel(

@@ -17,7 +17,7 @@ from sklearn_interpret._plotting.panels.displays import (
     effect_columns,
     fold_band,
 )
-from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
+from sklearn_interpret._plotting.panels.lines import PlotOptions, Shades, SpreadPanel
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
@@ -133,7 +133,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     _means = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
     _options = EffectDisplay._options | {"kind": ("curves", "derivatives")}
-    _parts = (*EffectDisplay._parts, "curves")
+    _artist_names = (*EffectDisplay._artist_names, "curves")
 
     grid_values: list[Any]
     curves: list[Any]
@@ -245,8 +245,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             The display.
         """
         self.curve_rows_ = self._drawn_rows(n_curves, random_state)
-        looks = Looks.of(locals())
-        return self._draw(ax, looks, n_cols, max_entries, share_y)
+        options = PlotOptions.of(locals())
+        return self._draw(ax, options, n_cols, max_entries, share_y)
 
     def _drawn_rows(self, n_curves: int, random_state: int) -> NDArray[np.intp]:
         n_rows = self._curves_of(0).shape[1]
@@ -259,9 +259,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         """Curves (k, n, G) or (k, n, G1, G2) of an entry."""
         return with_outputs(self.curves[entry], 1 + self._n_axes(entry))
 
-    def _drawable(self, looks: Looks) -> range:
-        if looks.kind == "curves":
-            return super()._drawable(looks)
+    def _drawable(self, options: PlotOptions) -> range:
+        if options.kind == "curves":
+            return super()._drawable(options)
         entries = [
             entry
             for entry in range(self._n_entries)
@@ -275,12 +275,12 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         return entries
 
     def _panels(
-        self, effect: Effect, entry: int, looks: Looks
+        self, effect: Effect, entry: int, options: PlotOptions
     ) -> list[tuple[Any, None]]:
         if len(effect.names) > 1:
-            return super()._panels(effect, entry, looks)
+            return super()._panels(effect, entry, options)
         curves = self._curves_of(entry)
-        if looks.kind == "derivatives":
+        if options.kind == "derivatives":
             curves = _of_entry(self.derivatives, entry, 2)
             effect = self._slopes(effect)
         curves = curves[:, self.curve_rows_]
@@ -291,9 +291,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             # Titles name the outputs, so that the legend has one colour.
             panel_kwargs = {"title": outputs[output] if n_outputs > 1 else None}
             panel_kwargs |= {"curves": curves[output], "shades": self._shades()}
-            panel = self._line_panel(effect, [output], looks, **panel_kwargs)
-            if looks.kind == "derivatives":
-                panel = replace(panel, what="Slope of ICE", zero=True)
+            panel = self._line_panel(effect, [output], options, **panel_kwargs)
+            if options.kind == "derivatives":
+                panel = replace(panel, quantity="Slope of ICE", zero=True)
             below = self._spread_panel(entry, output, panel.series[0])
             panels.append((panel, below))
         return panels

@@ -107,7 +107,7 @@ class PartialDependenceDisplay(EffectDisplay):
     _points, _by_fold = ("grid_values", "standard_errors"), "fold_averages"
     _means = ("average", "missing_average")
     _spreads = ("shape_standard_errors",)
-    _parts = (*EffectDisplay._parts, "missing")
+    _artist_names = (*EffectDisplay._artist_names, "missing")
 
     grid_values: list[Any]
     average: list[Any]

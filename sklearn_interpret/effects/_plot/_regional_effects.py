@@ -20,7 +20,12 @@ from sklearn_interpret._plotting.panels.displays import (
     curve_columns,
     effect_columns,
 )
-from sklearn_interpret._plotting.panels.lines import Artists, Effect, LinePanel, Looks
+from sklearn_interpret._plotting.panels.lines import (
+    Artists,
+    Effect,
+    LinePanel,
+    PlotOptions,
+)
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret._plotting.tree_diagram import draw_tests, tree_fits
 from sklearn_interpret.effects._plot._effect import (
@@ -129,7 +134,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
     _choices = frozenset({"feature"})
     _leading = ("feature",)
     _shows_rows = True
-    _parts = ("lines", "curves", "rug")
+    _artist_names = ("lines", "curves", "rug")
 
     grid_values: NDArray[Any]
     curves: NDArray[np.float64]
@@ -256,13 +261,13 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             The display.
         """
         effects, overall = self._effects()
-        looks, outputs = Looks.of(locals()), most_varied(effects)
+        options, outputs = PlotOptions.of(locals()), most_varied(effects)
         if len(outputs) == 1:
             label = ALL_ROWS if len(effects) == 1 else IN_REGION
-            looks.line_kw = {"label": label, **(line_kw or {})}
+            options.line_kw = {"label": label, **(line_kw or {})}
         # The effect over all rows is drawn as the line of a fold is.
-        looks.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
-        looks.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
+        options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
+        options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
         panels = [
             (self._panel(position, effect, overall, outputs, n_curves), None)
             for position, effect in enumerate(effects)
@@ -272,7 +277,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         n_outputs, note = len(overall.values), None
         if len(outputs) < n_outputs:
             note = f"The {len(outputs)} most varied of {n_outputs} outputs"
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=True, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=True, note=note)
         return self
 
     def _effects(self) -> tuple[list[Effect], Effect]:
@@ -360,9 +365,9 @@ class RegionPanel(LinePanel):
 
     heading: str = ""  # number and conditions of the region
 
-    def draw(self, ax: Axes, looks: Looks) -> Artists:
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
-        artists = super().draw(ax, looks)
+        artists = super().draw(ax, options)
         entries = artists.entries
         for text in sorted(entries, key=lambda text: text.endswith(" folds")):
             name = NAMES.get(text.lstrip("0123456789"), text)
@@ -388,7 +393,7 @@ class TreePanel:
         """Space that the panel needs."""
         return Slot()
 
-    def draw(self, ax: Axes, looks: Looks) -> Artists:
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
         draw_tests(ax, self.tree, (0, 1), LEAF_HEIGHT)
         prefix = "region\n" if tree_fits(ax, self.tree) else ""

@@ -422,7 +422,7 @@ default=None
             if lines.errors is not None:
                 mean["standard_error"] = lines.errors
             means.append(mean)
-        return self._frame(*means, *singles, whole=which)
+        return self._frame(*means, *singles, integer_column=which)
 
 
 def line_order(

@@ -343,7 +343,7 @@ default=None
             parts = [{"size": sizes, "score": self.removal["scores"]}]
             for draw, scores in enumerate(self.removal["random_scores"]):
                 parts.append({"size": sizes, "score": scores, "draw": draw})
-            return self._frame(*parts, whole="draw")
+            return self._frame(*parts, integer_column="draw")
         assert self.explanation is not None  # without a removal
         order, values = self._ranked(None)
         names = [self.explanation.training_names[place] for place in order]

@@ -18,7 +18,7 @@ from sklearn_interpret._plotting.panels.lines import (
     Artists,
     Effect,
     LinePanel,
-    Looks,
+    PlotOptions,
     Series,
     SurfacePanel,
     level_text,
@@ -72,7 +72,7 @@ class SharePanel:
         height = AROUND + ROW_HEIGHT * len(self.names)
         return Slot(below, side=SIDE, height=height)
 
-    def draw(self, ax: Axes, looks: Looks) -> Artists:
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; the bars are kept."""
         places = np.arange(len(self.names))[::-1]
         name_rows(ax, self.names, NAME_WIDTH)
@@ -164,7 +164,7 @@ default="auto"
     'x0 x x1'
     """
 
-    _parts = ("lines", "heatmaps", "colorbars", "rug")
+    _artist_names = ("lines", "heatmaps", "colorbars", "rug")
 
     explanation: InteractionExplanation
     _: KW_ONLY
@@ -219,8 +219,8 @@ default="auto"
             A limit that is not a positive whole number, values that are not components,
             or fewer than two rows.
         """
-        looks = Looks.of(locals())
-        looks.line_kw = {"drawstyle": "steps-mid", **(line_kw or {})}
+        options = PlotOptions.of(locals())
+        options.line_kw = {"drawstyle": "steps-mid", **(line_kw or {})}
         explanation = self._components()
         variances, shares = variances_and_shares(explanation)
         bars = self._bars(explanation, shares, max_entries, bar_kw)
@@ -233,7 +233,7 @@ default="auto"
             for component in selected
         ]
         pairs = [(panel, None) for panel in (bars, *panels)]
-        self._render(pairs, ax, looks, n_cols=n_cols, share_y=share_y)
+        self._render(pairs, ax, options, n_cols=n_cols, share_y=share_y)
         self.bars_, self.labels_ = bars.bars, bars.labels
         return self
 
@@ -301,14 +301,14 @@ default="auto"
         one_level = first.levels is None and second.levels is not None
         if one_level and len(second.levels) <= len(PALETTE):
             return self._curve_by_level(first, second, values)
-        observed = first.known & second.known
+        observed = first.is_observed & second.is_observed
         effect = _surface(first, second, values, observed)
         limits = colour_limits(effect.values, True) if limits is None else limits
         return SurfacePanel(effect, 0, limits, "component", self._response_text(), True)
 
     def _curve(self, feature: FeatureValues, values: NDArray[np.float64]) -> LinePanel:
         """The panel of a main effect."""
-        observed, (colour,) = feature.known, colours(1)
+        observed, (colour,) = feature.is_observed, colours(1)
         series = _series(feature, values, observed, None, colour)
         missing = None if observed.all() else [values[~observed].mean()]
         return LinePanel(
@@ -326,7 +326,7 @@ default="auto"
         self, feature: Any, category: type, values: NDArray[np.float64]
     ) -> Any:
         """The panel of a number and a category: a curve for each level."""
-        observed = feature.known & category.known
+        observed = feature.is_observed & category.is_observed
         levels = np.unique(category.numbers[observed]).astype(np.intp)
         series = [
             _series(

@@ -273,8 +273,9 @@ default="auto"
         if len(x_values.levels) > MAX_JOINT_LEVELS:
             raise ValueError(
                 f"The feature {x_values.name!r} is a group with "
-                f"{len(x_values.levels)} joint values: choose by along= which of its columns stands along the axis, "
-                f"out of {', '.join(map(repr, reader.members(feature)))}."
+                f"{len(x_values.levels)} joint values: choose by along= which of its "
+                "columns stands along the axis, out of "
+                f"{', '.join(map(repr, reader.members(feature)))}."
             )
         return x_values
 
@@ -370,7 +371,7 @@ default="auto"
         numbers, texts = companion.numbers, companion.level_texts
         named = np.arange(len(texts))
         if len(texts) > MAX_COLOURS:
-            counts = np.bincount(numbers[companion.known].astype(np.intp))
+            counts = np.bincount(numbers[companion.is_observed].astype(np.intp))
             named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
         palette = colours(len(named))
         if companion.ordered:
@@ -389,7 +390,7 @@ default="auto"
         self.grey_points_ = grey
         n_others = len(texts) - len(named)
         grey_texts = [f"{n_others} others"] * (n_others > 0)
-        grey_texts += ["missing"] * (not companion.known.all())
+        grey_texts += ["missing"] * (not companion.is_observed.all())
         return [*self.points_, grey], [*labels, ", ".join(grey_texts)]
 
     def to_frame(self) -> Any:
@@ -426,7 +427,7 @@ def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:
 
 def _places(ax: Axes, x_values: FeatureValues) -> tuple[NDArray[np.float64], None]:
     """Positions of the rows along the axis; missing values have a strip at its end."""
-    observed, texts = x_values.known, x_values.levels and x_values.level_texts
+    observed, texts = x_values.is_observed, x_values.levels and x_values.level_texts
     if texts is not None:
         x = jittered(np.where(observed, x_values.numbers, len(texts)), seed=0)
         strip = None
@@ -465,11 +466,11 @@ def _strip(ax: Axes, left: Any, right: Any) -> Any:
 def _draw_data(ax: Axes, x_values: FeatureValues, style: None) -> Any:
     """The distribution of the data, at the bottom."""
     if x_values.levels is None:
-        return draw_histogram(ax, x_values.numbers[x_values.known], style)
-    n_places = len(x_values.levels) + (not x_values.known.all())
-    codes = np.where(x_values.known, x_values.numbers, len(x_values.levels)).astype(
-        np.intp
-    )
+        return draw_histogram(ax, x_values.numbers[x_values.is_observed], style)
+    n_places = len(x_values.levels) + (not x_values.is_observed.all())
+    codes = np.where(
+        x_values.is_observed, x_values.numbers, len(x_values.levels)
+    ).astype(np.intp)
     counts = np.bincount(codes, minlength=n_places)
     return draw_shares(ax, counts / max(len(codes), 1), style)
 
@@ -478,12 +479,12 @@ def _add_bar(ax: Axes, points: Any, companion: None) -> Any:
     """A colour bar, with points where numbers are beyond its ends."""
     from matplotlib.ticker import MaxNLocator
 
-    numbers, (low, high) = companion.numbers[companion.known], points.get_clim()
+    numbers, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
     beyond = (numbers.min() < low) + 2 * (numbers.max() > high)
     are_integers = bool(np.all(numbers == np.round(numbers)))
     bar_kwargs = {"extend": ("neither", "min", "max", "both")[beyond]}
     bar_kwargs["ticks"] = MaxNLocator(nbins=6, integer=are_integers)
-    note = "" if companion.known.all() else "\n(grey: missing)"
+    note = "" if companion.is_observed.all() else "\n(grey: missing)"
     name = date_label(shorten(companion.name), companion.date_dtype)
     bar = add_colour_bar(ax, points, name + note, **bar_kwargs)
     date_ticks(bar.ax, companion.date_dtype, "y")

@@ -390,7 +390,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 {**columns, "importance": values.ravel(), "fold": fold}
                 for fold, values in enumerate(folds)
             ]
-        return self._frame(*blocks, whole="fold")
+        return self._frame(*blocks, integer_column="fold")
 
 
 def _few_outputs(

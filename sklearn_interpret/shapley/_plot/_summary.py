@@ -236,5 +236,5 @@ def _shades(reader: FeatureReader, feature: int) -> tuple[NDArray[np.float64], N
         limits = clipped_range(values.numbers)
     else:
         limits = (0.0, max(len(values.levels) - 1.0, 0.0))
-    note = None if values.known.all() else "missing values"
+    note = None if values.is_observed.all() else "missing values"
     return shares_of_range(values.numbers, *limits), note
