@@ -322,8 +322,8 @@ default="auto"
         n_rows, p = explanation.values.shape
         names = self.explanation.output_names
         shapes = [(n_rows, p, p, len(names)), (n_rows, p, p)][: 1 + (len(names) == 1)]
-        given, reference = self.interaction_values, "this explanation"
-        array = checked_numbers(given, "interaction_values", shapes, reference)
+        values, reference = self.interaction_values, "this explanation"
+        array = checked_numbers(values, "interaction_values", shapes, reference)
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
         return array
