@@ -101,14 +101,20 @@ class TermPanel(LinePanel):
             series = series.changed(lambda y: np.insert(y, ends, np.nan))
         super()._draw_series(ax, series, x, colour, style, options, artists)
 
-    def _draw_residuals(self, ax: Axes, style: None, artists: Artists) -> list[Any]:
+    def _draw_residuals(
+        self, ax: Axes, style: dict[str, Any] | None, artists: Artists
+    ) -> list[Any]:
         is_only_line, point_artists = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)
         lines = zip(self.series, self.residuals, artists.lines, strict=True)
         low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
         reach, beyond = self.reach * max(high - low, 1.0), False
         for seed, (_, (x, y), line) in enumerate(lines):
-            point_style = {"s": point_area(n_points), "linewidth": 0, "zorder": 1.2}
+            point_style: dict[str, Any] = {
+                "s": point_area(n_points),
+                "linewidth": 0,
+                "zorder": 1.2,
+            }
             point_style["color"] = (
                 shade(ax, 0.45) if is_only_line else seen(line.get_color(), ax)
             )

@@ -120,7 +120,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     @classmethod
     def _from_inspector(
         cls, inspector: Any, data: Data, *, row: int | None = 0, **choices: Any
-    ) -> Any:
+    ) -> Self:
         position = cls._row_position(row, as_rows(data.X).n_rows)
         row_data = data.take([position])
         settings = {"image_shape": getattr(inspector, "image_shape", None)}
@@ -218,7 +218,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         row: int,
         counterfactuals: NDArray[np.intp],
         max_entries: int,
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """A bar for each changed feature, with its values before and after."""
         features, moves = self._changes(counterfactuals)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.effects._base import BaseEffect
 
 # Most points of the curve of a search.
 _MOST_SIZES = 101
@@ -102,7 +101,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         *,
         sizes: ArrayLike | None = None,
         **choices: Any,
-    ) -> Any:
+    ) -> Self:
         """The display of an attack's curve.
 
         sizes : array-like of shape (n_sizes,), default=None
@@ -115,13 +114,13 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     @classmethod
     def _from_folds(
         cls,
-        inspectors: list[list[BaseEffect]],
+        inspectors: list[Any],
         data: Data,
         *,
         tests: Any,
         sizes: ArrayLike | None = None,
         **choices: Any,
-    ) -> Any:
+    ) -> Self:
         """The display of the mean of the folds' curves.
 
         sizes : array-like of shape (n_sizes,), default=None
@@ -136,7 +135,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     @classmethod
     def _from_attacks(
         cls, attacks: Any, fold_data: Any, sizes: Any, choices: dict[str, Any]
-    ) -> Any:
+    ) -> Self:
         """The display of the curve of each attack on its rows."""
         if sizes is not None:
             sizes = np.unique(sizes).tolist()

@@ -119,7 +119,9 @@ class AnchorsDisplay(FeaturesDisplay):
         return as_texts(X) if _are_texts(X) else as_rows(X)
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Any:
+    def _from_inspector(
+        cls, inspector: Anchors | AnchorsText, data: Data, **choices: Any
+    ) -> Self:
         if isinstance(inspector, Anchors):
             choices = {"background": inspector._marginals.rows.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
@@ -193,7 +195,7 @@ class AnchorsDisplay(FeaturesDisplay):
         column: FeatureColumn,
         condition: Condition,
         value: float,
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """Colour the values that satisfy the condition, and mark the row's own."""
         left, right = ax.get_xlim()
@@ -206,7 +208,11 @@ class AnchorsDisplay(FeaturesDisplay):
             positions = np.array([column.position(level) for level in condition.levels])
             half = (right - left) / 200 if column.levels is None else 0.5
             spans = [(x - half, x + half) for x in positions[np.isfinite(positions)]]
-        span_style = {"color": tint(ax, PALETTE[0]), "linewidth": 0, "zorder": 0.5}
+        span_style: dict[str, Any] = {
+            "color": tint(ax, PALETTE[0]),
+            "linewidth": 0,
+            "zorder": 0.5,
+        }
         span_style |= style or {}
         spans = [
             ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans

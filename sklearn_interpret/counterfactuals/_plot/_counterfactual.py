@@ -121,7 +121,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     background: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Any:
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         choices = {"background": inspector._actionability.known.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
 
@@ -207,7 +207,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         j: int,
         row: int,
         counterfactuals: NDArray[np.intp],
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """The row's own value, and a line for each row found that differs."""
         before = as_rows(self.explanation.data).values(j)[row]
@@ -234,7 +234,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             )
             if low < high:
                 left, right = np.clip([low, high], *ax.get_xlim())
-                box_style = {"color": tint(ax, colour), "zorder": 1.8}
+                box_style: dict[str, Any] = {"color": tint(ax, colour), "zorder": 1.8}
                 box = ax.barh(
                     position, right - left, 0.9 * height, left=left, **box_style
                 )
@@ -285,7 +285,7 @@ def _draw_arrow(
     position: float,
     height: float,
     colour: str,
-    style: None,
+    style: dict[str, Any] | None,
 ) -> Any:
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD * np.ptp(ax.get_xlim())
@@ -306,5 +306,8 @@ def _write_over(ax: Axes, text: str, start: float, end: float, position: float) 
         if end < start
         else room_right < min(inches, room_left)
     )
-    text_style = {"ha": "right" if backwards else "left", "annotation_clip": False}
+    text_style: dict[str, Any] = {
+        "ha": "right" if backwards else "left",
+        "annotation_clip": False,
+    }
     write_near(ax, text, (start, position), (-3 if backwards else 3, 0), **text_style)

@@ -33,7 +33,6 @@ from sklearn_interpret.explanations._selection import names_of_rows, row_positio
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._plotting.axes import Canvas
     from sklearn_interpret._plotting.sources import Data
 
@@ -130,8 +129,13 @@ class DecisionPathDisplay(Display):
 
     @classmethod
     def _from_inspector(
-        cls, inspector: ResultsMixin, data: Data, *, row: int = 0, tree: int = 0
-    ) -> Display:
+        cls,
+        inspector: TreePathContributions,
+        data: Data,
+        *,
+        row: int = 0,
+        tree: int = 0,
+    ) -> Self:
         """The display of one row's path.
 
         row : int, default=0
@@ -232,7 +236,7 @@ class DecisionPathDisplay(Display):
         canvas: Canvas,
         places: NDArray[np.intp],
         shares: NDArray[np.float64],
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """Shares of the classes, one behind the other."""
         self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
@@ -245,13 +249,17 @@ class DecisionPathDisplay(Display):
         positions: Any,
         means: NDArray[np.float64],
         deviations: NDArray[np.float64],
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """Means from node to node, and deviations around them."""
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
         if deviations is not None:
             reach = means - deviations, means + deviations
-            text_style = {"color": shade(ax, 0.3), "linewidth": 5, "zorder": 1.5}
+            text_style: dict[str, Any] = {
+                "color": shade(ax, 0.3),
+                "linewidth": 5,
+                "zorder": 1.5,
+            }
             ax.hlines(positions, *reach, **text_style)
         self.lines_ = [draw_line(ax, means, positions, MEAN_COLOUR, style)]
         sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
@@ -270,7 +278,10 @@ class DecisionPathDisplay(Display):
         lines += zip(
             positions, (number_text(count, 4) for count in counts), strict=True
         )
-        text_style = {"va": "center", "xycoords": ax.get_yaxis_transform()}
+        text_style: dict[str, Any] = {
+            "va": "center",
+            "xycoords": ax.get_yaxis_transform(),
+        }
         return [
             write_near(ax, text, (1.02, position), **text_style)
             for position, text in lines

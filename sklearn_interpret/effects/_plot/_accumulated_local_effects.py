@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,11 +16,8 @@ from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLoca
 from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._plotting.panels.lines import Effect
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.effects._base import BaseEffect
 
 
 @dataclass(eq=False, repr=False)
@@ -137,12 +134,14 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
 
     @classmethod
     def _from_folds(
-        cls, inspectors: list[list[BaseEffect]], data: Data, **choices: Any
-    ) -> Any:
+        cls, inspectors: list[AccumulatedLocalEffects], data: Data, **choices: Any
+    ) -> Self:
         return super()._from_folds(on_common_edges(inspectors), data, **choices)
 
     @classmethod
-    def _settings_of(cls, inspector: BaseEffect, X: DataFrame) -> dict[str, Any]:
+    def _settings_of(
+        cls, inspector: AccumulatedLocalEffects, X: Any, **settings: Any
+    ) -> dict[str, Any]:
         return {"confidence_level": inspector.confidence_level}
 
     def _effect(self, entry: int) -> Effect:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -155,12 +155,12 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         names: tuple[None, None],
         ax: Axes,
         **params: Any,
-    ) -> CeterisParibusDisplay:
+    ) -> Self:
         folds = {"estimator": list(models.values())}
         return cls._of_folds(folds, data, params, names, ax, models=list(models))
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Any:
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         return cls._from_folds([inspector], data, **choices)
 
     @classmethod
@@ -172,7 +172,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         row: int = 0,
         features: Any = None,
         **models: Any,
-    ) -> CeterisParibusDisplay:
+    ) -> Self:
         grid_inspectors = [
             inspect_row(inspector, data.X, row, chosen_entries(inspector, features))
             for inspector in inspectors

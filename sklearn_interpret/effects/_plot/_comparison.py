@@ -411,7 +411,9 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             if levelled is None:
                 levelled = points.dtype.kind not in "iufmM"
             if self.fold_effects is not None:
-                bands = fold_band(self.fold_effects[position], 1, self._splits)
+                bands: dict[str, Any] = fold_band(
+                    self.fold_effects[position], 1, self._splits
+                )
             values = with_outputs(values, 1)
             effect = Effect(
                 (self.feature_name,), (points,), (levelled,), values, **bands
@@ -476,7 +478,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         """
         blocks = []
         for position, effect in enumerate(self._effects()):
-            line = {"method": self.methods[position]}
+            line: dict[str, Any] = {"method": self.methods[position]}
             if self.models is not None:
                 line["model"] = self.models[position]
             outputs = self._named_outputs(len(effect.values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -36,17 +37,11 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._plotting.panels.lines import Effect
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
-    from sklearn_interpret.effects._individual_conditional_expectation import (
-        GridInspector,
-    )
-    from sklearn_interpret.effects._plot._ceteris_paribus import CeterisParibusDisplay
 
 MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 
@@ -79,7 +74,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _means: ClassVar[tuple[str, ...]]
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
-    _quantity: ClassVar[str | None] = None
+    _quantity: ClassVar[str] = ""
     _left_out: ClassVar[list[str]] = []  # columns without an effect
     _zero = False
     _artist_names = (
@@ -99,13 +94,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     @classmethod
     def _from_inspector(
-        cls,
-        inspector: ResultsMixin,
-        data: Data,
-        *,
-        features: Any = None,
-        **choices: Any,
-    ) -> Display:
+        cls, inspector: BaseEffect, data: Data, *, features: Any = None, **choices: Any
+    ) -> Self:
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
@@ -113,8 +103,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     @classmethod
     def _from_folds(
-        cls, inspectors: list[GridInspector], data: Data, **choices: Any
-    ) -> CeterisParibusDisplay:
+        cls, inspectors: Sequence[BaseEffect], data: Data, **choices: Any
+    ) -> Self:
         check_outputs(inspectors)
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
@@ -129,12 +119,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     @classmethod
     def _made(
         cls,
-        inspectors: list[BaseEffect],
+        inspectors: Sequence[BaseEffect],
         arrays: dict[str, Any],
         data: Data,
         entries: list[int] | range,
         choices: dict[str, Any],
-    ) -> EffectDisplay:
+    ) -> Self:
         """The display of those entries of the inspectors."""
         first = inspectors[0]
         by_feature = [
@@ -162,7 +152,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 for axes, columns in zip(first.axes_, first.features_, strict=True)
             ],
         }
-        by_entry = {
+        by_entry: dict[str, Any] = {
             name: None if values is None else [values[entry] for entry in entries]
             for name, values in arrays.items()
         }
@@ -176,9 +166,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return display
 
     @classmethod
-    def _settings_of(
-        cls, inspector: BaseEffect, X: DataFrame, **settings: Any
-    ) -> dict[str, Any]:
+    def _settings_of(cls, inspector: Any, X: Any, **settings: Any) -> dict[str, Any]:
         """Arguments of the constructor that are not one per entry."""
         return settings
 
@@ -256,7 +244,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         ax: Axes,
         options: PlotOptions,
         n_cols: int,
-        max_entries: int,
+        max_entries: int | None,
         share_y: bool,
     ) -> Self:
         drawable = self._drawable(options)
@@ -283,7 +271,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _drawable(self, options: PlotOptions) -> range:
+    def _drawable(self, options: PlotOptions) -> Sequence[int]:
         """Entries that can be drawn with these options."""
         return range(self._n_entries)
 
@@ -291,11 +279,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self,
         entry: int,
         values: NDArray[np.float64],
-        errors: list[NDArray[np.float64] | None] | None,
-        folds: bool,
+        standard_errors: Sequence[Any] | None,
+        folds: Sequence[Any] | None,
     ) -> dict[str, NDArray[np.float64]]:
         """Bands of an entry: over folds, else of standard errors, else none."""
-        errors, n_axes = errors and errors[entry], self._n_axes(entry)
+        errors, n_axes = standard_errors and standard_errors[entry], self._n_axes(entry)
         if folds is not None:
             errors = 0.0 if errors is None else errors
             return fold_band(folds[entry], n_axes, self._splits, errors)
@@ -323,7 +311,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     def _line_panel(
         self,
         effect: Effect,
-        outputs: NDArray[np.intp] | list[int] | range,
+        outputs: Sequence[int] | NDArray[np.intp],
         options: PlotOptions,
         names: list[str] | None = None,
         **panel_kwargs: Any,
@@ -358,7 +346,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         ]
         return max(1e-9 * max(largest), 1e-12)
 
-    def _of(self, output: int) -> str:
+    def _of(self, output: int | None) -> str:
         return self._response_label(self.output_names, output)
 
     def _shown(self) -> str:
@@ -397,7 +385,7 @@ def increasing(
     return None if values is None else values[(..., *np.ix_(*orders))]
 
 
-def check_outputs(inspectors: list[BaseEffect]) -> None:
+def check_outputs(inspectors: Sequence[BaseEffect]) -> None:
     """Refuse models of different outputs or responses."""
     check_same_in_folds(
         [list(inspector.output_names_) for inspector in inspectors], "outputs"
@@ -405,13 +393,13 @@ def check_outputs(inspectors: list[BaseEffect]) -> None:
     check_same_in_folds(list(map(response_name, inspectors)), "responses")
 
 
-def output_texts(inspector: BaseEffect) -> Any:
+def output_texts(inspector: BaseEffect) -> list[Any] | None:
     """Names of the outputs, or None for a single output that needs none."""
     names = list(inspector.output_names_)
     return names if len(names) > 1 or outputs_have_names(inspector) else None
 
 
-def _mean(inspectors: list[list[BaseEffect]], attribute: str) -> Any:
+def _mean(inspectors: Sequence[BaseEffect], attribute: str) -> list[Any] | None:
     """Mean over folds, entry by entry, or None."""
     by_fold = [getattr(inspector, attribute, None) for inspector in inspectors]
     if by_fold[0] is None:
@@ -442,7 +430,9 @@ def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
     return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
-def values_of(inspector: Any, X: Any, feature: Any, indices: Any) -> Any:
+def values_of(
+    inspector: BaseEffect, X: Any, feature: int | str, indices: NDArray[np.intp]
+) -> tuple[str, NDArray[Any], list[Any] | None]:
     """Name, values in some rows, and levels (None of a number) of a single feature."""
     rows = as_rows(X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
@@ -459,9 +449,7 @@ def values_of(inspector: Any, X: Any, feature: Any, indices: Any) -> Any:
     return rows.names[column], values, levels
 
 
-def chosen_entries(
-    inspector: BaseEffect, features: list[int] | str | None
-) -> list[int]:
+def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:
     """Positions of the entries of a fitted inspector that `features` names."""
     if features is None:
         return list(range(len(inspector.effect_names_)))

@@ -12,10 +12,7 @@ from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._plotting.panels.lines import Effect
-    from sklearn_interpret.effects._base import BaseEffect
 
 
 @dataclass(eq=False, repr=False)
@@ -119,7 +116,9 @@ class PartialDependenceDisplay(EffectDisplay):
     centered: bool = False
 
     @classmethod
-    def _settings_of(cls, inspector: BaseEffect, X: DataFrame) -> dict[str, Any]:
+    def _settings_of(
+        cls, inspector: PartialDependence, X: Any, **settings: Any
+    ) -> dict[str, Any]:
         return {"centered": inspector.centered}
 
     @property

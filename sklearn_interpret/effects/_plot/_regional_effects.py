@@ -39,7 +39,6 @@ from sklearn_interpret.effects._regional_effects import RegionalEffects
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations._rules import Condition
 
@@ -168,8 +167,8 @@ class RegionalEffectDisplay(Display, PanelDisplay):
 
     @classmethod
     def _from_inspector(
-        cls, inspector: ResultsMixin, data: Data, *, feature: int | str | None = None
-    ) -> Display:
+        cls, inspector: RegionalEffects, data: Data, *, feature: int | str | None = None
+    ) -> Self:
         """The display of one entry.
 
         feature : int or str, default=None

@@ -132,7 +132,7 @@ class ConditionalImportanceDisplay(Display):
     pvalue_name: str = "adjusted p"
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data) -> Any:
+    def _from_inspector(cls, inspector: ConditionalImportanceTest, data: Data) -> Self:
         loss = "Brier score" if is_classifier(inspector) else "squared error"
         return cls(
             inspector.importances_,
@@ -186,7 +186,7 @@ class ConditionalImportanceDisplay(Display):
         self.legend_ = self._explain(canvas, table["selected"])
         return self
 
-    def _draw_bars(self, table: dict[str, Any], style: None) -> None:
+    def _draw_bars(self, table: dict[str, Any], style: dict[str, Any] | None) -> None:
         """Bars, intervals, marks and p-values."""
         ax, lengths, marked = self.ax_, table["importance"], table["selected"]
         name_rows(ax, table["feature"])
@@ -200,7 +200,11 @@ class ConditionalImportanceDisplay(Display):
         if "low" in table:
             ends += [table["low"], table["high"]]
             self.intervals_ = draw_spreads(ax, places, *ends[2:])
-        mark_style = {"facecolor": ink(ax), "edgecolor": paper(ax), **_MARK}
+        mark_style: dict[str, Any] = {
+            "facecolor": ink(ax),
+            "edgecolor": paper(ax),
+            **_MARK,
+        }
         self.marks_ = draw_points(ax, lengths[marked], places[marked], **mark_style)
         texts, reach = list(map(p_text, table["pvalue"])), np.max(ends, axis=0)
         self.labels_ = label_ends(ax, reach, places, lengths, texts=texts, gap=8)
@@ -248,8 +252,16 @@ class ConditionalImportanceDisplay(Display):
         if not has_side_room(self.ax_):
             return []
         written = []
-        heading = {"ha": "right", "va": "bottom", "xycoords": "axes fraction"}
-        number = {"ha": "right", "va": "center", "xycoords": ("axes fraction", "data")}
+        heading: dict[str, Any] = {
+            "ha": "right",
+            "va": "bottom",
+            "xycoords": "axes fraction",
+        }
+        number: dict[str, Any] = {
+            "ha": "right",
+            "va": "center",
+            "xycoords": ("axes fraction", "data"),
+        }
         for column, (name, values) in enumerate(scores.items(), start=1):
             right, text = _COLUMN * column, name.replace(" ", "\n")
             write_near(self.ax_, text, (1, 1), (right, 3), **heading)

@@ -260,14 +260,16 @@ default=None
         samples = [with_others(draws, selected, remaining) for draws in samples]
         return Lines(names, samples, null, pvalues, errors, len(remaining))
 
-    def _mark_means(self, lines: Lines, style: None) -> list[NDArray[np.float64]]:
+    def _mark_means(
+        self, lines: Lines, style: dict[str, Any] | None
+    ) -> list[NDArray[np.float64]]:
         """Bars for the means, with spread, folds and null; how far each reaches."""
         ax, ends = self.ax_, []
         offsets, height = side_by_side(len(lines.samples))
         palette = colours(len(lines.samples))
         for offset, draws, colour in zip(offsets, lines.samples, palette, strict=True):
             places, means = lines.places + offset, draws.mean(axis=1)
-            bar_kwargs = {"height": height, "starts": self.no_effect}
+            bar_kwargs: dict[str, Any] = {"height": height, "starts": self.no_effect}
             lengths = means - self.no_effect
             self.bars_.append(
                 draw_bars(ax, places, lengths, colour, style, **bar_kwargs)
@@ -276,7 +278,7 @@ default=None
             text = f"{draws.shape[1]} {self.draws_name}"
             if draws.shape[1] > 1 and self.draws_name == "folds":
                 positions = np.repeat(places, draws.shape[1])
-                point_style = {
+                point_style: dict[str, Any] = {
                     "facecolor": paper(ax),
                     "edgecolor": ink(ax),
                     **FOLD_STYLE,
@@ -343,7 +345,7 @@ default=None
         self._entries[text] = self.null_
         return [*ends]
 
-    def _mark_quartiles(self, lines: Any, style: None) -> Any:
+    def _mark_quartiles(self, lines: Any, style: dict[str, Any] | None) -> Any:
         """Boxes of the draws, with whiskers to the smallest and the largest one.
 
         Where there is a null distribution the boxes are its, and points the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from sklearn_interpret.importance._permutation_test import PermutationTest
 from sklearn_interpret.importance._sage import SAGE
 
 if TYPE_CHECKING:
-    from sklearn_interpret.effects._base import BaseEffect
+    pass
 
 
 class ImportanceSources(FoldsMixin, Display):
@@ -46,7 +46,7 @@ class ImportanceSources(FoldsMixin, Display):
         y_test: ArrayLike | None = None,
         test_sample_weight: ArrayLike | None = None,
         score_name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """The display of a fitted inspector's importances.
 
         X_test : {array-like, sparse matrix, DataFrame} of shape (n_samples, \
@@ -73,12 +73,12 @@ default=None
     @classmethod
     def _from_folds(
         cls,
-        inspectors: list[list[BaseEffect]],
+        inspectors: list[Any],
         data: Data,
         *,
         tests: Any = None,
         score_name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """The display of the mean importances.
 
         score_name : str, default=None

@@ -31,8 +31,6 @@ from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostic
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
 if TYPE_CHECKING:
-    from sklearn_interpret._inspectors.results import ResultsMixin
-    from sklearn_interpret._plotting.displays import Display
     from sklearn_interpret._plotting.sources import Data
 
 
@@ -46,9 +44,7 @@ class InfluenceSources(ExplanationDisplay):
     _shows_rows = False
 
     @classmethod
-    def _from_inspector(
-        cls, inspector: ResultsMixin, data: Data, **choices: Any
-    ) -> Display:
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         if data.X is None:
             return cls(inspector._overall(), **choices)
         return cls(inspector.explain(data.X, data.y), **choices)
@@ -276,7 +272,10 @@ default=None
         return order, values[order]
 
     def _draw_bars(
-        self, order: NDArray[np.intp], values: NDArray[np.float64], style: None
+        self,
+        order: NDArray[np.intp],
+        values: NDArray[np.float64],
+        style: dict[str, Any] | None,
     ) -> None:
         ax, explanation = self.ax_, self.explanation
         texts = column_texts(values, signed=bool((values < 0).any()))

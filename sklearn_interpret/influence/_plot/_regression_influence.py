@@ -21,7 +21,6 @@ from sklearn_interpret.influence._regression_influence import RegressionInfluenc
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._plotting.sources import Data
 
 # Points of a contour, and characters of a row's name.
@@ -108,7 +107,7 @@ class RegressionInfluenceDisplay(Display):
     row_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector: ResultsMixin, data: Data) -> Display:
+    def _from_inspector(cls, inspector: RegressionInfluence, data: Data) -> Self:
         dispersion_is_known = inspector._dispersion_is_known
         return cls(
             inspector.leverages_,
@@ -205,7 +204,7 @@ class RegressionInfluenceDisplay(Display):
         return columns
 
     def _draw_contours(
-        self, ax: Axes, levels: NDArray[np.float64], style: None
+        self, ax: Axes, levels: NDArray[np.float64], style: dict[str, Any] | None
     ) -> None:
         """Contours above and below zero, named in the middle of their visible part."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
@@ -225,7 +224,7 @@ class RegressionInfluenceDisplay(Display):
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
         if first_line:
-            legend_kwargs = {"fontsize": "small", "framealpha": 0.85}
+            legend_kwargs: dict[str, Any] = {"fontsize": "small", "framealpha": 0.85}
             self.legend_ = named_legend(
                 ax, first_line, ["Cook's distance"], **legend_kwargs
             )
@@ -269,7 +268,7 @@ def _set_limits(
 
 
 def _name_contour(ax: Axes, x: float, y: float, text: str) -> None:
-    alignment = {"ha": "center", "va": "center"}
+    alignment: dict[str, Any] = {"ha": "center", "va": "center"}
     if x > 0.9 * ax.get_xlim()[1]:  # in a corner
         alignment = {"ha": "right", "va": "top" if y > 0 else "bottom"}
     write_near(ax, text, (x, y), over=1, fontsize="x-small", zorder=2.3, **alignment)
@@ -283,7 +282,11 @@ def _name_points(
     places = ax.transData.transform(np.column_stack([x, y]))
     places *= 72 / ax.figure.figure.dpi
     texts, spans = [], []
-    text_style = {"va": "center", "zorder": 3.5, "annotation_clip": False}
+    text_style: dict[str, Any] = {
+        "va": "center",
+        "zorder": 3.5,
+        "annotation_clip": False,
+    }
     for i, name in enumerate(names):
         side, aside = ("right", -5) if to_left[i] else ("left", 5)
         text = write_near(ax, name, (x[i], y[i]), (aside, 0), ha=side, **text_style)

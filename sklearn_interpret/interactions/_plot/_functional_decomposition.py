@@ -257,7 +257,7 @@ default="auto"
         explanation: InteractionExplanation,
         shares: NDArray[np.float64],
         max_entries: int,
-        style: None,
+        style: dict[str, Any] | None,
     ) -> SharePanel:
         """The panel of shares, with grey bars of the others and of the remainder."""
         shares, remainder = shares[:-1], shares[-1]

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.effects._base import BaseEffect
 
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
@@ -147,12 +146,12 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
     @classmethod
     def _from_inspector(
         cls,
-        inspector: Any,
+        inspector: HStatistic | PartialDependenceInteraction,
         data: Data,
         *,
         target: Any = None,
         unnormalized: bool = False,
-    ) -> Any:
+    ) -> Self:
         """The display of a fitted inspector's pairs.
 
         unnormalized : bool, default=False
@@ -165,12 +164,12 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
     @classmethod
     def _from_folds(
         cls,
-        inspectors: list[list[BaseEffect]],
+        inspectors: list[Any],
         data: Data,
         *,
         target: Any = None,
         unnormalized: bool = False,
-    ) -> Any:
+    ) -> Self:
         """The display of the mean over folds.
 
         unnormalized : bool, default=False
@@ -274,7 +273,11 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return groups
 
     def _plot_bars(
-        self, ax: Axes, arrays: dict[str, Any], max_entries: int, style: None
+        self,
+        ax: Axes,
+        arrays: dict[str, Any],
+        max_entries: int,
+        style: dict[str, Any] | None,
     ) -> None:
         groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
@@ -299,7 +302,11 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _draw_group(
-        self, group: Group, positions: NDArray[np.float64], colour: str, style: None
+        self,
+        group: Group,
+        positions: NDArray[np.float64],
+        colour: str,
+        style: dict[str, Any] | None,
     ) -> NDArray[np.float64]:
         """Bars of a group with their spread and numbers; how far they reach."""
         bars = draw_bars(self.ax_, positions, group.values, colour, style, height=0.74)
@@ -315,7 +322,9 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         self.labels_ += label_ends(self.ax_, ends, positions, group.values)
         return ends
 
-    def _plot_table(self, ax: Axes, arrays: Any, max_entries: int, style: None) -> None:
+    def _plot_table(
+        self, ax: Axes, arrays: Any, max_entries: int, style: dict[str, Any] | None
+    ) -> None:
         table = arrays["pairwise"]
         if not len(known_pairs(table)):
             raise ValueError("There is no pair of features: nothing to draw.")

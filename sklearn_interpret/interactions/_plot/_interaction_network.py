@@ -121,9 +121,9 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         ValueError
             A limit that is not a positive whole number, or nothing to draw.
         """
-        limits = {"max_entries": max_entries, "max_edges": max_edges}
-        styles = {"edge_kw": edge_kw, "node_kw": node_kw}
-        set_options = {"max_sets": max_sets, "set_kw": set_kw}
+        limits: dict[str, Any] = {"max_entries": max_entries, "max_edges": max_edges}
+        styles: dict[str, Any] = {"edge_kw": edge_kw, "node_kw": node_kw}
+        set_options: dict[str, Any] = {"max_sets": max_sets, "set_kw": set_kw}
         self._draw_network(ax, self._network(), **limits, **styles, **set_options)
         return self
 

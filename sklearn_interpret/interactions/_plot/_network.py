@@ -85,8 +85,8 @@ class NetworkMixin:
         *,
         max_entries: int,
         max_edges: int,
-        edge_kw: None,
-        node_kw: None,
+        edge_kw: dict[str, Any] | None,
+        node_kw: dict[str, Any] | None,
         **sets: Any,
     ) -> None:
         """Draw on an axes, or in a new figure; set the artists.
@@ -137,7 +137,7 @@ class NetworkMixin:
         drawn_sets: list[Any],
         points: NDArray[np.float64],
         network: Network,
-        style: None,
+        style: dict[str, Any] | None,
     ) -> list[Any]:
         """A filled hull for each set; points on a circle are in its order."""
         from matplotlib.patches import Polygon
@@ -154,7 +154,9 @@ class NetworkMixin:
             drawn_sets, _shares(np.abs(strengths)), palette, strict=True
         ):
             colour = seen(colour, self.ax_)
-            patch_style = {"facecolor": (colour, max_alpha * (0.25 + 0.75 * share))}
+            patch_style: dict[str, Any] = {
+                "facecolor": (colour, max_alpha * (0.25 + 0.75 * share))
+            }
             patch_style |= {"linewidth": 1.0, "linestyle": ":", "edgecolor": colour}
             patch = Polygon(points[members], zorder=0.5, **patch_style)
             patch.set(**(style or {}))
@@ -162,7 +164,11 @@ class NetworkMixin:
         return patches
 
     def _draw_edges(
-        self, chosen: Chosen, points: NDArray[np.float64], network: Network, style: None
+        self,
+        chosen: Chosen,
+        points: NDArray[np.float64],
+        network: Network,
+        style: dict[str, Any] | None,
     ) -> Any:
         from matplotlib.collections import LineCollection
 
@@ -191,14 +197,18 @@ class NetworkMixin:
         layout: Layout,
         is_isolated: NDArray[np.bool_],
         network: Network,
-        style: None,
+        style: dict[str, Any] | None,
     ) -> Any:
         diameters = np.full(len(players), min(USUAL, layout.largest))
         effects = network.main_effects
         if effects is not None and np.abs(effects).max() > 0:
             shares = np.abs(effects[players]) / np.abs(effects).max()
             diameters = _diameters(shares, layout.largest)
-        node_style = {"edgecolor": paper(self.ax_), "linewidth": 0.8, "zorder": 2}
+        node_style: dict[str, Any] = {
+            "edgecolor": paper(self.ax_),
+            "linewidth": 0.8,
+            "zorder": 2,
+        }
         node_style["facecolor"] = [
             self._node_colour(isolated) for isolated in is_isolated
         ]
@@ -219,7 +229,10 @@ class NetworkMixin:
             layout.names, layout.points, layout.angles, is_isolated, strict=True
         ):
             right, up = np.round(point, 9)
-            text_style = {"ha": "left" if right >= 0 else "right", "va": "center"}
+            text_style: dict[str, Any] = {
+                "ha": "left" if right >= 0 else "right",
+                "va": "center",
+            }
             if layout.level and right == 0:
                 text_style = {"ha": "center", "va": "bottom" if up > 0 else "top"}
             if not layout.level:
@@ -255,7 +268,11 @@ class NetworkMixin:
             return entries
         examples = _examples(effects[chosen.players], count)
         texts = column_texts(examples, signed=network.signed)
-        node_style = {"marker": "o", "linestyle": "", "markeredgewidth": 0.8}
+        node_style: dict[str, Any] = {
+            "marker": "o",
+            "linestyle": "",
+            "markeredgewidth": 0.8,
+        }
         node_style["markeredgecolor"] = paper(self.ax_)
         for effect, text in zip(examples, texts, strict=True):
             colour = self._node_colour(not len(chosen.edges) and not network.sets)
@@ -285,7 +302,7 @@ class NetworkMixin:
         if not entries:
             return None
         handles, texts = zip(*entries, strict=True)
-        legend_kwargs = {"loc": "upper right", "alignment": "left"}
+        legend_kwargs: dict[str, Any] = {"loc": "upper right", "alignment": "left"}
         if not at_side:
             legend_kwargs = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
         return named_legend(
@@ -305,7 +322,7 @@ class NetworkMixin:
         """Draw the note in the corner below the circle."""
         if not text:
             return None
-        text_style = {"xycoords": "axes fraction", "va": "bottom"}
+        text_style: dict[str, Any] = {"xycoords": "axes fraction", "va": "bottom"}
         return write_near(self.ax_, text, (0, 0), (2, 2), **text_style)
 
 

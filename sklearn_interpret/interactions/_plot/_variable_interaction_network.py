@@ -85,7 +85,9 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
     strength_name: str = "Share of variance"
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data, *, target: Any = None) -> Any:
+    def _from_inspector(
+        cls, inspector: VariableInteractionNetwork, data: Data, *, target: Any = None
+    ) -> Self:
         output = output_position(inspector.output_names_, target)
         display = cls(
             one_output(inspector.adjacency_, 2, output),
@@ -130,8 +132,8 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
             arrays that do not fit each other.
         """
         network = Network(list(self.feature_names), *self._arrays())
-        limits = {"max_entries": max_entries, "max_edges": max_edges}
-        styles = {"edge_kw": edge_kw, "node_kw": node_kw}
+        limits: dict[str, Any] = {"max_entries": max_entries, "max_edges": max_edges}
+        styles: dict[str, Any] = {"edge_kw": edge_kw, "node_kw": node_kw}
         self._draw_network(ax, network, **limits, **styles)
         return self
 

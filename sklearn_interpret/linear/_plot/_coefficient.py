@@ -29,7 +29,6 @@ from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 if TYPE_CHECKING:
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._plotting.sources import Data
 
 _WIDTH = 6.0  # inches
@@ -102,7 +101,7 @@ class CoefficientDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector: ResultsMixin, data: Data) -> Display:
+    def _from_inspector(cls, inspector: CoefficientInference, data: Data) -> Self:
         names = inspector.get_feature_names_out().tolist()
         return cls(
             inspector.coef_[: len(names)],

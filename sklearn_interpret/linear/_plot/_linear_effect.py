@@ -37,7 +37,6 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 if TYPE_CHECKING:
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._plotting.sources import Data
 
 _WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
@@ -119,7 +118,7 @@ class LinearEffectDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector: ResultsMixin, data: Data) -> Display:
+    def _from_inspector(cls, inspector: CoefficientInference, data: Data) -> Self:
         explanation = inspector.explain(data.X)
         return cls(
             explanation.values,
@@ -208,7 +207,7 @@ class LinearEffectDisplay(Display):
         lines: NDArray[np.float64],
         places: NDArray[np.intp],
         rows: list[int],
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """Points of rows, and a legend of their names."""
         ax, self.points_, self.legend_ = self.ax_, [], None

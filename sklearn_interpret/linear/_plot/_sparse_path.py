@@ -232,7 +232,11 @@ class SparsePathDisplay(DisplayMixin):
             self._path = self._path * np.asarray(self.scale)[:, None]
 
     def _draw(
-        self, ax: Axes, path: NDArray[np.float64], max_names: int, style: None
+        self,
+        ax: Axes,
+        path: NDArray[np.float64],
+        max_names: int,
+        style: dict[str, Any] | None,
     ) -> None:
         """One output's panel."""
         places, alphas = self._places()
@@ -320,10 +324,14 @@ class SparsePathDisplay(DisplayMixin):
         """A line at the model's penalty, and points where it crosses others."""
         alpha = self._alphas[-1] if self.alpha is None else self.alpha
         model_penalty = max(alpha, places[-1])
-        line_style = {"color": shade(ax, 0.8), "linestyle": "--", "linewidth": 1.4}
+        line_style: dict[str, Any] = {
+            "color": shade(ax, 0.8),
+            "linestyle": "--",
+            "linewidth": 1.4,
+        }
         self.model_lines_.append(ax.axvline(model_penalty, zorder=2.2, **line_style))
         values = [self._at(alpha, coefs) for coefs in path]
-        point_style = {
+        point_style: dict[str, Any] = {
             "color": [line.get_color() for line in lines],
             "s": 26,
             "zorder": 4,
@@ -395,7 +403,10 @@ def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
         colour = seen(line.get_color(), ax, READ)
         leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
-        text_style = {"textcoords": "axes fraction", "annotation_clip": False}
+        text_style: dict[str, Any] = {
+            "textcoords": "axes fraction",
+            "annotation_clip": False,
+        }
         text_style |= {"va": "center", "color": colour, "arrowprops": leader}
         text_position = _NAMES_AT, height
         texts.append(

@@ -211,7 +211,7 @@ class RulesDisplay(DisplayMixin):
             self.ax_.set_title(f"{many} not shown", loc="left", fontsize="small")
 
     def _draw_shares(
-        self, rules: list[Rule], classes: NDArray[np.intp], style: None
+        self, rules: list[Rule], classes: NDArray[np.intp], style: dict[str, Any] | None
     ) -> None:
         """Stacked bars; names in them where there are many, or no room for a legend."""
         shares = np.array([rule.shares for rule in rules])
@@ -232,7 +232,7 @@ class RulesDisplay(DisplayMixin):
                     text = self.ax_.text(*bar.get_center(), literal(name), **text_style)
                     self.texts_.append(text)
 
-    def _draw_numbers(self, rules: Any, style: None) -> None:
+    def _draw_numbers(self, rules: Any, style: dict[str, Any] | None) -> None:
         """Bars of the coefficients, or predictions, of the rules."""
         attribute = "coef" if hasattr(rules[0], "coef") else "prediction"
         values = np.array(

@@ -146,7 +146,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         predictions: NDArray[np.float64],
         paths: Paths,
         named: list[Any],
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """Set the lines, and the legend of those that have a name."""
         from matplotlib.collections import LineCollection
@@ -170,7 +170,11 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         starts = ends[:, 0]
         self.base_line_ = None
         if np.ptp(starts) <= 1e-9 * np.abs(starts).max():
-            dashed = {"color": shade(ax, 0.5), "linestyle": "--", "linewidth": 0.9}
+            dashed: dict[str, Any] = {
+                "color": shade(ax, 0.5),
+                "linestyle": "--",
+                "linewidth": 0.9,
+            }
             self.base_line_ = ax.axvline(starts[0], zorder=0.8, **dashed)
         self.named_lines_ = self.legend_ = None
         if len(named):
@@ -183,7 +187,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         from matplotlib.lines import Line2D
 
         palette = [seen(colour, ax) for colour in colours(len(named))]
-        line_style = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
+        line_style: dict[str, Any] = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
         self.named_lines_ = LineCollection(segments[named], **line_style)
         ax.add_collection(self.named_lines_)
         handles = [Line2D([], [], color=colour, linewidth=2.0) for colour in palette]

@@ -155,7 +155,7 @@ default="auto"
         feature: int | str | tuple[int | str, int | str] | None = None,
         interaction_values: ArrayLike | None = None,
         **choices: Any,
-    ) -> Any:
+    ) -> Self:
         """The display of a feature.
 
         feature : int, str or pair of these, default=None
@@ -334,7 +334,7 @@ default="auto"
         x: NDArray[np.float64],
         y: NDArray[np.float64],
         companion: None,
-        style: dict[Any, Any],
+        style: dict[str, Any],
         explained: bool,
     ) -> None:
         """Points coloured by a scale of numbers, by levels, or in one colour."""
@@ -364,7 +364,7 @@ default="auto"
         x: NDArray[np.float64],
         y: Any,
         companion: None,
-        style: None,
+        style: dict[str, Any] | None,
         area: float,
     ) -> Any:
         """One colour for each level, grey for the rarest; handles and their labels."""
@@ -451,7 +451,7 @@ def _places(ax: Axes, x_values: FeatureValues) -> tuple[NDArray[np.float64], Non
     left, right = high + 0.06 * span, high + 0.18 * span
     ax.set_xlim(low - 0.04 * span, right)
     middle = (left + right) / 2
-    text_style = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
+    text_style: dict[str, Any] = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
     text_style["xycoords"] = ax.get_xaxis_transform()
     write_near(ax, "missing", (middle, -0.02), **text_style)
     x = x_values.numbers.copy()
@@ -463,7 +463,7 @@ def _strip(ax: Axes, left: Any, right: Any) -> Any:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
-def _draw_data(ax: Axes, x_values: FeatureValues, style: None) -> Any:
+def _draw_data(ax: Axes, x_values: FeatureValues, style: dict[str, Any] | None) -> Any:
     """The distribution of the data, at the bottom."""
     if x_values.levels is None:
         return draw_histogram(ax, x_values.numbers[x_values.is_observed], style)
@@ -497,7 +497,7 @@ def _draw_plain(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     colour: str,
-    style: dict[Any, Any],
+    style: dict[str, Any],
     area: float,
 ) -> Any:
     """Points in one colour."""

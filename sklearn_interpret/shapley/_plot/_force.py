@@ -159,7 +159,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         explanation: Explanation,
         contributions: NDArray[np.float64],
         selected: NDArray[np.intp],
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """Arrows of one row that meet at the prediction, with names below them."""
         (pushes,), base = contributions, explanation.base_values[0]
@@ -201,14 +201,19 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
             x = [centres[k], centres[k], places[k]]
-            line_style = {
+            line_style: dict[str, Any] = {
                 "linewidth": 0.9,
                 "alpha": alpha,
                 "zorder": 1,
                 "color": colour,
             }
             ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **line_style)
-            text_style = {"ha": "center", "va": "center", "zorder": 3, "color": colour}
+            text_style: dict[str, Any] = {
+                "ha": "center",
+                "va": "center",
+                "zorder": 3,
+                "color": colour,
+            }
             name = write_near(ax, texts[k], (places[k], y), over=1, **text_style)
             self.labels_.append(name)
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
@@ -225,10 +230,19 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         lines, places = _lines(ax, ends, texts, 2)
         heights, end_lines = ENDS_LINE + LINE_HEIGHT * lines, []
         for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
-            line_style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
+            line_style: dict[str, Any] = {
+                "linewidth": 1.2,
+                "linestyle": dashes,
+                "zorder": 2.5,
+            }
             y = [-ARROW_HEIGHT / 2, heights[k]]
             end_lines += ax.plot([ends[k]] * 2, y, color=colour, **line_style)
-            text_style = {"ha": "center", "va": "bottom", "color": colour, "over": 1}
+            text_style: dict[str, Any] = {
+                "ha": "center",
+                "va": "bottom",
+                "color": colour,
+                "over": 1,
+            }
             write_near(ax, texts[k], (places[k], heights[k] + 0.03), **text_style)
         self.prediction_line_, self.base_line_ = end_lines
         return heights.max()
@@ -239,7 +253,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         explanation: Explanation,
         contributions: NDArray[np.float64],
         selected: NDArray[np.intp],
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """An area for each part: those that raise a prediction are below it."""
         ordered = explanation[self.row_order_]
@@ -341,7 +355,7 @@ def _draw_area(
     far: NDArray[np.float64],
     near: NDArray[np.float64],
     colour: str,
-    style: None,
+    style: dict[str, Any] | None,
 ) -> Any:
     """One part's pushes in all rows, as one artist."""
     from matplotlib.collections import PolyCollection
@@ -350,7 +364,12 @@ def _draw_area(
     x = np.repeat(edges, 2)[1:-1]
     there = np.column_stack([x, np.repeat(far, 2)])
     back = np.column_stack([x, np.repeat(near, 2)])[::-1]
-    area_style = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9, "zorder": 1.5}
+    area_style: dict[str, Any] = {
+        "facecolor": colour,
+        "edgecolor": "none",
+        "alpha": 0.9,
+        "zorder": 1.5,
+    }
     area = PolyCollection([np.vstack([there, back])], **area_style)
     area.set(**(style or {}))
     return ax.add_collection(area)

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.displays import ExplanationDisplay
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.effects._base import BaseEffect
     from sklearn_interpret.explanations._base import BaseExplanation
 
 BAR_HEIGHT = 0.78
@@ -169,21 +168,19 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         )
 
     @classmethod
-    def _from_folds(
-        cls, inspectors: list[list[BaseEffect]], data: Data, **choices: Any
-    ) -> Any:
+    def _from_folds(cls, inspectors: list[Any], data: Data, **choices: Any) -> Self:
         displays = [
             cls._from_inspector(inspector, data, **choices) for inspector in inspectors
         ]
         first = displays[0]
         check_same_in_folds(
-            [list(inspector.feature_names) for inspector in displays], "features"
+            [list(display.feature_names) for display in displays], "features"
         )
         outputs = [
-            (inspector.response_name, inspector.output_names) for inspector in displays
+            (display.response_name, display.output_names) for display in displays
         ]
         check_same_in_folds(outputs, "outputs")
-        folds = np.stack([inspector.importances for inspector in displays])
+        folds = np.stack([display.importances for display in displays])
         return cls(
             folds.mean(axis=0),
             feature_names=first.feature_names,
@@ -295,7 +292,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         lengths: NDArray[np.float64],
         palette: list[str],
         stacks: bool,
-        style: None,
+        style: dict[str, Any] | None,
     ) -> NDArray[np.float64]:
         """Set the bars; return their places (n_lines, 1), or for each output."""
         offsets, height = np.zeros(1), BAR_HEIGHT
@@ -326,7 +323,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if len(ends) > 1:
             positions = np.broadcast_to(places, mean.shape)
             self.spreads_ = draw_spreads(ax, positions, mean - reach, mean + reach)
-        point_style = {"facecolor": paper(ax), "edgecolor": ink(ax), "linewidth": 0.8}
+        point_style: dict[str, Any] = {
+            "facecolor": paper(ax),
+            "edgecolor": ink(ax),
+            "linewidth": 0.8,
+        }
         point_style |= {"s": 16, "zorder": 3}
         self.fold_points_ = [ax.scatter(x.T, places.T, **point_style) for x in ends]
         return np.fmax(ends.max(axis=0), mean + reach).max(axis=1)

@@ -97,7 +97,7 @@ class ShapleyInteractionDisplay(Display):
     _check_request = ShapleyDisplay._check_request
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data, *, target: Any = None) -> Any:
+    def _from_inspector(cls, inspector: Any, data: Data, *, target: Any = None) -> Self:
         if not hasattr(inspector, "interaction_values"):
             raise TypeError(
                 f"{type(inspector).__name__} has found an algorithm without "
@@ -156,7 +156,7 @@ class ShapleyInteractionDisplay(Display):
         style = heatmap_kw or {}
         if 0 < pairs < strengths.max():
             style = {"cmap": _map_of_pairs(), **style}
-        table_kwargs = {"notes": NOTES, "highest": pairs or None}
+        table_kwargs: dict[str, Any] = {"notes": NOTES, "highest": pairs or None}
         artists = draw_table(
             ax, table, self.feature_names, order, label, style, **table_kwargs
         )

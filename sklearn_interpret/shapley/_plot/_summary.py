@@ -153,7 +153,7 @@ default="auto"
         selected: NDArray[np.intp],
         lines: NDArray[np.float64],
         limits: tuple[float, float],
-        style: None,
+        style: dict[str, Any] | None,
     ) -> list[Any]:
         """Set the points; return notes on the grey ones."""
         area = point_area(len(explanation))

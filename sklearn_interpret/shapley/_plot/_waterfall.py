@@ -169,7 +169,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             starts, ends = starts[::-1], ends[::-1]
         return Steps(members, names, sizes, starts, ends, errors, downwards)
 
-    def _draw_steps(self, ax: Axes, steps: Steps, style: None) -> None:
+    def _draw_steps(self, ax: Axes, steps: Steps, style: dict[str, Any] | None) -> None:
         """Arrows, and the size of each step at its point."""
         starts, ends, reach = steps.starts, steps.ends, steps.reach
         edges = np.concatenate([starts, ends, ends - reach, ends + reach])
@@ -233,8 +233,8 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         """Lines and numbers at the base value and at the prediction."""
         base = explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
-        line_style = {"linewidth": 0.9, "zorder": 0.8}
-        dashed = {"color": shade(ax, 0.5), "linestyle": "--"}
+        line_style: dict[str, Any] = {"linewidth": 0.9, "zorder": 0.8}
+        dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
         self.base_line_ = ax.axvline(base, **dashed, **line_style)
         self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **line_style)
         left = base <= prediction
@@ -242,7 +242,10 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             (base, "base value", left),
             (prediction, "prediction f(x)", not left),
         ):
-            text_style = {"xycoords": ax.get_xaxis_transform(), "va": "bottom"}
+            text_style: dict[str, Any] = {
+                "xycoords": ax.get_xaxis_transform(),
+                "va": "bottom",
+            }
             text_style["ha"] = "right" if on_left else "left"
             text = f"{name}\n{number_beside(response, span)}"
             write_near(

@@ -105,7 +105,7 @@ class LocalDisplay(OneRowDisplay):
         axes: NDArray[Any],
         outputs: list[int],
         weights: list[Weights],
-        style: None,
+        style: dict[str, Any] | None,
         *,
         kind: str,
         max_entries: int,

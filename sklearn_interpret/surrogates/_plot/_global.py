@@ -218,18 +218,26 @@ default=None
         return 4.8, 4.4
 
     def _draw_tree(
-        self, ax: Axes, outputs: list[int], max_entries: int, style: None
+        self,
+        ax: Axes,
+        outputs: list[int],
+        max_entries: int,
+        style: dict[str, Any] | None,
     ) -> tuple[list[Any], list[Any]]:
         """Tests above the leaves."""
         leaves, name = list(map(self._leaves, outputs)), self._response_text(outputs)
         return draw_tree(ax, self._tree(outputs[0]), leaves, name, style)
 
-    def _draw_rules(self, ax: Axes, outputs: Any, max_entries: int, style: None) -> Any:
+    def _draw_rules(
+        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
+    ) -> Any:
         """A line for each leaf."""
         ax.set_xlabel(self._response_text(outputs))
         return draw_rules(ax, list(map(self._leaves, outputs)), max_entries, style)
 
-    def _draw_bar(self, ax: Axes, outputs: Any, max_entries: int, style: None) -> Any:
+    def _draw_bar(
+        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
+    ) -> Any:
         """Coefficients times deviations, the strongest on top."""
         names, coefficients, deviations = self._columns(outputs[0])
         effects = coefficients * deviations
@@ -246,7 +254,7 @@ default=None
         return bars, []
 
     def _draw_scatter(
-        self, ax: Axes, outputs: Any, max_entries: int, style: None
+        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
     ) -> Any:
         """Responses of the surrogate over those of the model."""
         values, surrogate = self._responses()
@@ -310,7 +318,7 @@ default=None
             owner, location = canvas.figure, {"loc": "outside lower center"}
         else:
             location["bbox_to_anchor"] = (0.5, -0.12)
-        legend_kwargs = {
+        legend_kwargs: dict[str, Any] = {
             "fontsize": "small",
             "frameon": False,
             "title_fontsize": "small",
@@ -349,7 +357,10 @@ default=None
 
 
 def _draw_responses(
-    ax: Axes, values: NDArray[np.float64], surrogate: BaseEstimator, style: None
+    ax: Axes,
+    values: NDArray[np.float64],
+    surrogate: BaseEstimator,
+    style: dict[str, Any] | None,
 ) -> Any:
     """Points, or the density of many, of the surrogate's responses over the model's."""
     both = np.concatenate([values, surrogate])
@@ -357,7 +368,12 @@ def _draw_responses(
     room = 0.04 * (high - low) or 0.5
     ends = low - room, high + room
     if len(values) > MANY_POINTS:
-        style_kwargs = {"gridsize": 40, "mincnt": 1, "bins": "log", "cmap": "viridis"}
+        style_kwargs: dict[str, Any] = {
+            "gridsize": 40,
+            "mincnt": 1,
+            "bins": "log",
+            "cmap": "viridis",
+        }
         style_kwargs |= {"linewidths": 0.1, "extent": (*ends, *ends), **(style or {})}
         points = ax.hexbin(values, surrogate, **style_kwargs)
     else:

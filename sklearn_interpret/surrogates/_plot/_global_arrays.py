@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,6 @@ from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 from sklearn_interpret.surrogates._inside import inside, leaves_of, of_output
 
 if TYPE_CHECKING:
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.surrogates._inside import Leaf
 
@@ -62,8 +61,8 @@ class SurrogateArrays(Display):
 
     @classmethod
     def _from_inspector(
-        cls, inspector: ResultsMixin, data: Data, **choices: Any
-    ) -> Display:
+        cls, inspector: GlobalSurrogate, data: Data, **choices: Any
+    ) -> Self:
         return cls(**{**surrogate_arrays(inspector, data), **choices})
 
     def _table(self, name: str) -> NDArray[np.float64]:

@@ -34,7 +34,11 @@ MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
 
 
 def draw_tree(
-    ax: Axes, tree: dict[str, Any], by_output: list[list[Leaf]], name: str, style: None
+    ax: Axes,
+    tree: dict[str, Any],
+    by_output: list[list[Leaf]],
+    name: str,
+    style: dict[str, Any] | None,
 ) -> tuple[list[Any], list[Any]]:
     """Draw the tests of a tree over what is in its leaves; bars and texts.
 
@@ -46,7 +50,11 @@ def draw_tree(
     texts, share = draw_tests(ax, tree, limits)
     positions = [places[leaf.node] for leaf in leaves]
     if len(by_output) == 1:
-        bar_style = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0}
+        bar_style: dict[str, Any] = {
+            "width": 0.92,
+            "color": shade(ax, 0.05),
+            "linewidth": 0,
+        }
         ax.bar(range(len(places)), high - low, bottom=low, zorder=0.5, **bar_style)
         bars = _draw_distributions(ax, positions, leaves, limits, style, upright=True)
     else:
@@ -77,7 +85,10 @@ def _finish_tree(
 
 
 def draw_rules(
-    ax: Axes, by_output: list[list[Leaf]], max_entries: int, style: None
+    ax: Axes,
+    by_output: list[list[Leaf]],
+    max_entries: int,
+    style: dict[str, Any] | None,
 ) -> Any:
     """Draw a line for the rule of each leaf, the largest on top; bars and texts.
 
@@ -91,7 +102,7 @@ def draw_rules(
     leaves, single = by_output[0], len(by_output) == 1
     name_rows(ax, [leaf.rule for leaf in leaves])
     positions = np.arange(len(leaves))[::-1]
-    text_style = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
+    text_style: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
     sizes = [
         write_near(
             ax, f"{leaf.percent} ({leaf.n_rows})", (1.02, position), **text_style
@@ -129,7 +140,7 @@ def _draw_distributions(
     positions: list[int],
     leaves: list[Leaf],
     limits: tuple[float, float],
-    style: None,
+    style: dict[str, Any] | None,
     *,
     upright: bool,
 ) -> list[Any]:
@@ -145,7 +156,12 @@ def _draw_distributions(
         bins = np.clip(bins, 0, N_BINS - 1).astype(np.intp)
         heights = np.bincount(bins, leaf.weights, minlength=N_BINS)
         colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
-        bar_style = {"facecolor": colour, "linewidth": 0, "zorder": 2, "fill": True}
+        bar_style: dict[str, Any] = {
+            "facecolor": colour,
+            "linewidth": 0,
+            "zorder": 2,
+            "fill": True,
+        }
         bar_style["orientation"] = "horizontal" if upright else "vertical"
         ends = position - 0.42 + 0.8 * heights / heights.max()
         bars.append(ax.stairs(ends, edges, baseline=position - 0.42, **bar_style))
@@ -171,7 +187,12 @@ def _write_number(
 
 
 def _draw_shares(
-    ax: Axes, positions: Any, by_output: list[list[Leaf]], style: None, *, upright: bool
+    ax: Axes,
+    positions: Any,
+    by_output: list[list[Leaf]],
+    style: dict[str, Any] | None,
+    *,
+    upright: bool,
 ) -> Any:
     """Shares on each other: wide bars of the model, narrow ones of the surrogate."""
     sign, bars = (1 if upright else -1), []
@@ -179,7 +200,7 @@ def _draw_shares(
     surrogate = [[leaf.surrogate for leaf in leaves] for leaves in by_output]
     for shares, (offset, breadth) in (means, MODEL_BARS), (surrogate, SURROGATE_BARS):
         lengths = np.nan_to_num(shares).T
-        bar_kwargs = {"height": breadth, "upright": upright}
+        bar_kwargs: dict[str, Any] = {"height": breadth, "upright": upright}
         bars += draw_stacked_bars(
             ax, positions + sign * offset, lengths, style, **bar_kwargs
         )

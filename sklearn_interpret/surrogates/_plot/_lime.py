@@ -116,7 +116,7 @@ class LimeDisplay(LocalDisplay):
         if canvas.own_figure:
             # Settles the width that names leave to bars and numbers.
             canvas.figure.draw_without_rendering()
-        bar_kwargs = {"kind": "features", "max_entries": max_entries}
+        bar_kwargs: dict[str, Any] = {"kind": "features", "max_entries": max_entries}
         self._draw_bars(self.axes_, outputs, weights, bar_kw, **bar_kwargs)
         return self
 

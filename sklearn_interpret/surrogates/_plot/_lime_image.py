@@ -275,11 +275,17 @@ def _outlines(
     return np.concatenate([upright, level]) - 0.5
 
 
-def _draw_outlines(panel: Axes, lines: NDArray[np.float64], style: None) -> Any:
+def _draw_outlines(
+    panel: Axes, lines: NDArray[np.float64], style: dict[str, Any] | None
+) -> Any:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
-    line_style = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    line_style: dict[str, Any] = {
+        "color": "black",
+        "linewidth": 0.9,
+        "capstyle": "round",
+    }
     # To be seen where the image is dark.
     line_style["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
     outlines = LineCollection(lines, **line_style)
