@@ -20,6 +20,7 @@ from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapp
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 # Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
@@ -68,7 +69,7 @@ def draw_tests(
     tree: dict[str, Any],
     limits: tuple[float, float],
     leaf_height: float = LEAF_HEIGHT,
-) -> tuple[list[Any], float]:
+) -> tuple[list[Text], float]:
     """Draw the tests of a tree above its leaves, which stand at 0, 1, ...
 
     The leaves take the heights between the `limits` of the y axis, which grows upwards
@@ -93,29 +94,29 @@ def draw_tests(
             x = [across[node], across[child], across[child]]
             y = [level[node], level[node], level[child]]
             ax.plot(x, y, color=shade(ax, 0.55), linewidth=1, zorder=1)
-            at = across[child], level[node] - ANSWER_PLACE * step
+            point = across[child], level[node] - ANSWER_PLACE * step
             box = {"facecolor": paper(ax), "linewidth": 0, "pad": 0.8}
-            texts.append(_write(ax, at, answer, box, 0.75, zorder=1.5))
+            texts.append(_write(ax, point, answer, box, 0.75, zorder=1.5))
     for node in inner:
         text = _test_text(tree["tests"][node], _room(ax, node, inner, across, depths))
         box = {"boxstyle": "round,pad=0.25", "facecolor": paper(ax)}
         box |= {"edgecolor": shade(ax, 0.55), "linewidth": 0.8}
-        at = across[node], level[node]
-        texts.append(_write(ax, at, text, box, 1.0, zorder=2, linespacing=1.05))
+        point = across[node], level[node]
+        texts.append(_write(ax, point, text, box, 1.0, zorder=2, linespacing=1.05))
     return texts, share
 
 
 def _write(
     ax: Axes,
-    at: tuple[float, float],
+    point: tuple[float, float],
     text: str,
     box: dict[str, Any],
     strength: float,
-    **looks: Any,
-) -> Any:
-    """Write small letters in a box, whose middle is at a place."""
-    looks |= {"ha": "center", "va": "center", "fontsize": "small"}
-    return ax.text(*at, text, bbox=box, color=shade(ax, strength), **looks)
+    **style_kwargs: Any,
+) -> Text:
+    """Write small letters in a box around a point."""
+    style_kwargs |= {"ha": "center", "va": "center", "fontsize": "small"}
+    return ax.text(*point, text, bbox=box, color=shade(ax, strength), **style_kwargs)
 
 
 def _room(
@@ -126,11 +127,10 @@ def _room(
     depths: NDArray[np.intp],
 ) -> float:
     """Inches between the tests next to a test, or the ends of the axis."""
-    apart = np.abs(
-        across[[n for n in inner if depths[n] == depths[node]]] - across[node]
-    )
+    neighbours = across[[n for n in inner if depths[n] == depths[node]]]
+    distances = np.abs(neighbours - across[node])
     ends = 2 * (across[node] + 0.5), 2 * (across.max() + 0.5 - across[node])
-    nearest = min(*apart[apart > 0], *ends)
+    nearest = min(*distances[distances > 0], *ends)
     return nearest * axes_inches(ax)[0] / (across.max() + 1)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
@@ -58,9 +58,12 @@ from sklearn_interpret._plotting.surfaces import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.typing import ColorType
 
-OWNERS = "this model's", "learner's"  # whose curve a band holds
+OWNERS = "this model's", "learner's"  # whose curve is within a band
 LEARNER_BAND = "learner's curve, 95 %"
 ERROR_BAND = "± 2 std errors"
 MODEL_BAND = f"this model's curve, {ERROR_BAND}"
@@ -86,15 +89,15 @@ class PlotOptions:
     order: str = "levels"
     kind: str = "curves"
     outputs: Any = None  # positions of those drawn together as lines
-    line_kw: dict | None = None
-    band_kw: dict | None = None
-    fold_kw: dict | None = None
-    rug_kw: dict | None = None
-    contour_kw: dict | None = None
-    heatmap_kw: dict | None = None
-    points_kw: dict | None = None
-    curve_kw: dict | None = None
-    residual_kw: dict | None = None
+    line_kw: dict[str, Any] | None = None
+    band_kw: dict[str, Any] | None = None
+    fold_kw: dict[str, Any] | None = None
+    rug_kw: dict[str, Any] | None = None
+    contour_kw: dict[str, Any] | None = None
+    heatmap_kw: dict[str, Any] | None = None
+    points_kw: dict[str, Any] | None = None
+    curve_kw: dict[str, Any] | None = None
+    residual_kw: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, arguments: dict[str, Any]) -> PlotOptions:
@@ -107,36 +110,59 @@ class PlotOptions:
 class Artists:
     """Artists of one panel."""
 
-    lines: list = field(default_factory=list)
-    bands: list = field(default_factory=list)
-    fold_lines: list = field(default_factory=list)
+    lines: list[Line2D] = field(default_factory=list)
+    bands: list[Artist] = field(default_factory=list)
+    fold_lines: list[list[Line2D]] = field(default_factory=list)
     curves: Any = None
-    missing: list = field(default_factory=list)
-    marks: list = field(default_factory=list)
+    missing: list[Line2D] = field(default_factory=list)
+    marks: list[Line2D] = field(default_factory=list)
     rug: Any = None
     contours: Any = None
     heatmaps: Any = None
     points: Any = None
     colorbars: Any = None
     scale: Any = None  # colours of the curves, for a colour bar
-    entries: dict = field(default_factory=dict)  # of the legend: handles by label
+    # Of the legend: handles by label.
+    entries: dict[str, Any] = field(default_factory=dict)
+
+
+class Panel(Protocol):
+    """Axes of a display: how much space they need, and how they are drawn."""
+
+    @property
+    def values_along(self) -> str | None:
+        """The axis of the values, which other panels may share."""
+
+    def slot(self, below: bool) -> Slot:
+        """Space that the panel needs."""
+
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
+        """Draw on an axes; return the artists."""
+
+    def tidy_numbers(self, ax: Axes) -> None:
+        """Few ticks on a small panel of a grid."""
+
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
+        """Name the axes."""
 
 
 @dataclass(frozen=True)
 class Series:
     """One line: numbers along x, with a band and one thin line per fold."""
 
-    x: np.ndarray
-    y: np.ndarray
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
-    folds: np.ndarray | None = None
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
+    folds: NDArray[np.float64] | None = None
     label: Any = None
     colour: Any = None
-    dates: Any = None  # dtype of the dates that x are the days of
+    dates: np.dtype[Any] | None = None  # dtype of the dates that x are the days of
     as_points: bool = False  # whether there is nothing between the points
 
-    def changed(self, change: Callable[..., Any]) -> Series:
+    def changed(
+        self, change: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    ) -> Series:
         """The line with its numbers along y changed."""
         arrays = {name: getattr(self, name) for name in ("y", "low", "high")}
         return replace(
@@ -148,26 +174,29 @@ class Series:
 class Effect:
     """Numbers of one entry."""
 
-    names: tuple  # one or two features
-    places: tuple  # values or levels along them
-    levelled: tuple  # which of them are categories
-    values: np.ndarray  # (k, G) or (k, G1, G2): the effect
-    low: np.ndarray | None = None  # lower ends of the bands
-    high: np.ndarray | None = None  # upper ends of the bands
+    names: tuple[str, ...]  # one or two features
+    places: tuple[NDArray[Any], ...]  # values or levels along them
+    levelled: tuple[bool, ...]  # which of them are categories
+    values: NDArray[np.float64]  # (k, G) or (k, G1, G2): the effect
+    low: NDArray[np.float64] | None = None  # lower ends of the bands
+    high: NDArray[np.float64] | None = None  # upper ends of the bands
     # (n_folds, k, ...): the effect of each fold's model.
-    folds: np.ndarray | None = None
-    data: tuple | None = None  # the features' values in the data
-    bounds: tuple | None = None  # ends of cells, where values belong to these
-    by_similarity: tuple = (False, False)  # which of them are ordered by similarity
-    counts: np.ndarray | None = None  # weight of the rows in a pair's cells
-    missing: np.ndarray | None = None  # (k,): the effect of a missing value
+    folds: NDArray[np.float64] | None = None
+    data: tuple[NDArray[Any], ...] | None = None  # the features' values in the data
+    # Ends of cells, where values belong to these.
+    bounds: tuple[NDArray[Any], ...] | None = None
+    # Which of them are ordered by similarity.
+    by_similarity: tuple[bool, ...] = (False, False)
+    # Weight of the rows in a pair's cells.
+    counts: NDArray[np.float64] | None = None
+    missing: NDArray[np.float64] | None = None  # (k,): the effect of a missing value
 
     @property
     def levels(self) -> NDArray[Any] | None:
         """Levels of a single feature that is a category, or None."""
         return self.places[0] if self.levelled[0] else None
 
-    def levels_in(self, order: str) -> tuple[None, bool]:
+    def levels_in(self, order: str) -> tuple[NDArray[Any] | None, bool]:
         """Levels in an order, and whether they are ordered by similarity."""
         if order == "levels" or self.levels is None:
             return self.levels, self.by_similarity[0]
@@ -180,28 +209,28 @@ class Effect:
         """Mask of the values (G1, G2) of a pair that border on a cell with rows."""
         if self.counts is None or not self.counts.size:
             return np.isfinite(self.values).all(axis=0)
-        held = self.counts > 0
+        mask = self.counts > 0
         if not self.levelled[0]:
-            held = np.pad(held, ((1, 0), (0, 0))) | np.pad(held, ((0, 1), (0, 0)))
+            mask = np.pad(mask, ((1, 0), (0, 0))) | np.pad(mask, ((0, 1), (0, 0)))
         if not self.levelled[1]:
-            held = np.pad(held, ((0, 0), (1, 0))) | np.pad(held, ((0, 0), (0, 1)))
-        return held
+            mask = np.pad(mask, ((0, 0), (1, 0))) | np.pad(mask, ((0, 0), (0, 1)))
+        return mask
 
     def swapped(self) -> Effect:
         """The effect of a pair, with its features in the other order."""
-        turned = self._changed(lambda values: values.swapaxes(1, 2))
+        turned: dict[str, Any] = self._changed(lambda values: values.swapaxes(1, 2))
         for name in ("names", "places", "levelled", "data"):
             turned[name] = getattr(self, name) and getattr(self, name)[::-1]
         return replace(self, **turned)
 
     def by_level(self, output: int) -> Effect:
         """One output of a pair, as a curve for each level of the second feature."""
-        curves = self._changed(lambda values: values[output].T)
+        curves: dict[str, Any] = self._changed(lambda values: values[output].T)
         for name in ("names", "places", "levelled"):
             curves[name] = getattr(self, name)[:1]
         return replace(self, **curves)
 
-    def _changed(self, change: Callable[..., Any]) -> dict[str, NDArray[np.float64]]:
+    def _changed(self, change: Callable[..., Any]) -> dict[str, Any]:
         """The values and the ends of their bands, changed."""
         arrays = {name: getattr(self, name) for name in ("values", "low", "high")}
         return {n: change(each) for n, each in arrays.items() if each is not None}
@@ -209,13 +238,13 @@ class Effect:
     def series(
         self,
         output: int,
-        label: bool | int | str,
-        colour: str,
-        levels: tuple[float, float] | None = None,
+        label: object,
+        colour: ColorType,
+        levels: Sequence[Any] | NDArray[Any] | None = None,
     ) -> Series:
         """One output of a one-way effect as a line.
 
-        Along a category, x are positions among `levels`, by default its own.
+        Along a category, x are positions among `levels`, by default the effect's.
         """
         (places,) = self.places
         if self.levelled[0]:
@@ -232,11 +261,11 @@ class Effect:
         )
 
 
-def spreads(values: NDArray[np.float64]) -> Any:
-    """Standard deviation of each output's effect (k, ...) over its known points."""
+def spreads(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Standard deviation of each output's effect (k, ...) over its finite points."""
     flat = values.reshape(len(values), -1)
-    known = np.isfinite(flat).all(axis=0)
-    return flat[:, known].std(axis=1) if known.any() else np.zeros(len(flat))
+    is_finite = np.isfinite(flat).all(axis=0)
+    return flat[:, is_finite].std(axis=1) if is_finite.any() else np.zeros(len(flat))
 
 
 @dataclass(frozen=True)
@@ -244,22 +273,22 @@ class Shades:
     """Values of a feature that colours curves."""
 
     name: str  # the feature
-    values: np.ndarray  # one per curve: numbers, or labels
-    levels: np.ndarray | None = None  # of a category
+    values: NDArray[Any]  # one per curve: numbers, or labels
+    levels: NDArray[Any] | None = None  # of a category
 
     @property
-    def limits(self) -> Any:
+    def limits(self) -> tuple[float, float]:
         """Range of the numbers, dates as days."""
-        known = days(self.values[np.isfinite(self.values)])
-        return (known.min(), known.max()) if len(known) else (0.0, 1.0)
+        finite = days(self.values[np.isfinite(self.values)])
+        return (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
 
     @property
-    def dates(self) -> Any:
+    def dates(self) -> np.dtype[Any] | None:
         """Dtype of dates, or None."""
         return self.values.dtype if is_date(self.values) else None
 
-    def colours(self, ax: Axes) -> Any:
-        """A colour for each value; grey for missing ones and others."""
+    def colours(self, ax: Axes) -> list[ColorType]:
+        """A colour for each value; grey for missing ones and levels beyond those."""
         if self.levels is None:
             low, high = self.limits
             shares = (days(self.values) - low) / ((high - low) or 1.0)
@@ -268,7 +297,7 @@ class Shades:
         palette = dict(zip(map(label_key, self.levels), PALETTE, strict=False))
         return [palette.get(label_key(v), NEUTRAL_COLOUR) for v in self.values]
 
-    def entries(self, ax: Axes) -> Any:
+    def entries(self, ax: Axes) -> dict[str, Line2D]:
         """Handles of the legend by label, for a category."""
         from matplotlib.lines import Line2D
 
@@ -289,19 +318,21 @@ class LinePanel:
     """Lines along one feature."""
 
     name: str  # the feature
-    series: list  # the lines; along a category, x are positions of `levels`
+    series: list[Series]  # the lines; along a category, x are positions of `levels`
     quantity: str  # the quantity shown
     response: str  # the response
-    levels: np.ndarray | None = None  # levels of a category
-    data: np.ndarray | None = None  # the feature's values (labels) in the data
+    levels: Sequence[Any] | NDArray[Any] | None = None  # levels of a category
+    data: NDArray[Any] | None = None  # the feature's values (labels) in the data
     title: Any = None  # the output, where colours do not show it
     # (n, G): one thin curve per row, behind the first line.
-    curves: np.ndarray | None = None
+    curves: NDArray[np.float64] | None = None
     shades: Shades | None = None  # the feature that colours the curves
     zero: bool = False  # whether a line marks zero
-    missing: Any = None  # for each line, its value where the feature is missing
+    # For each line, its value where the feature is missing.
+    missing: ArrayLike | None = None
     by_similarity: bool = False  # whether levels are ordered by similarity
-    mark: tuple | None = None  # name of a row, its place, and its value on each line
+    # Name of a row, its position along the feature, and its value on each line.
+    mark: tuple[str, float, Sequence[float]] | None = None
 
     @property
     def has_bar(self) -> bool:
@@ -382,7 +413,7 @@ class LinePanel:
         return artists
 
     def _draw_curves(
-        self, ax: Axes, colour: str, style: None, artists: Artists
+        self, ax: Axes, colour: str, style: dict[str, Any] | None, artists: Artists
     ) -> None:
         from matplotlib.lines import Line2D
 
@@ -404,7 +435,7 @@ class LinePanel:
         series: Series,
         x: NDArray[np.float64],
         colour: str,
-        style: dict[str, str],
+        style: dict[str, Any] | None,
         options: PlotOptions,
         artists: Artists,
     ) -> None:
@@ -442,7 +473,7 @@ class LinePanel:
                 text = options.learner_text
             entries.setdefault(text, band)
 
-    def _series_text(self, series: Series, style: dict[str, str]) -> str | None:
+    def _series_text(self, series: Series, style: dict[str, Any] | None) -> str | None:
         """Text of a line in a legend: the user's label, the output, both or None."""
         several = len(self.series) > 1
         parts = [style.get("label"), series.label if several else None]
@@ -475,7 +506,9 @@ class LinePanel:
         place = high + 0.08 * (high - low or 1.0)
         return draw_aside(ax, place, self.missing, colours, "missing")
 
-    def _draw_data(self, ax: Axes, style: None, artists: Artists) -> None:
+    def _draw_data(
+        self, ax: Axes, style: dict[str, Any] | None, artists: Artists
+    ) -> None:
         """Mark the data, unless another display has done so."""
         text = SHARES if self.has_levels else VALUES
         if any(lines.get_label() == text for lines in ax.collections):
@@ -683,7 +716,7 @@ def earlier_lines(ax: Axes) -> list[Any]:
     return [line for line in ax.lines if line.get_gid() == EFFECT]
 
 
-def _line_style(style: dict[str, str] | None) -> dict[str, str]:
+def _line_style(style: dict[str, Any] | None) -> dict[str, str]:
     """Style of a line under matplotlib's full names."""
     from matplotlib.lines import Line2D
 

@@ -16,7 +16,6 @@ from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import letters_along
 from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
 from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
-from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_columns
 from sklearn_interpret._plotting.panels.lines import (
@@ -143,7 +142,7 @@ class TermPanel(LinePanel):
 
 
 @dataclass(eq=False, repr=False)
-class SmoothTermDisplay(DisplayMixin, EntryDisplay):
+class SmoothTermDisplay(EntryDisplay):
     """The terms of an additive model: curves, levels and surfaces, with bands.
 
     Build it with `from_estimator`. A label such as "s(age, 3.2)" has a term's effective

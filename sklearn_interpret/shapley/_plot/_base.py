@@ -65,7 +65,8 @@ class ShapleyDisplay(ExplanationDisplay):
         # The decimals of a value depend on all rows of the explanation.
         reader, (row,) = FeatureReader(self.explanation), self._positions()
         return [
-            reader.joint_entry_text(features, row, whole=whole) for features in members
+            reader.joint_entry_text(features, row, in_full=whole)
+            for features in members
         ]
 
     def _long_table(
