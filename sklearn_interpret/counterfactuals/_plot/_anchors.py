@@ -119,7 +119,9 @@ class AnchorsDisplay(FeaturesDisplay):
         return as_texts(X) if _are_texts(X) else as_rows(X)
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Any:
+    def _from_inspector(
+        cls, inspector: Anchors | AnchorsText, data: Data, **choices: Any
+    ) -> Self:
         if isinstance(inspector, Anchors):
             choices = {"background": inspector._marginals.rows.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
@@ -159,10 +161,13 @@ class AnchorsDisplay(FeaturesDisplay):
             self._draw_text(ax, row)
             return self
         rule, values = self.explanation.rules[row], self._values_of_row(row)
-        known = self._known()
+        background = self._background_rows()
         columns = [
             FeatureColumn(
-                known, condition.feature, condition.name, [value, *_ends(condition)]
+                background,
+                condition.feature,
+                condition.name,
+                [value, *_ends(condition)],
             )
             for condition, value in zip(rule, values, strict=True)
         ]
@@ -175,7 +180,7 @@ class AnchorsDisplay(FeaturesDisplay):
             self.axes_, columns, rule, values, strict=False
         ):
             # A single row has no distribution.
-            column.draw(panel, 0.0 if known.n_rows == 1 else 1.0)
+            column.draw(panel, 0.0 if background.n_rows == 1 else 1.0)
             self._mark(panel, column, condition, value, span_kw)
         return self
 
@@ -190,7 +195,7 @@ class AnchorsDisplay(FeaturesDisplay):
         column: FeatureColumn,
         condition: Condition,
         value: float,
-        style: None,
+        style: dict[str, Any] | None,
     ) -> None:
         """Colour the values that satisfy the condition, and mark the row's own."""
         left, right = ax.get_xlim()
@@ -200,16 +205,22 @@ class AnchorsDisplay(FeaturesDisplay):
             low, high = condition.only - 0.25, condition.only + 0.25
         spans = [(low, high)]
         if condition.levels is not None:
-            places = np.array([column.place(level) for level in condition.levels])
+            positions = np.array([column.position(level) for level in condition.levels])
             half = (right - left) / 200 if column.levels is None else 0.5
-            spans = [(x - half, x + half) for x in places[np.isfinite(places)]]
-        looks = {"color": tint(ax, PALETTE[0]), "linewidth": 0, "zorder": 0.5}
-        looks |= style or {}
-        spans = [ax.axvspan(*np.clip(span, left, right), **looks) for span in spans]
+            spans = [(x - half, x + half) for x in positions[np.isfinite(positions)]]
+        span_style: dict[str, Any] = {
+            "color": tint(ax, PALETTE[0]),
+            "linewidth": 0,
+            "zorder": 0.5,
+        }
+        span_style |= style or {}
+        spans = [
+            ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans
+        ]
         self.spans_.append(spans)
-        place = column.place(value)
-        if np.isfinite(place):
-            ax.plot([place] * 2, [0, 1], color=ink(ax), lw=1.5, zorder=3)
+        position = column.position(value)
+        if np.isfinite(position):
+            ax.plot([position] * 2, [0, 1], color=ink(ax), lw=1.5, zorder=3)
         name_axes(ax, x=condition)
 
     def _title(self, row: int) -> list[str]:
@@ -283,6 +294,6 @@ def _marked(text: str, rule: Any) -> Any:
         return [(text, None)]
     tokens = rule[0].split(text)
     words = {(condition.word, condition.number) for condition in rule}
-    wanted = [key in words for key in tokens.keys] + [False]
+    in_rule = [key in words for key in tokens.keys] + [False]
     pairs = zip(tokens.pieces, tokens.features, strict=True)
-    return [(piece, [piece] if wanted[feature] else None) for piece, feature in pairs]
+    return [(piece, [piece] if in_rule[feature] else None) for piece, feature in pairs]

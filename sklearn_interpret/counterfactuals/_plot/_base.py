@@ -84,20 +84,20 @@ class FeatureColumn:
         for value in marked:
             counts.setdefault(label_key(value), 0)
         # Of many levels the most frequent, and those that are marked.
-        own = set(map(label_key, marked))
-        order = sorted(counts, key=lambda key: (key not in own, -counts[key]))
-        frequent = set(order[: max(MOST_LEVELS, len(own))])
+        marked_keys = set(map(label_key, marked))
+        order = sorted(counts, key=lambda key: (key not in marked_keys, -counts[key]))
+        frequent = set(order[: max(MOST_LEVELS, len(marked_keys))])
         keys = [key for key in counts if key in frequent]
-        self._places = {key: place for place, key in enumerate(keys)}
+        self._positions = {key: position for position, key in enumerate(keys)}
         self._counts = np.array([counts[key] for key in keys])
         texts = {label_key(label): value_text(label) for label in [*labels, *marked]}
         self.levels = [texts[key] for key in keys]
 
-    def place(self, value: float) -> float:
-        """Place of a value along the axis; NaN if it has none."""
+    def position(self, value: float) -> float:
+        """Position of a value along the axis; NaN if it has none."""
         if self.levels is None:
             return as_decimal(days(value))
-        return float(self._places.get(label_key(value), np.nan))
+        return float(self._positions.get(label_key(value), np.nan))
 
     def text(self, value: float, change: float) -> str:
         """A level, or a number to two digits of a change, and all of a decimal."""
@@ -152,16 +152,16 @@ class FeatureColumn:
 class FeaturesDisplay(OneRowDisplay):
     """Base of the displays of one row, some of whose features have a panel."""
 
-    def _known(self) -> ArrayRows:
+    def _background_rows(self) -> ArrayRows:
         """Rows whose distribution is drawn."""
         data = as_rows(self.explanation.data)
-        known = data if self.background is None else as_rows(self.background)
-        if known.n_columns != data.n_columns:
+        background = data if self.background is None else as_rows(self.background)
+        if background.n_columns != data.n_columns:
             raise ValueError(
-                f"background has {known.n_columns} columns; the explained rows have "
-                f"{data.n_columns}."
+                f"background has {background.n_columns} columns; the explained rows "
+                f"have {data.n_columns}."
             )
-        return known
+        return background
 
     def _take_panels(
         self, ax: Axes, columns: Any, title: list[str], *, n_cols: int, height: float
@@ -174,12 +174,12 @@ class FeaturesDisplay(OneRowDisplay):
             n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / LEAST_WIDTH)))
         size = width, height + AROUND + max(ticks, default=0)
         canvas = self._take_grid(ax, n_panels, n_cols, size)
-        first, own = canvas.main[0], canvas.own_figure
+        first, own_figure = canvas.main[0], canvas.own_figure
         width = axes_inches(canvas.frame or first)[0]
-        if own:
+        if own_figure:
             width = canvas.figure.get_figwidth()
-        self.title_ = write_title(first, title, width, own_figure=own)
-        if own:
+        self.title_ = write_title(first, title, width, own_figure=own_figure)
+        if own_figure:
             canvas.figure.draw_without_rendering()  # settles the axes' sizes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -131,7 +131,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
 
     _kinds, _inspects_with = (IndividualConditionalExpectation,), GridInspector
     _choices = EffectDisplay._choices | {"row"}
-    _what = "Ceteris paribus"
+    _quantity = "Ceteris paribus"
     _artist_names = ("lines", "marks", "missing", "bands", "fold_lines", "rug")
 
     grid_values: list[Any]
@@ -155,12 +155,12 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         names: tuple[None, None],
         ax: Axes,
         **params: Any,
-    ) -> CeterisParibusDisplay:
+    ) -> Self:
         folds = {"estimator": list(models.values())}
         return cls._of_folds(folds, data, params, names, ax, models=list(models))
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Any:
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         return cls._from_folds([inspector], data, **choices)
 
     @classmethod
@@ -172,19 +172,29 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         row: int = 0,
         features: Any = None,
         **models: Any,
-    ) -> CeterisParibusDisplay:
-        own = [
-            inspect_row(one, data.X, row, chosen_entries(one, features))
-            for one in inspectors
+    ) -> Self:
+        grid_inspectors = [
+            inspect_row(inspector, data.X, row, chosen_entries(inspector, features))
+            for inspector in inspectors
         ]
-        check_outputs(own)
-        profiles = zip(*(one.average_ for one in own), strict=True)
-        arrays = {"grid_values": own[0].grid_values_}
+        check_outputs(grid_inspectors)
+        profiles = zip(
+            *(inspector.average_ for inspector in grid_inspectors), strict=True
+        )
+        arrays = {"grid_values": grid_inspectors[0].grid_values_}
         arrays["profiles"] = list(map(np.stack, profiles))
         settings = {**models, "row": names_of_rows(data.X, as_rows(data.X).n_rows)[row]}
-        settings["row_values"] = own[0].row_values_
-        settings["prediction"] = np.stack([one.prediction_ for one in own])
-        return cls._made(own, arrays, data, range(len(own[0].axes_)), settings)
+        settings["row_values"] = grid_inspectors[0].row_values_
+        settings["prediction"] = np.stack(
+            [inspector.prediction_ for inspector in grid_inspectors]
+        )
+        return cls._made(
+            grid_inspectors,
+            arrays,
+            data,
+            range(len(grid_inspectors[0].axes_)),
+            settings,
+        )
 
     def _by_model(self, entry: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Profiles (m, k, G) of an entry and predictions (m, k)."""
@@ -195,9 +205,9 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         """One feature, with the mean over models."""
         profiles, predictions = self._by_model(entry)
         of_folds = self.models is None and len(profiles) > 1
-        parts = fold_band(profiles, 1, self._splits) if of_folds else {}
-        places, mean = self.grid_values[entry], profiles.mean(axis=0)
-        effect = self._entry(entry, places, mean, **parts)
+        band = fold_band(profiles, 1, self._splits) if of_folds else {}
+        grid, mean = self.grid_values[entry], profiles.mean(axis=0)
+        effect = self._entry(entry, grid, mean, **band)
         if is_missing(self.row_values[entry]) and effect.levels is None:
             return replace(effect, missing=predictions.mean(axis=0))
         return effect
@@ -208,14 +218,16 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         profiles, predictions = self._by_model(entry)
         if self.models is None:
             panel = self._line_panel(effect, options.outputs, options)
-            own = predictions.mean(axis=0)[options.outputs]
-            return [(self._marked(panel, entry, own), None)]
+            mean_predictions = predictions.mean(axis=0)[options.outputs]
+            return [(self._marked(panel, entry, mean_predictions), None)]
         names, panels = self._named_outputs(len(effect.values)), []
         for output in options.outputs:
-            lines = replace(effect, values=profiles[:, output], missing=None)
-            parts = {"names": self.models}
-            parts["title"] = names[output] if len(names) > 1 else None
-            panel = self._line_panel(lines, range(len(profiles)), options, **parts)
+            model_lines = replace(effect, values=profiles[:, output], missing=None)
+            panel_kwargs = {"names": self.models}
+            panel_kwargs["title"] = names[output] if len(names) > 1 else None
+            panel = self._line_panel(
+                model_lines, range(len(profiles)), options, **panel_kwargs
+            )
             panels.append((self._marked(panel, entry, predictions[:, output]), None))
         return panels
 
@@ -235,8 +247,10 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             return super()._frame_blocks(entry)
         effect, blocks = self._effect(entry), []
         outputs = self._named_outputs(len(effect.values))
-        for model, values, own in zip(self.models, *self._by_model(entry), strict=True):
-            missing = None if effect.missing is None else own
-            one = replace(effect, values=values, missing=missing)
-            blocks += effect_columns(one, outputs, model=model)
+        for model, values, predictions in zip(
+            self.models, *self._by_model(entry), strict=True
+        ):
+            missing = None if effect.missing is None else predictions
+            model_effect = replace(effect, values=values, missing=missing)
+            blocks += effect_columns(model_effect, outputs, model=model)
         return blocks

@@ -252,21 +252,25 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         methods = checked_methods(params.get("methods", COMPARED))
         kinds = [COMPARED[method]._kinds[0] for method in methods]
         takers = [cls._choices, keyword_names(cls.plot), *map(parameter_names, kinds)]
-        choices, looks, *parameters = split_keywords(params, takers)
+        choices, plot_kwargs, *parameters = split_keywords(params, takers)
         feature = choices.get("feature")
         if not isinstance(feature, str | Integral):
             raise TypeError(
                 f"feature={feature!r} must be one feature: an int or a str."
             )
         inspectors = {}
-        for place, (method, given) in enumerate(zip(methods, parameters, strict=True)):
-            estimators = [fold[place % len(fold)] for fold in folds]
+        for position, (method, method_params) in enumerate(
+            zip(methods, parameters, strict=True)
+        ):
+            estimators = [fold[position % len(fold)] for fold in folds]
             # With fitted inspectors, weights only define the mean that becomes zero.
-            shown = is_inspector(estimators[0]) and not again
+            is_fitted = is_inspector(estimators[0]) and not again
             inspectors[method] = inspectors_of_folds(
                 estimators,
-                data._replace(sample_weight=None) if shown else data,
-                given if shown else {**given, "features": [feature]},
+                data._replace(sample_weight=None) if is_fitted else data,
+                method_params
+                if is_fitted
+                else {**method_params, "features": [feature]},
                 kinds=COMPARED[method]._kinds,
                 display=cls.__name__,
                 again=again,
@@ -274,13 +278,16 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             check_outputs(inspectors[method])
         lines = list(inspectors.values())
         if models is not None:
-            methods, lines = methods * len(models), [[one] for one in lines[0]]
+            methods, lines = (
+                methods * len(models),
+                [[inspector] for inspector in lines[0]],
+            )
         make = cls._from_folds if again else cls._from_inspector
         choices |= {"methods": methods}
         display = make(lines, data, models=models, **choices)
         display._splits = splits
         display._call(lines[0], *names)
-        return display.plot(ax=ax, **looks)
+        return display.plot(ax=ax, **plot_kwargs)
 
     @classmethod
     def _from_folds(
@@ -311,16 +318,18 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             Whether effects are centred; None leaves that to each method.
         """
         points, fold_effects, by_similarity = [], [], False
-        for method, parts in zip(methods, inspectors, strict=True):
+        for method, fold_inspectors in zip(methods, inspectors, strict=True):
             curves = []
             if method == "accumulated_local_effects":
-                parts = on_common_edges(parts)
-            for part in parts:
-                (entry,) = chosen_entries(part, feature)
-                own = COMPARED[method]._from_inspector(part, data, features=feature)
-                effect, mean = own._effect(0), mean_at_rows(part, entry, data)
+                fold_inspectors = on_common_edges(fold_inspectors)
+            for inspector in fold_inspectors:
+                (entry,) = chosen_entries(inspector, feature)
+                display = COMPARED[method]._from_inspector(
+                    inspector, data, features=feature
+                )
+                effect, mean = display._effect(0), mean_at_rows(inspector, entry, data)
                 curves.append(effect.values - mean[:, None])
-                by_similarity |= part.axes_[entry][0].by_similarity
+                by_similarity |= inspector.axes_[entry][0].by_similarity
             points.append(effect.places[0])
             fold_effects.append(np.stack(curves))
         return cls(
@@ -328,12 +337,12 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             [curves.mean(axis=0) for curves in fold_effects],
             methods=list(methods),
             models=models,
-            feature_name=own.feature_names[0],
-            output_names=own.output_names,
-            response_name=own.response_name,
+            feature_name=display.feature_names[0],
+            output_names=display.output_names,
+            response_name=display.response_name,
             fold_effects=fold_effects if folds else None,
-            categorical=own.categorical[0][0],
-            data=own.data[0],
+            categorical=display.categorical[0][0],
+            data=display.data[0],
             by_similarity=by_similarity,
         )
 
@@ -396,16 +405,18 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     def _effects(self) -> list[Effect]:
         """One `Effect` per line."""
         effects = []
-        for place, values in enumerate(self.effects):
-            points, parts = np.asarray(self.points[place]), {}
+        for position, values in enumerate(self.effects):
+            points, bands = np.asarray(self.points[position]), {}
             levelled = self.categorical
             if levelled is None:
                 levelled = points.dtype.kind not in "iufmM"
             if self.fold_effects is not None:
-                parts = fold_band(self.fold_effects[place], 1, self._splits)
+                bands: dict[str, Any] = fold_band(
+                    self.fold_effects[position], 1, self._splits
+                )
             values = with_outputs(values, 1)
             effect = Effect(
-                (self.feature_name,), (points,), (levelled,), values, **parts
+                (self.feature_name,), (points,), (levelled,), values, **bands
             )
             effects.append(effect)
         return effects
@@ -416,14 +427,16 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         if order == "effect" and levels is not None:
             first, _ = effects[0].levels_in(order)
             places = level_places(levels, first)  # NaN, sorted last, if missing
-            levels = [levels[place] for place in np.argsort(places, kind="stable")]
+            levels = [
+                levels[position] for position in np.argsort(places, kind="stable")
+            ]
             by_similarity = False
         outputs = self._named_outputs(len(effects[0].values))
         several = len(outputs) > 1
         names = [TEXTS.get(method, method) for method in self.methods]
-        what, palette = "Centred effect", _method_colours(self.methods)
+        quantity, palette = "Centred effect", _method_colours(self.methods)
         if self.models is not None:
-            what, palette = f"Centred {names[0]}", colours(len(names))
+            quantity, palette = f"Centred {names[0]}", colours(len(names))
             names = self.models
         series = [
             effect.series(output, name, colour, levels=levels)
@@ -432,7 +445,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return LinePanel(
             self.feature_name,
             series,
-            what,
+            quantity,
             self._response_label(self.output_names, None if several else 0),
             levels=levels,
             data=self.data,
@@ -464,10 +477,10 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             where there are folds ("fold" is missing for their mean).
         """
         blocks = []
-        for place, effect in enumerate(self._effects()):
-            line = {"method": self.methods[place]}
+        for position, effect in enumerate(self._effects()):
+            line: dict[str, Any] = {"method": self.methods[position]}
             if self.models is not None:
-                line["model"] = self.models[place]
+                line["model"] = self.models[position]
             outputs = self._named_outputs(len(effect.values))
             blocks += effect_columns(effect, outputs, **line)
         return self._long_frame(blocks)
@@ -475,8 +488,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
 
 def _method_colours(methods: list[str]) -> list[str]:
     """Colours of the methods: a known one has the same colour in all figures."""
-    others = [method for method in methods if method not in COMPARED]
-    palette = [*COMPARED, *others]
+    unnamed = [method for method in methods if method not in COMPARED]
+    palette = [*COMPARED, *unnamed]
     shades = dict(zip(palette, colours(len(palette)), strict=True))
     return [shades[method] for method in methods]
 
@@ -503,25 +516,25 @@ def method_of(inspector: Any, display: str) -> Any:
     for name, kind in kinds.items():
         if isinstance(inspector, kind):
             return name
-    known = ", ".join(kind.__name__ for kind in kinds.values())
+    class_names = ", ".join(kind.__name__ for kind in kinds.values())
     raise TypeError(
         f"{display} takes a fitted predictor, or a list of fitted inspectors out of "
-        f"{known}; the list has {type(inspector).__name__}."
+        f"{class_names}; the list has {type(inspector).__name__}."
     )
 
 
 def mean_at_rows(inspector: BaseEffect, entry: int, data: Data) -> NDArray[np.float64]:
     """Weighted means (k,) over the rows of the effect of an entry."""
     one_way = [len(axes) == 1 for axes in inspector.axes_]
-    k = len(inspector.output_names_)
-    first = k * sum(one_way[:entry])
+    n_outputs = len(inspector.output_names_)
+    first = n_outputs * sum(one_way[:entry])
     # `set_output` may have chosen a frame.
     at_rows = np.asarray(inspector.transform(data.X), dtype=np.float64)
-    at_rows = at_rows[:, first : first + k]
+    at_rows = at_rows[:, first : first + n_outputs]
     weights = data.sample_weight
     weights = np.ones(len(at_rows)) if weights is None else weights
-    known = np.isfinite(at_rows).all(axis=1)
-    weights = np.asarray(weights)[known]
+    is_finite = np.isfinite(at_rows).all(axis=1)
+    weights = np.asarray(weights)[is_finite]
     if not np.any(weights > 0):
-        return np.zeros(k)
-    return np.average(at_rows[known], axis=0, weights=weights)
+        return np.zeros(n_outputs)
+    return np.average(at_rows[is_finite], axis=0, weights=weights)

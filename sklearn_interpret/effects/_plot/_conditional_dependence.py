@@ -93,7 +93,7 @@ class ConditionalDependenceDisplay(EffectDisplay):
     _kinds = (ConditionalDependence,)
     _points, _means = ("edges", "centers", "standard_errors"), ("average",)
     _by_fold = "fold_averages"
-    _what = "Conditional mean"
+    _quantity = "Conditional mean"
 
     edges: list[Any]
     centers: list[Any]
@@ -104,7 +104,9 @@ class ConditionalDependenceDisplay(EffectDisplay):
 
     def _effect(self, entry: int) -> Effect:
         average = self.average[entry]
-        parts = self._band(entry, average, self.standard_errors, self.fold_averages)
+        effect_kwargs = self._band(
+            entry, average, self.standard_errors, self.fold_averages
+        )
         if not isinstance(self.feature_names[entry], str):
-            parts["bounds"] = self.edges[entry]
-        return self._entry(entry, self.centers[entry], average, **parts)
+            effect_kwargs["bounds"] = self.edges[entry]
+        return self._entry(entry, self.centers[entry], average, **effect_kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -36,17 +37,11 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._plotting.panels.lines import Effect
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
-    from sklearn_interpret.effects._individual_conditional_expectation import (
-        GridInspector,
-    )
-    from sklearn_interpret.effects._plot._ceteris_paribus import CeterisParibusDisplay
 
 MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 
@@ -56,20 +51,20 @@ def most_varied(effects: list[Effect]) -> NDArray[np.intp]:
     n_outputs = len(effects[0].values) if effects else 0
     if n_outputs <= len(PALETTE):
         return np.arange(n_outputs)
-    found = np.sum([spreads(effect.values) for effect in effects], axis=0)
-    return np.sort(np.argsort(-found, kind="stable")[: len(PALETTE)])
+    total_spreads = np.sum([spreads(effect.values) for effect in effects], axis=0)
+    return np.sort(np.argsort(-total_spreads, kind="stable")[: len(PALETTE)])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
-    A subclass has its inspector, the name of the quantity (`_what`), and the numbers of
-    one entry (`_effect`). It lists the arguments of its constructor that are fitted
-    attributes of the inspector: the places of the effects and what else of the first
-    fold is enough (`_points`), the numbers whose means over folds are taken (`_means`,
-    the effects first), those that exist without folds only (`_spreads`), and the
-    argument for the effects fold by fold (`_by_fold`).
+    A subclass has its inspector, the name of the quantity (`_quantity`), and the
+    numbers of one entry (`_effect`). It lists the arguments of its constructor that are
+    fitted attributes of the inspector: the grid of the effects and what else of the
+    first fold is enough (`_points`), the numbers whose means over folds are taken
+    (`_means`, the effects first), those that exist without folds only (`_spreads`), and
+    the argument for the effects fold by fold (`_by_fold`).
     """
 
     _choices = frozenset({"features"})
@@ -79,7 +74,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _means: ClassVar[tuple[str, ...]]
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
-    _what: ClassVar[str | None] = None
+    _quantity: ClassVar[str] = ""
     _left_out: ClassVar[list[str]] = []  # columns without an effect
     _zero = False
     _artist_names = (
@@ -99,13 +94,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     @classmethod
     def _from_inspector(
-        cls,
-        inspector: ResultsMixin,
-        data: Data,
-        *,
-        features: Any = None,
-        **choices: Any,
-    ) -> Display:
+        cls, inspector: BaseEffect, data: Data, *, features: Any = None, **choices: Any
+    ) -> Self:
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
@@ -113,31 +103,35 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     @classmethod
     def _from_folds(
-        cls, inspectors: list[GridInspector], data: Data, **choices: Any
-    ) -> CeterisParibusDisplay:
+        cls, inspectors: Sequence[BaseEffect], data: Data, **choices: Any
+    ) -> Self:
         check_outputs(inspectors)
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
         arrays |= {name: _mean(inspectors, f"{name}_") for name in cls._means}
-        parts = zip(*(getattr(one, effects) for one in inspectors), strict=True)
-        arrays[cls._by_fold] = list(map(np.stack, parts))
+        effects_by_entry = zip(
+            *(getattr(inspector, effects) for inspector in inspectors), strict=True
+        )
+        arrays[cls._by_fold] = list(map(np.stack, effects_by_entry))
         entries = range(len(first.axes_))
         return cls._made(inspectors, arrays, data, entries, choices)
 
     @classmethod
     def _made(
         cls,
-        inspectors: list[BaseEffect],
+        inspectors: Sequence[BaseEffect],
         arrays: dict[str, Any],
         data: Data,
         entries: list[int] | range,
         choices: dict[str, Any],
-    ) -> EffectDisplay:
+    ) -> Self:
         """The display of those entries of the inspectors."""
         first = inspectors[0]
         by_feature = [
-            getattr(one, "feature_importances_", np.zeros(one.n_features_in_))
-            for one in inspectors
+            getattr(
+                inspector, "feature_importances_", np.zeros(inspector.n_features_in_)
+            )
+            for inspector in inspectors
         ]
         importances = np.mean(by_feature, axis=0)
         if "grid_values" in arrays:
@@ -158,12 +152,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 for axes, columns in zip(first.axes_, first.features_, strict=True)
             ],
         }
-        picked = {
+        by_entry: dict[str, Any] = {
             name: None if values is None else [values[entry] for entry in entries]
             for name, values in arrays.items()
         }
         display = cls(
-            **picked,
+            **by_entry,
             output_names=output_texts(first),
             response_name=response_name(first),
             **cls._settings_of(first, data.X, **choices),
@@ -172,9 +166,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return display
 
     @classmethod
-    def _settings_of(
-        cls, inspector: BaseEffect, X: DataFrame, **settings: Any
-    ) -> dict[str, Any]:
+    def _settings_of(cls, inspector: Any, X: Any, **settings: Any) -> dict[str, Any]:
         """Arguments of the constructor that are not one per entry."""
         return settings
 
@@ -252,23 +244,23 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         ax: Axes,
         options: PlotOptions,
         n_cols: int,
-        max_entries: int,
+        max_entries: int | None,
         share_y: bool,
     ) -> Self:
         drawable = self._drawable(options)
-        shown = self._most_important(drawable, max_entries)
-        effects = [self._effect(entry) for entry in shown]
+        entries = self._most_important(drawable, max_entries)
+        effects = [self._effect(entry) for entry in entries]
         options.outputs = most_varied(effects)
         panels = [
             panel
-            for entry, effect in zip(shown, effects, strict=True)
+            for entry, effect in zip(entries, effects, strict=True)
             for panel in self._panels(effect, entry, options)
         ]
         notes = []
         if self._left_out:
             notes.append(f"Left out: {shortened(self._left_out, 3)}")
-        if len(shown) < len(drawable):
-            notes.append(f"The {len(shown)} most important of {len(drawable)}")
+        if len(entries) < len(drawable):
+            notes.append(f"The {len(entries)} most important of {len(drawable)}")
         n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
         n_outputs = len(effects[0].values) if effects else 0
         if n_lines > 1 and len(options.outputs) < n_outputs:
@@ -279,7 +271,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _drawable(self, options: PlotOptions) -> range:
+    def _drawable(self, options: PlotOptions) -> Sequence[int]:
         """Entries that can be drawn with these options."""
         return range(self._n_entries)
 
@@ -287,11 +279,11 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self,
         entry: int,
         values: NDArray[np.float64],
-        errors: list[NDArray[np.float64] | None] | None,
-        folds: bool,
+        standard_errors: Sequence[Any] | None,
+        folds: Sequence[Any] | None,
     ) -> dict[str, NDArray[np.float64]]:
         """Bands of an entry: over folds, else of standard errors, else none."""
-        errors, n_axes = errors and errors[entry], self._n_axes(entry)
+        errors, n_axes = standard_errors and standard_errors[entry], self._n_axes(entry)
         if folds is not None:
             errors = 0.0 if errors is None else errors
             return fold_band(folds[entry], n_axes, self._splits, errors)
@@ -303,21 +295,26 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
             return [(self._line_panel(effect, options.outputs, options), None)]
-        what = self._shown()
-        held = np.where(effect.has_rows, effect.values, np.nan)
-        limits = colour_limits(held, self._zero, self._negligible())
+        quantity = self._shown()
+        supported = np.where(effect.has_rows, effect.values, np.nan)
+        limits = colour_limits(supported, self._zero, self._negligible())
         return [
-            (SurfacePanel(effect, o, limits, what, self._of(o), self._zero), None)
-            for o in range(len(effect.values))
+            (
+                SurfacePanel(
+                    effect, output, limits, quantity, self._of(output), self._zero
+                ),
+                None,
+            )
+            for output in range(len(effect.values))
         ]
 
     def _line_panel(
         self,
         effect: Effect,
-        outputs: NDArray[np.intp] | list[int] | range,
+        outputs: Sequence[int] | NDArray[np.intp],
         options: PlotOptions,
         names: list[str] | None = None,
-        **parts: Any,
+        **panel_kwargs: Any,
     ) -> LinePanel:
         """A panel with a line for each of the outputs, by default named as such."""
         levels, by_similarity = effect.levels_in(options.order)
@@ -336,23 +333,25 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             zero=self._zero,
             missing=None if effect.missing is None else effect.missing[outputs],
             by_similarity=by_similarity,
-            **parts,
+            **panel_kwargs,
         )
 
     def _negligible(self) -> float:
         """Size of rounding errors, relative to the display's largest effect."""
         largest = [
             np.abs(values[np.isfinite(values)]).max(initial=0.0)
-            for values in (self._effect(e).values for e in range(self._n_entries))
+            for values in (
+                self._effect(entry).values for entry in range(self._n_entries)
+            )
         ]
         return max(1e-9 * max(largest), 1e-12)
 
-    def _of(self, output: int) -> str:
+    def _of(self, output: int | None) -> str:
         return self._response_label(self.output_names, output)
 
     def _shown(self) -> str:
         """Name of the quantity."""
-        return self._what
+        return self._quantity
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
@@ -386,26 +385,28 @@ def increasing(
     return None if values is None else values[(..., *np.ix_(*orders))]
 
 
-def check_outputs(inspectors: list[BaseEffect]) -> None:
+def check_outputs(inspectors: Sequence[BaseEffect]) -> None:
     """Refuse models of different outputs or responses."""
-    check_same_in_folds([list(one.output_names_) for one in inspectors], "outputs")
+    check_same_in_folds(
+        [list(inspector.output_names_) for inspector in inspectors], "outputs"
+    )
     check_same_in_folds(list(map(response_name, inspectors)), "responses")
 
 
-def output_texts(inspector: BaseEffect) -> Any:
+def output_texts(inspector: BaseEffect) -> list[Any] | None:
     """Names of the outputs, or None for a single output that needs none."""
     names = list(inspector.output_names_)
     return names if len(names) > 1 or outputs_have_names(inspector) else None
 
 
-def _mean(inspectors: list[list[BaseEffect]], attribute: str) -> Any:
+def _mean(inspectors: Sequence[BaseEffect], attribute: str) -> list[Any] | None:
     """Mean over folds, entry by entry, or None."""
-    lists = [getattr(inspector, attribute, None) for inspector in inspectors]
-    if lists[0] is None:
+    by_fold = [getattr(inspector, attribute, None) for inspector in inspectors]
+    if by_fold[0] is None:
         return None
     return [
-        None if parts[0] is None else sum(parts) / len(parts)
-        for parts in zip(*lists, strict=True)
+        None if fold_values[0] is None else sum(fold_values) / len(fold_values)
+        for fold_values in zip(*by_fold, strict=True)
     ]
 
 
@@ -413,13 +414,15 @@ def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
     """Values (n,) of each entry's features in some of the rows; of pairs a pair."""
     rows = as_rows(data.X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
-    kept = np.arange(rows.n_rows)
+    indices = np.arange(rows.n_rows)
     if data.sample_weight is not None:
-        kept = np.flatnonzero(np.asarray(data.sample_weight) > 0)
-    if len(kept) > MAX_DATA_ROWS:
-        draw = np.random.default_rng(0).choice(len(kept), MAX_DATA_ROWS, replace=False)
-        kept = kept[np.sort(draw)]
-    rows = rows.take(kept)
+        indices = np.flatnonzero(np.asarray(data.sample_weight) > 0)
+    if len(indices) > MAX_DATA_ROWS:
+        draw = np.random.default_rng(0).choice(
+            len(indices), MAX_DATA_ROWS, replace=False
+        )
+        indices = indices[np.sort(draw)]
+    rows = rows.take(indices)
     values = [
         tuple(values_along(axis.columns, rows, axis.categorical) for axis in axes)
         for axes in inspector.axes_
@@ -427,26 +430,26 @@ def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
     return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
-def values_of(inspector: Any, X: Any, feature: Any, kept: Any) -> Any:
+def values_of(
+    inspector: BaseEffect, X: Any, feature: int | str, indices: NDArray[np.intp]
+) -> tuple[str, NDArray[Any], list[Any] | None]:
     """Name, values in some rows, and levels (None of a number) of a single feature."""
     rows = as_rows(X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
     column = feature_index(feature, rows.names, named=rows.named, parameter="color_by")
-    if max(kept, default=-1) >= rows.n_rows:
+    if max(indices, default=-1) >= rows.n_rows:
         raise ValueError(
             f"color_by={feature!r} needs the rows that were inspected; X has "
-            f"{rows.n_rows} rows, and row {max(kept)} has a curve."
+            f"{rows.n_rows} rows, and row {max(indices)} has a curve."
         )
-    rows = rows.take(kept)
+    rows = rows.take(indices)
     categorical = bool(inspector.categorical_features_[column])
     values = values_along((column,), rows, categorical)
     levels = list(rows.encode((column,))[1]) if categorical else None
     return rows.names[column], values, levels
 
 
-def chosen_entries(
-    inspector: BaseEffect, features: list[int] | str | None
-) -> list[int]:
+def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:
     """Positions of the entries of a fitted inspector that `features` names."""
     if features is None:
         return list(range(len(inspector.effect_names_)))
@@ -457,15 +460,17 @@ def chosen_entries(
     chosen = []
     for entry in features:
         names = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
-        found = [
-            place for place, axes in enumerate(inspector.axes_) if _named(axes, names)
+        positions = [
+            position
+            for position, axes in enumerate(inspector.axes_)
+            if _named(axes, names)
         ]
-        if not found:
+        if not positions:
             raise ValueError(
                 f"The fitted {type(inspector).__name__} has no entry {entry!r}; it has "
                 f"{inspector.effect_names_!r}."
             )
-        chosen.append(found[0])
+        chosen.append(positions[0])
     return chosen
 
 

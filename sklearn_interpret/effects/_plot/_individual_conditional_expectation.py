@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,10 +25,7 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
 from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._plotting.panels.lines import Artists, Effect, Series
-    from sklearn_interpret.effects._base import BaseEffect
 
 
 @dataclass(eq=False, repr=False)
@@ -150,7 +148,12 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     @classmethod
     def _settings_of(
-        cls, inspector: BaseEffect, X: DataFrame, *, color_by: None = None
+        cls,
+        inspector: IndividualConditionalExpectation,
+        X: Any,
+        *,
+        color_by: int | str | None = None,
+        **settings: Any,
     ) -> dict[str, Any]:
         rows = inspector.sample_indices_
         settings = {"centered": inspector.center is not None, "rows": rows}
@@ -168,8 +171,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         if self.fold_averages is not None:
             curves = self._curves_of(entry)
             errors = {entry: curves.std(axis=1) / np.sqrt(max(curves.shape[1] - 1, 1))}
-        parts = self._band(entry, average, errors, self.fold_averages)
-        return self._entry(entry, self.grid_values[entry], average, **parts)
+        band = self._band(entry, average, errors, self.fold_averages)
+        return self._entry(entry, self.grid_values[entry], average, **band)
 
     def plot(
         self,
@@ -248,7 +251,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         options = PlotOptions.of_arguments(locals())
         return self._draw(ax, options, n_cols, max_entries, share_y)
 
-    def _drawn_rows(self, n_curves: int, random_state: int) -> NDArray[np.intp]:
+    def _drawn_rows(
+        self, n_curves: int | None, random_state: int | np.random.RandomState | None
+    ) -> NDArray[np.intp]:
         n_rows = self._curves_of(0).shape[1]
         if n_curves is None or n_curves >= n_rows:
             return np.arange(n_rows)
@@ -259,20 +264,20 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         """Curves (k, n, G) or (k, n, G1, G2) of an entry."""
         return with_outputs(self.curves[entry], 1 + self._n_axes(entry))
 
-    def _drawable(self, options: PlotOptions) -> range:
+    def _drawable(self, options: PlotOptions) -> Sequence[int]:
         if options.kind == "curves":
             return super()._drawable(options)
-        shown = [
+        entries = [
             entry
             for entry in range(self._n_entries)
             if _of_entry(self.derivatives, entry, 2) is not None
         ]
-        if not shown:
+        if not entries:
             raise ValueError(
                 "kind='derivatives' needs slopes: inspect numeric features with "
                 "derivative=True."
             )
-        return shown
+        return entries
 
     def _panels(
         self, effect: Effect, entry: int, options: PlotOptions
@@ -289,9 +294,11 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         panels = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
-            parts = {"title": outputs[output] if n_outputs > 1 else None}
-            parts |= {"curves": curves[output], "shades": self._shades()}
-            panel = self._line_panel(effect, [output], options, **parts)
+            panel_kwargs: dict[str, Any] = {
+                "title": outputs[output] if n_outputs > 1 else None
+            }
+            panel_kwargs |= {"curves": curves[output], "shades": self._shades()}
+            panel = self._line_panel(effect, [output], options, **panel_kwargs)
             if options.kind == "derivatives":
                 panel = replace(panel, quantity="Slope of ICE", zero=True)
             below = self._spread_panel(entry, output, panel.series[0])
@@ -302,7 +309,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         """The slope of an average along a number, with its band over folds."""
         x, band = days(effect.places[0]), {}
         if effect.folds is not None:
-            band = fold_band(derivative(effect.folds, x), 1, self._splits)
+            band: dict[str, Any] = fold_band(
+                derivative(effect.folds, x), 1, self._splits
+            )
         return replace(effect, values=derivative(effect.values, x), **band)
 
     def _shades(self) -> Any:
@@ -324,7 +333,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     def _publish(self, artists: list[Artists], lower: list[None]) -> None:
         super()._publish(artists, lower)
         self.spread_lines_ = [
-            None if drawn is None else drawn.lines[0] for drawn in lower
+            None if panel_artists is None else panel_artists.lines[0]
+            for panel_artists in lower
         ]
 
     def _frame_blocks(self, entry: int) -> Any:
@@ -340,8 +350,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         ]
 
 
-def _of_entry(parts: Any, entry: int, n_axes: int) -> Any:
+def _of_entry(by_entry: Any, entry: int, n_axes: int) -> Any:
     """The numbers of one entry with an axis of outputs, or None."""
-    if parts is None or parts[entry] is None:
+    if by_entry is None or by_entry[entry] is None:
         return None
-    return with_outputs(parts[entry], n_axes)
+    return with_outputs(by_entry[entry], n_axes)

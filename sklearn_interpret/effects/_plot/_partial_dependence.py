@@ -12,10 +12,7 @@ from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._plotting.panels.lines import Effect
-    from sklearn_interpret.effects._base import BaseEffect
 
 
 @dataclass(eq=False, repr=False)
@@ -119,7 +116,9 @@ class PartialDependenceDisplay(EffectDisplay):
     centered: bool = False
 
     @classmethod
-    def _settings_of(cls, inspector: BaseEffect, X: DataFrame) -> dict[str, Any]:
+    def _settings_of(
+        cls, inspector: PartialDependence, X: Any, **settings: Any
+    ) -> dict[str, Any]:
         return {"centered": inspector.centered}
 
     @property
@@ -134,7 +133,7 @@ class PartialDependenceDisplay(EffectDisplay):
         average, errors = self.average[entry], self.shape_standard_errors
         if errors is None or errors[entry] is None:
             errors = self.standard_errors
-        parts = self._band(entry, average, errors, self.fold_averages)
+        effect_kwargs = self._band(entry, average, errors, self.fold_averages)
         if self.missing_average is not None and self.missing_average[entry] is not None:
-            parts["missing"] = np.atleast_1d(self.missing_average[entry])
-        return self._entry(entry, self.grid_values[entry], average, **parts)
+            effect_kwargs["missing"] = np.atleast_1d(self.missing_average[entry])
+        return self._entry(entry, self.grid_values[entry], average, **effect_kwargs)

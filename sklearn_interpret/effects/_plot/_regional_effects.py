@@ -39,7 +39,6 @@ from sklearn_interpret.effects._regional_effects import RegionalEffects
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations._rules import Condition
 
@@ -160,34 +159,36 @@ class RegionalEffectDisplay(Display, PanelDisplay):
     def _split(
         cls, params: dict[str, Any], fitted: bool
     ) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
-        parameters, choices, looks = super()._split(params, fitted)
+        parameters, choices, plot_kwargs = super()._split(params, fitted)
         feature = choices.get("feature")
         if not (fitted or feature is None or params.get("joint")):
             parameters["features"] = [feature]
-        return parameters, choices, looks
+        return parameters, choices, plot_kwargs
 
     @classmethod
     def _from_inspector(
-        cls, inspector: ResultsMixin, data: Data, *, feature: int | str | None = None
-    ) -> Display:
+        cls, inspector: RegionalEffects, data: Data, *, feature: int | str | None = None
+    ) -> Self:
         """The display of one entry.
 
         feature : int or str, default=None
             The feature (or feature group) to draw. None takes the one whose
             heterogeneity the splits lower most.
         """
-        lowered = inspector.heterogeneity_[:, 0] - inspector.heterogeneity_[:, -1]
-        entry = int(lowered.argmax())
+        decrease = inspector.heterogeneity_[:, 0] - inspector.heterogeneity_[:, -1]
+        entry = int(decrease.argmax())
         if feature is not None:
             (entry,) = chosen_entries(inspector, [feature])
         axes = (axis,) = inspector.axes_[entry]
         lines = {"curves": inspector.curves_, "average": inspector.average_}
         if inspector.individual_ is not None:
             lines["individual"] = inspector.individual_
-        lines = {name: increasing(part[entry], axes) for name, part in lines.items()}
+        lines = {
+            name: increasing(by_entry[entry], axes) for name, by_entry in lines.items()
+        }
         if inspector.individual_ is not None:
-            for name, part in lines.items():
-                lines[name] = part - part.mean(axis=-1, keepdims=True)
+            for name, curves in lines.items():
+                lines[name] = curves - curves.mean(axis=-1, keepdims=True)
         tree: dict[str, Any] = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
         _flat(inspector._tests(inspector._roots[division]), tree)
@@ -203,7 +204,9 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             **lines,
             feature_name=inspector.effect_names_[entry],
             conditions=[list(map(_words, region.conditions)) for region in regions],
-            region=np.argmax([np.isin(index, own.rows) for own in regions], axis=0),
+            region=np.argmax(
+                [np.isin(index, region.rows) for region in regions], axis=0
+            ),
             rows=index,
             data=values_along(axis.columns, rows.take(index), axis.categorical),
             tree=tree,
@@ -265,8 +268,8 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
         options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
         panels = [
-            (self._panel(place, effect, overall, outputs, n_curves), None)
-            for place, effect in enumerate(effects)
+            (self._panel(position, effect, overall, outputs, n_curves), None)
+            for position, effect in enumerate(effects)
         ]
         if self.tree is not None and 1 < len(effects) <= MOST_LEAVES:
             panels.insert(0, (TreePanel(self.tree), None))
@@ -288,27 +291,27 @@ class RegionalEffectDisplay(Display, PanelDisplay):
 
     def _panel(
         self,
-        place: int,
+        position: int,
         effect: Effect,
         overall: Effect,
         outputs: NDArray[np.intp],
         n_curves: int,
     ) -> RegionPanel:
-        single, parts = len(outputs) == 1, {}
+        single, panel_kwargs = len(outputs) == 1, {}
         heading = "All rows"
         if len(self.conditions) > 1:
-            heading = f"Region {place}"
+            heading = f"Region {position}"
             effect = replace(effect, folds=overall.values[None])
         if self.region is not None:
-            inside = np.flatnonzero(self.region == place)
+            inside = np.flatnonzero(self.region == position)
             heading += f" ({len(inside)} row{'s'[: len(inside) != 1]})"
             if self.data is not None:
-                parts["data"] = np.asarray(self.data)[inside]
+                panel_kwargs["data"] = np.asarray(self.data)[inside]
             if single and self.individual is not None and n_curves != 0:
                 step = -(-len(inside) // (n_curves or len(inside)))
                 curves = with_outputs(self.individual, 2)[outputs[0]]
-                parts["curves"] = curves[inside[::step]]
-        words = lines_of(self.conditions[place], NAME_WIDTH, TITLE_LINES)
+                panel_kwargs["curves"] = curves[inside[::step]]
+        words = lines_of(self.conditions[position], NAME_WIDTH, TITLE_LINES)
         names, palette = self._named_outputs(len(effect.values)), colours(len(outputs))
         return RegionPanel(
             self.feature_name,
@@ -321,13 +324,16 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             levels=effect.levels,
             by_similarity=self.by_similarity,
             heading="\n".join([heading, *words]),
-            **parts,
+            **panel_kwargs,
         )
 
     def _publish(self, artists: list[Artists], lower: list[None]) -> None:
         regions = artists[-len(self.conditions) :]
         super()._publish(regions, lower)
-        self.average_lines_ = [[n for (n,) in drawn.fold_lines] for drawn in regions]
+        self.average_lines_ = [
+            [line for (line,) in region_artists.fold_lines]
+            for region_artists in regions
+        ]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
@@ -341,14 +347,14 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         """
         effects, overall = self._effects()
         outputs, blocks = self._named_outputs(len(overall.values)), []
-        for place, effect in enumerate(effects):
-            own = effect_columns(effect, outputs)
+        for position, effect in enumerate(effects):
+            region_blocks = effect_columns(effect, outputs)
             if self.individual is not None and self.region is not None:
-                inside = np.flatnonzero(self.region == place)
+                inside = np.flatnonzero(self.region == position)
                 curves = with_outputs(self.individual, 2)[:, inside]
                 rows = inside if self.rows is None else np.asarray(self.rows)[inside]
-                own += curve_columns(effect, outputs, curves, rows)
-            blocks += [{**block, "region": place} for block in own]
+                region_blocks += curve_columns(effect, outputs, curves, rows)
+            blocks += [{**block, "region": position} for block in region_blocks]
         return self._long_frame([*blocks, *effect_columns(overall, outputs)])
 
 
@@ -389,9 +395,16 @@ class TreePanel:
     def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
         draw_tests(ax, self.tree, (0, 1), LEAF_HEIGHT)
-        what = "region\n" if tree_fits(ax, self.tree) else ""
-        for place in range(len(leaf_order(self.tree))):
-            ax.text(place, 0.95, f"{what}{place}", ha="center", va="top", size="small")
+        prefix = "region\n" if tree_fits(ax, self.tree) else ""
+        for position in range(len(leaf_order(self.tree))):
+            ax.text(
+                position,
+                0.95,
+                f"{prefix}{position}",
+                ha="center",
+                va="top",
+                size="small",
+            )
         ax.set(xticks=[], yticks=[])
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
@@ -408,9 +421,9 @@ def _words(condition: Condition | str) -> str:
 
 def _flat(tests: tuple[Condition, None, None] | None, tree: dict[str, Any]) -> int:
     """Add nested splits to the lists that `draw_tests` takes; return the node."""
-    place, (test, *parts) = len(tree["tests"]), tests or ("",)
+    node, (test, *branches) = len(tree["tests"]), tests or ("",)
     for name, value in (("left", -1), ("right", -1), ("tests", _words(test))):
         tree[name].append(value)
-    for name, part in zip(("left", "right"), parts, strict=False):
-        tree[name][place] = _flat(part, tree)
-    return place
+    for name, branch in zip(("left", "right"), branches, strict=False):
+        tree[name][node] = _flat(branch, tree)
+    return node

@@ -132,7 +132,7 @@ class ConditionalImportanceDisplay(Display):
     pvalue_name: str = "adjusted p"
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data) -> Any:
+    def _from_inspector(cls, inspector: ConditionalImportanceTest, data: Data) -> Self:
         loss = "Brier score" if is_classifier(inspector) else "squared error"
         return cls(
             inspector.importances_,
@@ -186,7 +186,7 @@ class ConditionalImportanceDisplay(Display):
         self.legend_ = self._explain(canvas, table["selected"])
         return self
 
-    def _draw_bars(self, table: dict[str, Any], style: None) -> None:
+    def _draw_bars(self, table: dict[str, Any], style: dict[str, Any] | None) -> None:
         """Bars, intervals, marks and p-values."""
         ax, lengths, marked = self.ax_, table["importance"], table["selected"]
         name_rows(ax, table["feature"])
@@ -200,8 +200,12 @@ class ConditionalImportanceDisplay(Display):
         if "low" in table:
             ends += [table["low"], table["high"]]
             self.intervals_ = draw_spreads(ax, places, *ends[2:])
-        looks = {"facecolor": ink(ax), "edgecolor": paper(ax), **_MARK}
-        self.marks_ = draw_points(ax, lengths[marked], places[marked], **looks)
+        mark_style: dict[str, Any] = {
+            "facecolor": ink(ax),
+            "edgecolor": paper(ax),
+            **_MARK,
+        }
+        self.marks_ = draw_points(ax, lengths[marked], places[marked], **mark_style)
         texts, reach = list(map(p_text, table["pvalue"])), np.max(ends, axis=0)
         self.labels_ = label_ends(ax, reach, places, lengths, texts=texts, gap=8)
         n_left_out = len(self.feature_names) - len(lengths)
@@ -223,33 +227,48 @@ class ConditionalImportanceDisplay(Display):
             table |= {"low": low, "high": high}
         table |= {"pvalue": pvalues, "selected": pvalues < self.alpha}
         if scores is not None:
-            known = zip(_SCORES, scores.T, strict=True)
-            table |= {name: one for name, one in known if not np.isnan(one).all()}
+            named_scores = zip(_SCORES, scores.T, strict=True)
+            table |= {
+                name: values
+                for name, values in named_scores
+                if not np.isnan(values).all()
+            }
         table = {name: column[order] for name, column in table.items()}
         return {"feature": [str(self.feature_names[j]) for j in order], **table}
 
     def _checked(
-        self, name: str, shape: tuple[int, ...], **how: Any
+        self, name: str, shape: tuple[int, ...], **check_kwargs: Any
     ) -> NDArray[np.float64] | None:
-        values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
+        values, reference = (
+            getattr(self, name),
+            f"{len(self.feature_names)} feature names",
+        )
         if values is None:
             return None
-        return checked_numbers(values, name, [shape], of, **how)
+        return checked_numbers(values, name, [shape], reference, **check_kwargs)
 
     def _write_scores(self, scores: dict[Any, Any]) -> list[Any]:
         """Columns of numbers to the right of the axes, with headings."""
         if not has_side_room(self.ax_):
             return []
         written = []
-        heading = {"ha": "right", "va": "bottom", "xycoords": "axes fraction"}
-        number = {"ha": "right", "va": "center", "xycoords": ("axes fraction", "data")}
+        heading: dict[str, Any] = {
+            "ha": "right",
+            "va": "bottom",
+            "xycoords": "axes fraction",
+        }
+        number: dict[str, Any] = {
+            "ha": "right",
+            "va": "center",
+            "xycoords": ("axes fraction", "data"),
+        }
         for column, (name, values) in enumerate(scores.items(), start=1):
             right, text = _COLUMN * column, name.replace(" ", "\n")
             write_near(self.ax_, text, (1, 1), (right, 3), **heading)
             for row, score in enumerate(values, start=1):
                 text = "" if np.isnan(score) else number_beside(score, 1.0)
-                place = (1, len(values) - row), (right, 0)
-                written.append(write_near(self.ax_, text, *place, **number))
+                anchor_and_offset = (1, len(values) - row), (right, 0)
+                written.append(write_near(self.ax_, text, *anchor_and_offset, **number))
         return written
 
     def _explain(self, canvas: Canvas, marked: NDArray[np.bool_]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from sklearn_interpret.importance._permutation_test import PermutationTest
 from sklearn_interpret.importance._sage import SAGE
 
 if TYPE_CHECKING:
-    from sklearn_interpret.effects._base import BaseEffect
+    pass
 
 
 class ImportanceSources(FoldsMixin, Display):
@@ -46,7 +46,7 @@ class ImportanceSources(FoldsMixin, Display):
         y_test: ArrayLike | None = None,
         test_sample_weight: ArrayLike | None = None,
         score_name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """The display of a fitted inspector's importances.
 
         X_test : {array-like, sparse matrix, DataFrame} of shape (n_samples, \
@@ -62,7 +62,7 @@ default=None
             The score to show, of several; None shows the first.
         """
         test = Data(X_test, y_test, test_sample_weight)
-        if X_test is None and any(part is not None for part in test):
+        if X_test is None and any(array is not None for array in test):
             raise ValueError("y_test and test_sample_weight need X_test.")
         arrays = _arrays(inspector, score_name)
         if X_test is not None:
@@ -73,12 +73,12 @@ default=None
     @classmethod
     def _from_folds(
         cls,
-        inspectors: list[list[BaseEffect]],
+        inspectors: list[Any],
         data: Data,
         *,
         tests: Any = None,
         score_name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """The display of the mean importances.
 
         score_name : str, default=None
@@ -87,8 +87,8 @@ default=None
         folds = [_arrays(inspector, score_name) for inspector in inspectors]
         check_same_in_folds([fold["feature_names"] for fold in folds], "features")
         check_same_in_folds([fold["importance_name"] for fold in folds], "quantities")
-        kept = ("feature_names", "importance_name", "no_effect")
-        arrays = {name: folds[0][name] for name in kept}
+        shared = ("feature_names", "importance_name", "no_effect")
+        arrays = {name: folds[0][name] for name in shared}
         arrays["importances"] = _fold_means(folds)
         if tests is not None and isinstance(inspectors[0], PermutationImportance):
             repeated = map(cls._repeated, inspectors, tests)
@@ -119,10 +119,10 @@ def _arrays(inspector: Any, score_name: Any) -> Any:
     """Constructor arguments that hold what an inspector found."""
     results = getattr(inspector, "results_", {})
     if score_name is not None and score_name not in results:
-        known = ", ".join(map(repr, results)) or "none to choose from"
+        score_names = ", ".join(map(repr, results)) or "none to choose from"
         raise ValueError(
             f"score_name={score_name!r} is not a score of the "
-            f"{type(inspector).__name__}, which has {known}."
+            f"{type(inspector).__name__}, which has {score_names}."
         )
     importances = inspector.importances_
     if score_name is not None:
@@ -169,7 +169,9 @@ def _change(inspector: Any, score_name: Any) -> Any:
     metrics = resolve_metrics(
         inspector.scoring, inspector.estimator_, inspector.response_method
     )
-    metric = {one.name: one for one in metrics}.get(score_name, metrics[0])
+    metric = {metric_of_score.name: metric_of_score for metric_of_score in metrics}.get(
+        score_name, metrics[0]
+    )
     name = metric.name
     if inspector.scoring is None:
         name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, name)

@@ -31,8 +31,6 @@ from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostic
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
 if TYPE_CHECKING:
-    from sklearn_interpret._inspectors.results import ResultsMixin
-    from sklearn_interpret._plotting.displays import Display
     from sklearn_interpret._plotting.sources import Data
 
 
@@ -46,9 +44,7 @@ class InfluenceSources(ExplanationDisplay):
     _shows_rows = False
 
     @classmethod
-    def _from_inspector(
-        cls, inspector: ResultsMixin, data: Data, **choices: Any
-    ) -> Display:
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         if data.X is None:
             return cls(inspector._overall(), **choices)
         return cls(inspector.explain(data.X, data.y), **choices)
@@ -203,9 +199,13 @@ default=None
         removed = [order[:size] for order in orders for size in counts]
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
         scores = scores_without(training, removed, metric, test, n_jobs=n_jobs)
-        first, *others = scores.reshape(len(orders), -1)
+        first, *random_scores = scores.reshape(len(orders), -1)
         name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, metric.name)
-        removal = {"sizes": counts, "scores": first, "random_scores": np.array(others)}
+        removal = {
+            "sizes": counts,
+            "scores": first,
+            "random_scores": np.array(random_scores),
+        }
         removal["score_name"] = metric.name if scoring is not None else name
         return cls(removal=removal).plot(ax, line_kw=line_kw, band_kw=band_kw)
 
@@ -251,8 +251,8 @@ default=None
             self._draw_removal(line_kw, band_kw)
             return self
         order, values = self._ranked(max_entries)
-        kept = max(1, np.count_nonzero(values))  # zeros are the last
-        order, values = order[:kept], values[:kept]
+        n_drawn = max(1, np.count_nonzero(values))  # zeros are the last
+        order, values = order[:n_drawn], values[:n_drawn]
         ax = self._take(ax, (6.4, 0.4 + row_height(len(order))))
         self._draw_bars(order, values, bar_kw)
         return self
@@ -272,7 +272,10 @@ default=None
         return order, values[order]
 
     def _draw_bars(
-        self, order: NDArray[np.intp], values: NDArray[np.float64], style: None
+        self,
+        order: NDArray[np.intp],
+        values: NDArray[np.float64],
+        style: dict[str, Any] | None,
     ) -> None:
         ax, explanation = self.ax_, self.explanation
         texts = column_texts(values, signed=bool((values < 0).any()))
@@ -298,10 +301,12 @@ default=None
             for (j,) in resolve_features(self.features, names, max_order=1):
                 columns.append((names[j], rows.shown(j)))
         names = []
-        for place in order.tolist():
-            parts = [f"{name}={value_text(v[place], v)}" for name, v in columns]
-            own = " ".join(str(explanation.training_names[place]).split())
-            names.append(":\n".join(filter(None, [own, ", ".join(parts)])))
+        for position in order.tolist():
+            value_texts = [
+                f"{name}={value_text(v[position], v)}" for name, v in columns
+            ]
+            row_name = " ".join(str(explanation.training_names[position]).split())
+            names.append(":\n".join(filter(None, [row_name, ", ".join(value_texts)])))
         return names
 
     def _draw_removal(self, line_style: Any, band_style: Any) -> None:
@@ -340,26 +345,26 @@ default=None
         """
         if self.removal is not None:
             sizes = np.asarray(self.removal["sizes"])
-            parts = [{"size": sizes, "score": self.removal["scores"]}]
+            blocks = [{"size": sizes, "score": self.removal["scores"]}]
             for draw, scores in enumerate(self.removal["random_scores"]):
-                parts.append({"size": sizes, "score": scores, "draw": draw})
-            return self._frame(*parts, integer_column="draw")
+                blocks.append({"size": sizes, "score": scores, "draw": draw})
+            return self._frame(*blocks, integer_column="draw")
         assert self.explanation is not None  # without a removal
         order, values = self._ranked(None)
-        names = [self.explanation.training_names[place] for place in order]
+        names = [self.explanation.training_names[position] for position in order]
         return self._frame({"training_row": names, "value": values})
 
 
 def _check_removal(rows: Any, y: Any, influence: Any, sizes: Any) -> Any:
     """Influence (n,) and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
-    shapes, of = [(rows.n_rows,)], f"{rows.n_rows} training rows"
-    influence = checked_numbers(influence, "influence", shapes, of)
+    shapes, reference = [(rows.n_rows,)], f"{rows.n_rows} training rows"
+    influence = checked_numbers(influence, "influence", shapes, reference)
     if sizes is None:
         sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
     sizes = np.unique(sizes)
-    whole = sizes.dtype.kind in "iu" and sizes.size
-    if not whole or sizes[0] < 0 or sizes[-1] >= rows.n_rows:
+    are_integers = sizes.dtype.kind in "iu" and sizes.size
+    if not are_integers or sizes[0] < 0 or sizes[-1] >= rows.n_rows:
         raise ValueError(
             f"sizes={sizes.tolist()!r} must be whole numbers from 0 to "
             f"{rows.n_rows - 1}."

@@ -38,14 +38,14 @@ def choose(
     max_edges: int | None,
 ) -> Chosen:
     """The features with the strongest edges, and the strongest edges of these."""
-    p = len(adjacency)
+    n_features = len(adjacency)
     pairs = np.argwhere(np.triu(np.nan_to_num(adjacency) > 0, 1))
     strengths = adjacency[tuple(pairs.T)]
     order = np.argsort(strengths, kind="stable")
     pairs, strengths, n_pairs = pairs[order], strengths[order], len(pairs)
-    strongest = np.zeros(p)
+    strongest = np.zeros(n_features)
     np.maximum.at(strongest, pairs.ravel(), np.repeat(strengths, 2))
-    second = np.zeros(p) if main_effects is None else main_effects
+    second = np.zeros(n_features) if main_effects is None else main_effects
     ranks = np.lexsort((-second, -strongest))
     players = np.sort(ranks[:max_entries])
     both = np.isin(pairs, players).all(axis=1)
@@ -56,7 +56,7 @@ def choose(
         players,
         np.searchsorted(players, pairs),
         strengths,
-        (n_pairs - len(pairs), p - len(players)),
+        (n_pairs - len(pairs), n_features - len(players)),
     )
 
 
@@ -163,8 +163,8 @@ def _fitting_size(radius: float, n: int) -> Any:
 
 def _shortened(names: list[str], half: float) -> list[str]:
     """Names shortened to about half of the way from the middle to the edge."""
-    most = int(np.clip(0.48 * half / CHARACTER, SHORTEST, LONGEST))
-    return shorten_all(names, most)
+    max_length = int(np.clip(0.48 * half / CHARACTER, SHORTEST, LONGEST))
+    return shorten_all(names, max_length)
 
 
 def _radius(
@@ -189,9 +189,9 @@ def _radius(
     else:
         beside = lengths * across + line / 2
         over = lengths * np.abs(np.sin(angles)) + line / 2
-    left = half - MARGIN - gap
+    available = half - MARGIN - gap
     with np.errstate(divide="ignore"):
-        wide, high = (left[0] - beside) / across, (left[1] - over) / up
+        wide, high = (available[0] - beside) / across, (available[1] - over) / up
     return float(np.clip(min(wide.min(), high.min()), half.min() / 4, half.max()))
 
 

@@ -43,9 +43,9 @@ def variances_and_shares(
 
     The last of each is that of the remainder.
     """
-    parts = np.column_stack([explanation.values, explanation.remainder])
-    whole = explanation.predictions[:, None]
-    variances = parts.var(axis=0)
-    of_sums = (parts + whole).var(axis=0)
-    spread = whole.var(axis=0), whole.mean(axis=0)
+    components = np.column_stack([explanation.values, explanation.remainder])
+    predictions = explanation.predictions[:, None]
+    variances = components.var(axis=0)
+    of_sums = (components + predictions).var(axis=0)
+    spread = predictions.var(axis=0), predictions.mean(axis=0)
     return variances, shares_of_variance(variances, of_sums, *spread)

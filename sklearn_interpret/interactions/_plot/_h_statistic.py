@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.effects._base import BaseEffect
 
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
@@ -147,12 +146,12 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
     @classmethod
     def _from_inspector(
         cls,
-        inspector: Any,
+        inspector: HStatistic | PartialDependenceInteraction,
         data: Data,
         *,
         target: Any = None,
         unnormalized: bool = False,
-    ) -> Any:
+    ) -> Self:
         """The display of a fitted inspector's pairs.
 
         unnormalized : bool, default=False
@@ -165,12 +164,12 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
     @classmethod
     def _from_folds(
         cls,
-        inspectors: list[list[BaseEffect]],
+        inspectors: list[Any],
         data: Data,
         *,
         target: Any = None,
         unnormalized: bool = False,
-    ) -> Any:
+    ) -> Self:
         """The display of the mean over folds.
 
         unnormalized : bool, default=False
@@ -242,8 +241,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     def _arrays(self) -> dict[str, Any]:
         """The four arrays by name, checked against the names of the features."""
-        p = len(self.feature_names)
-        shapes = {"pairwise": (p, p), "overall": (p,)}
+        n_features = len(self.feature_names)
+        shapes = {"pairwise": (n_features, n_features), "overall": (n_features,)}
         shapes |= {f"{name}_std": shape for name, shape in shapes.items()}
         arrays = {
             name: checked_strengths(getattr(self, name), shape, name)
@@ -266,15 +265,19 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             groups.append(group)
         pairs = known_pairs(arrays["pairwise"])
         if len(pairs):
-            place, spreads = tuple(pairs.T), arrays["pairwise_std"]
-            spreads = None if spreads is None else spreads[place]
+            indices, spreads = tuple(pairs.T), arrays["pairwise_std"]
+            spreads = None if spreads is None else spreads[indices]
             pairs = [(names[first], names[second]) for first, second in pairs]
-            values = arrays["pairwise"][place]
+            values = arrays["pairwise"][indices]
             groups.append(make_group("pairs", pairs, values, spreads, max_entries))
         return groups
 
     def _plot_bars(
-        self, ax: Axes, arrays: dict[str, Any], max_entries: int, style: None
+        self,
+        ax: Axes,
+        arrays: dict[str, Any],
+        max_entries: int,
+        style: dict[str, Any] | None,
     ) -> None:
         groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
@@ -283,8 +286,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         ax = self._take(ax, (width, row_height(n_lines)))
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
-            self._draw_group(group, at, colour, style)
-            for group, at, colour in zip(groups, places, palette, strict=True)
+            self._draw_group(group, positions, colour, style)
+            for group, positions, colour in zip(groups, places, palette, strict=True)
         ]
         longest = np.concatenate(ends).max()
         ax.set_xlim(0, longest * (1 + ROOM) if longest > 0 else 1.0)
@@ -299,10 +302,14 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _draw_group(
-        self, group: Group, at: NDArray[np.float64], colour: str, style: None
+        self,
+        group: Group,
+        positions: NDArray[np.float64],
+        colour: str,
+        style: dict[str, Any] | None,
     ) -> NDArray[np.float64]:
         """Bars of a group with their spread and numbers; how far they reach."""
-        bars = draw_bars(self.ax_, at, group.values, colour, style, height=0.74)
+        bars = draw_bars(self.ax_, positions, group.values, colour, style, height=0.74)
         if group.n_others:
             bars.patches[-1].set_alpha(0.45)
         self.bars_.append(bars)
@@ -310,25 +317,27 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         if group.is_spread:
             low, high = group.values - group.spreads, group.values + group.spreads
             low = np.maximum(low, 0)
-            self.spreads_.append(draw_spreads(self.ax_, at, low, high))
+            self.spreads_.append(draw_spreads(self.ax_, positions, low, high))
             ends = np.fmax(ends, high)
-        self.labels_ += label_ends(self.ax_, ends, at, group.values)
+        self.labels_ += label_ends(self.ax_, ends, positions, group.values)
         return ends
 
-    def _plot_table(self, ax: Axes, arrays: Any, max_entries: int, style: None) -> None:
+    def _plot_table(
+        self, ax: Axes, arrays: Any, max_entries: int, style: dict[str, Any] | None
+    ) -> None:
         table = arrays["pairwise"]
         if not len(known_pairs(table)):
             raise ValueError("There is no pair of features: nothing to draw.")
         np.fill_diagonal(table, np.nan)
-        known = np.nan_to_num(table)
-        order = np.lexsort((-known.sum(axis=1), -known.max(axis=1)))
+        strengths = np.nan_to_num(table)
+        order = np.lexsort((-strengths.sum(axis=1), -strengths.max(axis=1)))
         order = order if max_entries is None else order[: max(max_entries, 2)]
         lines = literal_lines(self._label()).split("\n")
         # Without the part in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
         ax = self._take(ax, table_size(len(order)))
-        drawn = draw_table(ax, table, self.feature_names, order, name, style)
-        self.heatmap_, self.colorbar_, self.labels_ = drawn
+        artists = draw_table(ax, table, self.feature_names, order, name, style)
+        self.heatmap_, self.colorbar_, self.labels_ = artists
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features and pairs on lines of their own.
@@ -372,14 +381,16 @@ def make_group(
     max_entries: int | None,
 ) -> Group:
     """The strongest of them, and one line for the mean of the others."""
-    shown, rest = ranked(values, max_entries)
-    names = [names[place] for place in shown]
+    selected, remaining = ranked(values, max_entries)
+    names = [names[position] for position in selected]
     spreads = np.full(len(values), np.nan) if spreads is None else spreads
-    spreads = spreads[shown]
-    if len(rest):
-        names.append((f"mean of {len(rest)} others",))
+    spreads = spreads[selected]
+    if len(remaining):
+        names.append((f"mean of {len(remaining)} others",))
         spreads = np.append(spreads, np.nan)
-    return Group(title, names, with_others(values, shown, rest), spreads, len(rest))
+    return Group(
+        title, names, with_others(values, selected, remaining), spreads, len(remaining)
+    )
 
 
 def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:

@@ -87,7 +87,10 @@ class ShapleyDisplay(ExplanationDisplay):
         values = explanation.values[:, order]
         reader = FeatureReader(explanation if data is None else data)
         names = np.array(explanation.feature_names, dtype=object)[order]
-        columns = {name: np.asarray(each)[:, None] for name, each in rows.items()}
+        columns = {
+            name: np.asarray(values_by_row)[:, None]
+            for name, values_by_row in rows.items()
+        }
         feature = {"feature": names}
         columns = {**feature, **columns} if by_feature else {**columns, **feature}
         if reader.has_data:
@@ -107,9 +110,9 @@ class ShapleyDisplay(ExplanationDisplay):
         return np.array([row_position(self.row, n_rows)])
 
 
-def add_colour_bar(ax: Axes, shown: Any, label: str, **looks: Any) -> Any:
+def add_colour_bar(ax: Axes, mappable: Any, label: str, **bar_kwargs: Any) -> Any:
     """A narrow colour bar next to an axes."""
-    bar = ax.figure.colorbar(shown, ax=ax, pad=0.02, **{"aspect": 30, **looks})
+    bar = ax.figure.colorbar(mappable, ax=ax, pad=0.02, **{"aspect": 30, **bar_kwargs})
     bar.outline.set_visible(False)
     bar.set_label(literal(label))
     return bar
@@ -123,9 +126,9 @@ def checked(explanation: Explanation) -> Explanation:
             "alone become one by Explanation(values, base_values)."
         )
     n_rows, n_features = explanation.values.shape[:2]
-    for count, what in ((n_rows, "rows"), (n_features, "features")):
+    for count, kind in ((n_rows, "rows"), (n_features, "features")):
         if not count:
-            raise ValueError(f"The explanation has no {what}: nothing to draw.")
+            raise ValueError(f"The explanation has no {kind}: nothing to draw.")
     for name in ("values", "base_values", "predictions"):
         array = getattr(explanation, name)
         if array is None or np.isfinite(array).all():
@@ -147,8 +150,8 @@ def strongest(
     the sum of the others, where there are more than `max_entries`.
     """
     values = explanation.values
-    shown, others = ranked(np.abs(values).mean(axis=0), max_entries)
-    names = [explanation.feature_names[j] for j in shown]
-    if len(others):
-        names.append(f"sum of {others_text(len(others), explanation.columns)}")
-    return shown, with_others(values.T, shown, others, np.sum).T, names
+    selected, remaining = ranked(np.abs(values).mean(axis=0), max_entries)
+    names = [explanation.feature_names[j] for j in selected]
+    if len(remaining):
+        names.append(f"sum of {others_text(len(remaining), explanation.columns)}")
+    return selected, with_others(values.T, selected, remaining, np.sum).T, names

@@ -155,7 +155,7 @@ default="auto"
         feature: int | str | tuple[int | str, int | str] | None = None,
         interaction_values: ArrayLike | None = None,
         **choices: Any,
-    ) -> Any:
+    ) -> Self:
         """The display of a feature.
 
         feature : int, str or pair of these, default=None
@@ -163,8 +163,10 @@ default="auto"
         """
         if feature is None:
             raise TypeError(f"{cls.__name__} draws one feature: pass feature=.")
-        able = _is_pair(feature) and hasattr(inspector, "interaction_values")
-        if able and interaction_values is None:
+        has_interactions = _is_pair(feature) and hasattr(
+            inspector, "interaction_values"
+        )
+        if has_interactions and interaction_values is None:
             interaction_values = inspector.interaction_values(data.X)
         choices |= {"feature": feature, "interaction_values": interaction_values}
         return super()._from_inspector(inspector, data, **choices)
@@ -199,29 +201,29 @@ default="auto"
             The display.
         """
         explanation, reader, feature = self._read()
-        own = self._own_values(reader, feature)
-        attributions, what = self._drawn(explanation, feature)
-        companion = self._companion(explanation, reader, feature, own)
+        x_values = self._x_values(reader, feature)
+        attributions, quantity = self._drawn(explanation, feature)
+        companion = self._companion(explanation, reader, feature, x_values)
         self.color_feature_ = None if companion is None else companion.name
         ax = self._take(ax, (6.4, 4.4))
         ax.axhline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
-        x, self.missing_area_ = _places(ax, own)
+        x, self.missing_area_ = _places(ax, x_values)
         self._draw_points(ax, x, attributions, companion, point_kw or {}, colorbar)
         ax.margins(y=0.08)
         self.histogram_ = None
         if histogram:
             low, high = ax.get_ylim()
             ax.set_ylim(low - 1.1 * HISTOGRAM_HEIGHT * (high - low), high)
-            self.histogram_ = _draw_data(ax, own, histogram_kw)
+            self.histogram_ = _draw_data(ax, x_values, histogram_kw)
         plain_number_ticks(ax, "y")
         name = explanation.feature_names[feature]
-        if not _is_pair(self.feature) and own.name != name:
-            what += f" of {shorten(name, 24)}"
-        label = wrapped(date_label(own.name, own.date_dtype))
-        if own.levels is not None:
+        if not _is_pair(self.feature) and x_values.name != name:
+            quantity += f" of {shorten(name, 24)}"
+        label = wrapped(date_label(x_values.name, x_values.date_dtype))
+        if x_values.levels is not None:
             label += "\n(points are spread sideways within a level)"
         ax.set_xlabel(literal(label))
-        ax.set_ylabel(literal(f"{shorten(self._response(), 44)}\n({what})"))
+        ax.set_ylabel(literal(f"{shorten(self._response(), 44)}\n({quantity})"))
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
@@ -251,76 +253,79 @@ default="auto"
             )
         second = self._second(FeatureReader(explanation))
         names = [shorten(explanation.feature_names[j], 16) for j in (feature, second)]
-        what = f"half the interaction value of\n{' and '.join(names)}"
+        quantity = f"half the interaction value of\n{' and '.join(names)}"
         if second == feature:
-            what = f"main effect of {names[0]}"
-        return self._interactions(explanation)[:, feature, second], what
+            quantity = f"main effect of {names[0]}"
+        return self._interactions(explanation)[:, feature, second], quantity
 
     def _second(self, reader: FeatureReader) -> Any:
         """Position of the second feature of a pair."""
         return reader.position(self.feature[1], "feature")
 
-    def _own_values(self, reader: FeatureReader, feature: int) -> FeatureValues:
+    def _x_values(self, reader: FeatureReader, feature: int) -> FeatureValues:
         """Values along the axis."""
         if self.along is not None:
             return reader.member_values(feature, self.along, "along")
-        own = reader.feature_values(feature)
-        if own is not None:
-            return own
-        own = reader.joint_values(feature)
-        if len(own.levels) > MAX_JOINT_LEVELS:
+        x_values = reader.feature_values(feature)
+        if x_values is not None:
+            return x_values
+        x_values = reader.joint_values(feature)
+        if len(x_values.levels) > MAX_JOINT_LEVELS:
             raise ValueError(
-                f"The feature {own.name!r} is a group with {len(own.levels)} joint "
-                "values: choose by along= which of its columns stands along the axis, "
-                f"out of {', '.join(map(repr, reader.members(feature)))}."
+                f"The feature {x_values.name!r} is a group with "
+                f"{len(x_values.levels)} joint values: choose by along= which of its "
+                "columns stands along the axis, out of "
+                f"{', '.join(map(repr, reader.members(feature)))}."
             )
-        return own
+        return x_values
 
     def _companion(
         self,
         explanation: Explanation,
         reader: FeatureReader,
         feature: int,
-        own: FeatureValues,
+        x_values: FeatureValues,
     ) -> Any:
         """Values of the feature that colours the points, or None."""
         if self.color_by is None:
             return None
         if not (isinstance(self.color_by, str) and self.color_by == "auto"):
-            place = reader.position(self.color_by, "color_by")
-            return reader.any_values(place)
+            position = reader.position(self.color_by, "color_by")
+            return reader.any_values(position)
         if _is_pair(self.feature):
             second = self._second(reader)
             return None if second == feature else reader.any_values(second)
-        others = [
+        candidates = [
             j
             for j in range(len(explanation.feature_names))
             if j != feature and not reader.is_group(j)
         ]
-        if not others:
+        if not candidates:
             return None
         if self.interaction_values is not None:
-            interactions = self._interactions(explanation)[:, feature, others]
+            interactions = self._interactions(explanation)[:, feature, candidates]
             strengths = np.abs(interactions).mean(axis=0)
             least = 1e-9 * np.abs(explanation.values[:, feature]).mean()
         else:
-            some = _evenly(len(explanation), MAX_ROWS)
+            rows = _evenly(len(explanation), MAX_ROWS)
             strengths = residual_strengths(
-                explanation.values[some, feature],
-                own.numbers[some],
-                [reader.feature_values(j).numbers[some] for j in others],
+                explanation.values[rows, feature],
+                x_values.numbers[rows],
+                [reader.feature_values(j).numbers[rows] for j in candidates],
             )
             least = 0.0
         best = int(np.argmax(strengths))
-        return reader.feature_values(others[best]) if strengths[best] > least else None
+        return (
+            reader.feature_values(candidates[best]) if strengths[best] > least else None
+        )
 
     def _interactions(self, explanation: Any) -> Any:
         """Interaction values (n_rows, n_features, n_features) of the output."""
         n_rows, p = explanation.values.shape
         names = self.explanation.output_names
         shapes = [(n_rows, p, p, len(names)), (n_rows, p, p)][: 1 + (len(names) == 1)]
-        given, of = self.interaction_values, "this explanation"
-        array = checked_numbers(given, "interaction_values", shapes, of)
+        values, reference = self.interaction_values, "this explanation"
+        array = checked_numbers(values, "interaction_values", shapes, reference)
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
         return array
@@ -331,7 +336,7 @@ default="auto"
         x: NDArray[np.float64],
         y: NDArray[np.float64],
         companion: None,
-        style: dict[Any, Any],
+        style: dict[str, Any],
         explained: bool,
     ) -> None:
         """Points coloured by a scale of numbers, by levels, or in one colour."""
@@ -344,13 +349,13 @@ default="auto"
             handles, labels = self._draw_levels(ax, x, y, companion, style, area)
             if explained:
                 title = literal(shorten(companion.name, SIDE_WIDTH))
-                looks = {"title": title, "scatterpoints": 1, "markerscale": 1.6}
-                self.legend_ = side_legend(ax, handles, labels, **looks)
+                draw_kwargs = {"title": title, "scatterpoints": 1, "markerscale": 1.6}
+                self.legend_ = side_legend(ax, handles, labels, **draw_kwargs)
         else:
             numbers = companion.numbers
             limits = colour_limits(np.array(clipped_range(numbers)), False)
-            looks = {"area": area, "limits": limits}
-            points, grey = draw_shaded_points(ax, x, y, numbers, style, **looks)
+            draw_kwargs = {"area": area, "limits": limits}
+            points, grey = draw_shaded_points(ax, x, y, numbers, style, **draw_kwargs)
             self.points_, self.grey_points_ = [points][: points is not None], grey
             if explained and points is not None and points.get_array() is not None:
                 self.colorbar_ = _add_bar(ax, points, companion)
@@ -361,7 +366,7 @@ default="auto"
         x: NDArray[np.float64],
         y: Any,
         companion: None,
-        style: None,
+        style: dict[str, Any] | None,
         area: float,
     ) -> Any:
         """One colour for each level, grey for the rarest; handles and their labels."""
@@ -380,15 +385,15 @@ default="auto"
                 points = _draw_plain(ax, x[mask], y[mask], colour, style, area)
                 self.points_.append(points)
                 labels.append(texts[level])
-        left = ~np.isin(numbers, named)
-        if not left.any():
+        unnamed = ~np.isin(numbers, named)
+        if not unnamed.any():
             return self.points_, labels
-        grey = _draw_plain(ax, x[left], y[left], NEUTRAL_COLOUR, style, area)
+        grey = _draw_plain(ax, x[unnamed], y[unnamed], NEUTRAL_COLOUR, style, area)
         self.grey_points_ = grey
         n_others = len(texts) - len(named)
-        rest = [f"{n_others} others"] * (n_others > 0)
-        rest += ["missing"] * (not companion.is_observed.all())
-        return [*self.points_, grey], [*labels, ", ".join(rest)]
+        grey_texts = [f"{n_others} others"] * (n_others > 0)
+        grey_texts += ["missing"] * (not companion.is_observed.all())
+        return [*self.points_, grey], [*labels, ", ".join(grey_texts)]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.
@@ -402,10 +407,10 @@ default="auto"
             colours the points) where there is one.
         """
         explanation, reader, feature = self._read()
-        own = self._own_values(reader, feature)
+        x_values = self._x_values(reader, feature)
         number = "interaction_value" if _is_pair(self.feature) else self._column
-        columns = {"x": own.cells(), number: self._drawn(explanation, feature)[0]}
-        companion = self._companion(explanation, reader, feature, own)
+        columns = {"x": x_values.cells(), number: self._drawn(explanation, feature)[0]}
+        companion = self._companion(explanation, reader, feature, x_values)
         if companion is not None:
             columns["color"] = companion.cells()
         return self._frame(columns)
@@ -422,37 +427,37 @@ def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:
     return np.linspace(0, n_rows - 1, most).round().astype(np.intp)
 
 
-def _places(ax: Axes, own: FeatureValues) -> tuple[NDArray[np.float64], None]:
+def _places(ax: Axes, x_values: FeatureValues) -> tuple[NDArray[np.float64], None]:
     """Positions of the rows along the axis; missing values have a strip at its end."""
-    known, texts = own.is_observed, own.levels and own.level_texts
+    observed, texts = x_values.is_observed, x_values.levels and x_values.level_texts
     if texts is not None:
-        x = jittered(np.where(known, own.numbers, len(texts)), seed=0)
+        x = jittered(np.where(observed, x_values.numbers, len(texts)), seed=0)
         strip = None
-        if not known.all():
+        if not observed.all():
             texts = [*texts, "missing"]
             strip = _strip(ax, len(texts) - 1.5, len(texts) - 0.5)
         ax.set_xlim(-0.6, len(texts) - 0.4)
         label_levels(ax, texts, share=0.85)
         return x, strip
     low, high = 0.0, 0.0
-    if known.any():
-        low, high = own.numbers[known].min(), own.numbers[known].max()
+    if observed.any():
+        low, high = x_values.numbers[observed].min(), x_values.numbers[observed].max()
     span = (high - low) or max(abs(low), 1.0) * 0.1
     ax.set_xlim(low - 0.04 * span, high + 0.04 * span)
     plain_number_ticks(ax)
-    date_ticks(ax, own.date_dtype)
-    if known.all():
-        return own.numbers, None
+    date_ticks(ax, x_values.date_dtype)
+    if observed.all():
+        return x_values.numbers, None
     ticks = [tick for tick in ax.get_xticks() if low <= tick <= high + 0.04 * span]
-    ax.set_xticks(ticks if known.any() else [])
+    ax.set_xticks(ticks if observed.any() else [])
     left, right = high + 0.06 * span, high + 0.18 * span
     ax.set_xlim(low - 0.04 * span, right)
     middle = (left + right) / 2
-    looks = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
-    looks["xycoords"] = ax.get_xaxis_transform()
-    write_near(ax, "missing", (middle, -0.02), **looks)
-    x = own.numbers.copy()
-    x[~known] = middle + jittered(np.zeros((~known).sum()), seed=0) * 0.12 * span
+    text_style: dict[str, Any] = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
+    text_style["xycoords"] = ax.get_xaxis_transform()
+    write_near(ax, "missing", (middle, -0.02), **text_style)
+    x = x_values.numbers.copy()
+    x[~observed] = middle + jittered(np.zeros((~observed).sum()), seed=0) * 0.12 * span
     return x, _strip(ax, left, right)
 
 
@@ -460,12 +465,14 @@ def _strip(ax: Axes, left: Any, right: Any) -> Any:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
-def _draw_data(ax: Axes, own: FeatureValues, style: None) -> Any:
+def _draw_data(ax: Axes, x_values: FeatureValues, style: dict[str, Any] | None) -> Any:
     """The distribution of the data, at the bottom."""
-    if own.levels is None:
-        return draw_histogram(ax, own.numbers[own.is_observed], style)
-    n_places = len(own.levels) + (not own.is_observed.all())
-    codes = np.where(own.is_observed, own.numbers, len(own.levels)).astype(np.intp)
+    if x_values.levels is None:
+        return draw_histogram(ax, x_values.numbers[x_values.is_observed], style)
+    n_places = len(x_values.levels) + (not x_values.is_observed.all())
+    codes = np.where(
+        x_values.is_observed, x_values.numbers, len(x_values.levels)
+    ).astype(np.intp)
     counts = np.bincount(codes, minlength=n_places)
     return draw_shares(ax, counts / max(len(codes), 1), style)
 
@@ -474,14 +481,14 @@ def _add_bar(ax: Axes, points: Any, companion: None) -> Any:
     """A colour bar, with points where numbers are beyond its ends."""
     from matplotlib.ticker import MaxNLocator
 
-    known, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
-    beyond = (known.min() < low) + 2 * (known.max() > high)
-    whole = bool(np.all(known == np.round(known)))
-    looks = {"extend": ("neither", "min", "max", "both")[beyond]}
-    looks["ticks"] = MaxNLocator(nbins=6, integer=whole)
+    numbers, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
+    beyond = (numbers.min() < low) + 2 * (numbers.max() > high)
+    are_integers = bool(np.all(numbers == np.round(numbers)))
+    bar_kwargs = {"extend": ("neither", "min", "max", "both")[beyond]}
+    bar_kwargs["ticks"] = MaxNLocator(nbins=6, integer=are_integers)
     note = "" if companion.is_observed.all() else "\n(grey: missing)"
     name = date_label(shorten(companion.name), companion.date_dtype)
-    bar = add_colour_bar(ax, points, name + note, **looks)
+    bar = add_colour_bar(ax, points, name + note, **bar_kwargs)
     date_ticks(bar.ax, companion.date_dtype, "y")
     bar.solids.set_alpha(1)
     return bar
@@ -492,7 +499,7 @@ def _draw_plain(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     colour: str,
-    style: dict[Any, Any],
+    style: dict[str, Any],
     area: float,
 ) -> Any:
     """Points in one colour."""

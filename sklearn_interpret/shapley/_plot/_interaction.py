@@ -97,7 +97,7 @@ class ShapleyInteractionDisplay(Display):
     _check_request = ShapleyDisplay._check_request
 
     @classmethod
-    def _from_inspector(cls, inspector: Any, data: Data, *, target: Any = None) -> Any:
+    def _from_inspector(cls, inspector: Any, data: Data, *, target: Any = None) -> Self:
         if not hasattr(inspector, "interaction_values"):
             raise TypeError(
                 f"{type(inspector).__name__} has found an algorithm without "
@@ -107,8 +107,8 @@ class ShapleyInteractionDisplay(Display):
         names, outputs = inspector.player_names_, inspector.output_names_
         output, p = output_position(outputs, target), len(names)
         total = np.zeros((p, p, len(outputs)))
-        for part in slices(rows.n_rows, rows_in_memory(total.nbytes)):
-            values = inspector.interaction_values(rows.part(part).native)
+        for rows_slice in slices(rows.n_rows, rows_in_memory(total.nbytes)):
+            values = inspector.interaction_values(rows.part(rows_slice).native)
             total += np.abs(values).reshape(-1, *total.shape).sum(axis=0)
         return cls(
             total[..., output] / rows.n_rows,
@@ -149,16 +149,18 @@ class ShapleyInteractionDisplay(Display):
         table = self._checked()
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
         ax = self._take(ax, table_size(len(order)))
-        shown = table[np.ix_(order, order)]
-        pairs = shown[np.triu_indices(len(order), 1)].max(initial=0.0)
+        strengths = table[np.ix_(order, order)]
+        pairs = strengths[np.triu_indices(len(order), 1)].max(initial=0.0)
         response = shorten(self._response_label(self.output_names, 0), 44)
         label = literal(f"{response}\n(mean |interaction value|)")
         style = heatmap_kw or {}
-        if 0 < pairs < shown.max():
+        if 0 < pairs < strengths.max():
             style = {"cmap": _map_of_pairs(), **style}
-        looks = {"notes": NOTES, "highest": pairs or None}
-        drawn = draw_table(ax, table, self.feature_names, order, label, style, **looks)
-        self.heatmap_, self.colorbar_, self.labels_ = drawn
+        table_kwargs: dict[str, Any] = {"notes": NOTES, "highest": pairs or None}
+        artists = draw_table(
+            ax, table, self.feature_names, order, label, style, **table_kwargs
+        )
+        self.heatmap_, self.colorbar_, self.labels_ = artists
         return self
 
     def _checked(self) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HOW = {
+ORDER_TEXTS = {
     "similarity": "by the similarity of their {}s",
     "prediction": "by the prediction",
     "input": "as they were given",
@@ -44,7 +44,7 @@ class OrderedRowsDisplay(ShapleyDisplay):
 
     def _row_order(self, explanation: Explanation) -> NDArray[np.intp]:
         """Positions of the rows from the left."""
-        if isinstance(self.order, str) and self.order in HOW:
+        if isinstance(self.order, str) and self.order in ORDER_TEXTS:
             if self.order == "input":
                 return np.arange(len(explanation))
             if self.order == "prediction":
@@ -69,10 +69,10 @@ class OrderedRowsDisplay(ShapleyDisplay):
 
     def _name_order(self, ax: Axes, explanation: Explanation) -> None:
         """Label the x axis by the rows and their order."""
-        if isinstance(self.order, str) and self.order in HOW:
+        if isinstance(self.order, str) and self.order in ORDER_TEXTS:
             texts = map(str, self._named_rows()[self.row_order_])
-            how = HOW[self.order].format(explanation.value_name)
-            ax.set_xlabel(literal(f"Row, {how}"))
+            description = ORDER_TEXTS[self.order].format(explanation.value_name)
+            ax.set_xlabel(literal(f"Row, {description}"))
         else:
             along = self._along(explanation)
             texts = along.texts()[self.row_order_]
@@ -105,11 +105,11 @@ class OrderedRowsDisplay(ShapleyDisplay):
         return self._long_table(ordered, columns)
 
 
-def draw_steps(ax: Axes, values: NDArray[np.float64], **looks: Any) -> Any:
+def draw_steps(ax: Axes, values: NDArray[np.float64], **line_style: Any) -> Any:
     """A line that is level along each row."""
     edges = np.arange(len(values) + 1) - 0.5
     closed = np.append(values, values[-1:])
-    return ax.plot(edges, closed, drawstyle="steps-post", **looks)[0]
+    return ax.plot(edges, closed, drawstyle="steps-post", **line_style)[0]
 
 
 def label_rows(ax: Axes, texts: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,6 @@ from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 from sklearn_interpret.surrogates._inside import inside, leaves_of, of_output
 
 if TYPE_CHECKING:
-    from sklearn_interpret._inspectors.results import ResultsMixin
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.surrogates._inside import Leaf
 
@@ -62,17 +61,19 @@ class SurrogateArrays(Display):
 
     @classmethod
     def _from_inspector(
-        cls, inspector: ResultsMixin, data: Data, **choices: Any
-    ) -> Display:
+        cls, inspector: GlobalSurrogate, data: Data, **choices: Any
+    ) -> Self:
         return cls(**{**surrogate_arrays(inspector, data), **choices})
 
     def _table(self, name: str) -> NDArray[np.float64]:
         """One of the arrays as (n, k), checked, or None."""
-        given, n = getattr(self, name), len(np.asarray(self.responses))
-        if given is None:
+        array, n_rows = getattr(self, name), len(np.asarray(self.responses))
+        if array is None:
             return None
-        shapes, of = [(n,), (n, None)], "the rows of responses"
-        return checked_numbers(given, name, shapes, of, finite=False).reshape(n, -1)
+        shapes, reference = [(n_rows,), (n_rows, None)], "the rows of responses"
+        return checked_numbers(array, name, shapes, reference, finite=False).reshape(
+            n_rows, -1
+        )
 
     def _responses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Responses of model and surrogate, (n, k) each; the second may be None."""
@@ -106,10 +107,10 @@ class SurrogateArrays(Display):
         if self.target is not None:
             return [output_position(names, self.target)]
         if len(names) > MOST_OUTPUTS:
-            shown = ", ".join(map(repr, names[:MOST_OUTPUTS]))
+            first_names = ", ".join(map(repr, names[:MOST_OUTPUTS]))
             raise ValueError(
                 f"There are {len(names)} outputs, too many for one figure: choose one "
-                f"by target=, out of {shown}, ..."
+                f"by target=, out of {first_names}, ..."
             )
         return list(range(len(names)))
 

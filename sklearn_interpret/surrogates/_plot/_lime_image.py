@@ -139,25 +139,25 @@ class LimeImageDisplay(LocalDisplay):
             The display.
         """
         row, outputs = self._position(), self._outputs()
-        shown = self.explanation[row]
+        explanation = self.explanation[row]
         n_cols = _room(ax) if n_cols is None else n_cols
         canvas = self._take_grid(ax, 1 + len(outputs), n_cols, None)
         self.axes_ = canvas.axes
-        first, *others = canvas.main
-        image = drawable(shown.images[0])
+        first, *label_panels = canvas.main
+        image = drawable(explanation.images[0])
         self.image_ = draw_image(first, image)
         size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
         first.set_title(literal(self._row_label or "image"), fontsize=size)
-        values = _by_output(shown.values)[0]
+        values = _by_output(explanation.values)[0]
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
         self.overlays_: list[Any] = []
         self.outlines_: list[Any] = []
-        for panel, output in zip(others, outputs, strict=True):
-            self._draw_label(panel, image, shown, output, limits)
+        for panel, output in zip(label_panels, outputs, strict=True):
+            self._draw_label(panel, image, explanation, output, limits)
             chosen = self._weights(row, output).features[:max_entries]
-            lines = _outlines(shown.segments[0], chosen)
+            lines = _outlines(explanation.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
-            panel.set_title(self._label_title(shown, output), fontsize=size)
+            panel.set_title(self._label_title(explanation, output), fontsize=size)
         self.colour_bar_ = self._draw_bar(canvas, limits)
         return self
 
@@ -201,21 +201,21 @@ class LimeImageDisplay(LocalDisplay):
     def _weights(self, row: int, output: int) -> Weights:
         """Weights of the segments of the image that are in use."""
         weights = super()._weights(row, output)
-        there = np.isin(weights.features, self.explanation.segments[row])
-        return weights[there]
+        in_use = np.isin(weights.features, self.explanation.segments[row])
+        return weights[in_use]
 
     def _draw_label(
         self,
         panel: Axes,
         image: NDArray[np.float64],
-        shown: ImageExplanation,
+        explanation: ImageExplanation,
         output: int,
         limits: tuple[float, float],
     ) -> None:
         """The image in grey, and colours for the weights over it."""
         grey = image if image.ndim == 2 else image @ [0.299, 0.587, 0.114]
         draw_image(panel, _DARKEST + (1 - _DARKEST) * grey)
-        weights = _by_output(shown.values)[0, :, output][shown.segments[0]]
+        weights = _by_output(explanation.values)[0, :, output][explanation.segments[0]]
         cover = _colours(weights / limits[1])
         self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
 
@@ -223,19 +223,21 @@ class LimeImageDisplay(LocalDisplay):
         """One scale for all labels, in the colours that weights have on white."""
         from matplotlib.colors import ListedColormap
 
-        colours = _colours(np.linspace(-1, 1, 256))
-        colours[:, :3] = 1 + colours[:, 3:] * (colours[:, :3] - 1)
-        scale = colour_scale(ListedColormap(colours[:, :3]), limits)
+        palette = _colours(np.linspace(-1, 1, 256))
+        palette[:, :3] = 1 + palette[:, 3:] * (palette[:, :3] - 1)
+        scale = colour_scale(ListedColormap(palette[:, :3]), limits)
         response = shorten(self._response_label(None), 30)
         label = two_lines("what the segment adds", response)
         return draw_colour_bar(canvas.main, scale, label)
 
-    def _label_title(self, shown: ImageExplanation, output: int) -> str:
-        name = self._response_label(shown.output_names, output)
-        value = shown.predictions_or_sums.reshape(-1)[output]
+    def _label_title(self, explanation: ImageExplanation, output: int) -> str:
+        name = self._response_label(explanation.output_names, output)
+        value = explanation.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
-        if shown.fidelity is not None:
-            title += f"\nlocal {r_squared_text(shown.fidelity.reshape(-1)[output])}"
+        if explanation.fidelity is not None:
+            title += (
+                f"\nlocal {r_squared_text(explanation.fidelity.reshape(-1)[output])}"
+            )
         return literal(title)
 
 
@@ -256,8 +258,8 @@ def _colours(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     from matplotlib.colors import to_rgb
 
     ends = np.array([to_rgb(DOWN_COLOUR), to_rgb(UP_COLOUR)])
-    colours = ends[(shares > 0).astype(int)]
-    return np.concatenate([colours, _COVER * np.abs(shares)[..., None]], axis=-1)
+    rgb = ends[(shares > 0).astype(int)]
+    return np.concatenate([rgb, _COVER * np.abs(shares)[..., None]], axis=-1)
 
 
 def _outlines(
@@ -273,13 +275,19 @@ def _outlines(
     return np.concatenate([upright, level]) - 0.5
 
 
-def _draw_outlines(panel: Axes, lines: NDArray[np.float64], style: None) -> Any:
+def _draw_outlines(
+    panel: Axes, lines: NDArray[np.float64], style: dict[str, Any] | None
+) -> Any:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
-    looks = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    line_style: dict[str, Any] = {
+        "color": "black",
+        "linewidth": 0.9,
+        "capstyle": "round",
+    }
     # To be seen where the image is dark.
-    looks["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
-    outlines = LineCollection(lines, **looks)
+    line_style["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
+    outlines = LineCollection(lines, **line_style)
     outlines.set(**(style or {}))
     return panel.add_collection(outlines, autolim=False)

@@ -131,7 +131,7 @@ class LimeTextDisplay(LocalDisplay):
         row, outputs = self._position(), self._outputs()
         words = [self._weights(row, output) for output in outputs]
         plain = Passage((piece, None) for piece in self.explanation.tokens[row])
-        n_bars = max(len(one[:max_entries]) for one in words)
+        n_bars = max(len(output_words[:max_entries]) for output_words in words)
         width = WIDTH if len(outputs) == 1 else NARROW_WIDTH
         self.axes_ = take_stacks(
             ax,
@@ -143,9 +143,9 @@ class LimeTextDisplay(LocalDisplay):
             caller=f"{type(self).__name__}.plot",
         )
         self.figure_ = self.axes_[0, 0].figure
-        looks: dict[str, Any] = {"what": "words", "max_entries": max_entries}
-        looks |= {"names": plain.drawable, "fonts": plain.families}
-        self._draw_bars(self.axes_[1], outputs, words, bar_kw, **looks)
+        bar_kwargs: dict[str, Any] = {"kind": "words", "max_entries": max_entries}
+        bar_kwargs |= {"names": plain.drawable, "fonts": plain.families}
+        self._draw_bars(self.axes_[1], outputs, words, bar_kw, **bar_kwargs)
         for upper, output in zip(self.axes_[0], outputs, strict=True):
             title_text(upper, self._title(row, output))
         settle_layout(self.figure_)
@@ -156,10 +156,10 @@ class LimeTextDisplay(LocalDisplay):
             return UP_COLOUR if weight > 0 else DOWN_COLOUR, highlight(weight, largest)
 
         self.texts_ = [
-            Passage(self._marked(row, own, largest)).draw(upper, colour_of, max_lines)[
-                0
-            ]
-            for upper, own in zip(self.axes_[0], words, strict=True)
+            Passage(self._marked(row, output_words, largest)).draw(
+                upper, colour_of, max_lines
+            )[0]
+            for upper, output_words in zip(self.axes_[0], words, strict=True)
         ]
         return self
 
@@ -174,9 +174,9 @@ class LimeTextDisplay(LocalDisplay):
         weights = dict(zip(words.features.tolist(), words.weights, strict=True))
         tokens, features = self.explanation.tokens, self.explanation.token_features
         pairs = zip(tokens[row], features[row], strict=True)
-        for place, (piece, feature) in enumerate(pairs):
+        for position, (piece, feature) in enumerate(pairs):
             weight = weights.get(feature, 0.0)
-            yield piece, (weight, place) if highlight(weight, largest) else None
+            yield piece, (weight, position) if highlight(weight, largest) else None
 
     def to_frame(self) -> Any:
         """Weights of the words that are selected, as a table.
