@@ -20,9 +20,13 @@ LONG_CHAPTERS = {
     "adversarial.rst",
     "coming_from.rst",
     "counterfactuals.rst",
+    "decomposition.rst",
     "importance.rst",
+    "influence.rst",
     "misleading.rst",
+    "more_than_one_machine.rst",
     "rules.rst",
+    "surrogates.rst",
     "which_method.rst",
 }
 
@@ -141,6 +145,16 @@ def _by_class(holds):
         return known[type(value)]
 
     return holds_for_class
+
+
+@pytest.fixture(autouse=True, scope="session")
+def stop_the_clock():
+    """Let calls take no time: on a busy machine, they would say how long they take."""
+    from sklearn_interpret._model import progress
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "monotonic", lambda: 0.0)
+        yield
 
 
 @pytest.fixture(autouse=True)

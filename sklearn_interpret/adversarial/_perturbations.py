@@ -16,7 +16,7 @@ from sklearn_interpret._model.progress import counted
 from sklearn_interpret.adversarial._base import Budget, Tries
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.actions.actionability import SearchProblem
+    from sklearn_interpret._model.actions.problem import SearchProblem
 
 # The objective of each norm, for trees.
 _OBJECTIVES = {1: "distance", np.inf: "largest_change"}

@@ -32,10 +32,8 @@ from sklearn_interpret.exceptions import UnreadableModelError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from sklearn_interpret.effects._partial_dependence import PartialDependence
 
-
-def recorder_for(inspector: PartialDependence) -> RecordingRegressor:
+def recorder_for(inspector: Any) -> RecordingRegressor:
     """An unfitted recording model of the inspector's kind.
 
     An inspector that can read some models only, and says so of the usual recorder, gets

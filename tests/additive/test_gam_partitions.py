@@ -19,7 +19,6 @@ from sklearn_interpret.exceptions import (
 )
 from sklearn_interpret.partitions import RowBatches
 from tests.partitions import in_batches
-from tests.speeds import more
 
 N_ROWS = 1200
 
@@ -147,8 +146,8 @@ def assert_same(found, expected, rows, *, tol=1e-12):
     ("name", "n_partitions"),
     [
         *product(CASES, [7]),
-        *more(product(["weights", "poisson", "gamma", "missing"], [1, 2, 64])),
-        *more(product(["quantiles", "classes"], [1, 64])),
+        *product(["weights", "poisson", "gamma", "missing"], [1, 2, 64]),
+        *product(["quantiles", "classes"], [1, 64]),
     ],
 )
 def test_equals_the_fit_in_memory(name, n_partitions):

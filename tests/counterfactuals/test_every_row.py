@@ -78,7 +78,7 @@ def test_proofs(kind, tens):
     assert n_found
 
 
-@pytest.mark.thorough(after=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "method", [GrowingSpheres, WachterCounterfactual], ids=lambda c: c.__name__
 )

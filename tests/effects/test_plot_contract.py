@@ -408,6 +408,7 @@ def test_folds_of_inspectors(case, folds):
     pd.testing.assert_frame_equal(display.to_frame(), other.to_frame())
 
 
+@pytest.mark.thorough(after=1)
 @of_several
 def test_many_features(case):
     n_features = 7

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from sklearn_interpret.report import InspectionReport
-from tests.speeds import first
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(80, 3)), columns=list("abc"))
@@ -46,13 +45,11 @@ def rare(n_rows, of):
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "y"),
-    first(
-        [
-            (TREES, rare(3, CLASSES)),
-            (LogisticRegression(), rare(1, CLASSES)),
-            (TREES, rare(1, "v")),
-        ]
-    ),
+    [
+        (TREES, rare(3, CLASSES)),
+        (LogisticRegression(), rare(1, CLASSES)),
+        (TREES, rare(1, "v")),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
 def test_classes_that_folds_lack(model, y):
@@ -92,6 +89,7 @@ def test_column_without_values(gone):
     assert "with gone" not in texts["effects"]
 
 
+@pytest.mark.thorough
 def test_characters_that_no_page_may_have():
     """In names, levels and classes: a replacement character stands for each."""
     Z = X.rename(columns={"a": "bell\x07", "b": "nul\x00<b>"})

@@ -418,9 +418,8 @@ def iterated(
     state = problem.at(coefficients)
     start_deviance = state.square if is_least_squares else state.deviance
     best: tuple[float, PenalisedFit, NDArray[np.float64], Evaluation] | None = None
-    n_iter, converged = 0, False
     method = smoothing if isinstance(smoothing, str) else ""
-    choosing = method != ""
+    choosing, n_iter, converged = method != "", 0, False
     while n_iter < max_iter and not converged:
         n_iter += 1
         equations = problem.equations(state, without)
@@ -441,13 +440,15 @@ def iterated(
             last = smoothed(last, method, balanced)
             choosing = n_iter < _MOST_CHOICES
         rho = last.log_smoothing
-        new = last.coefficients if changes is None else _constrained(last, changes)
+        candidate = _solution(last, changes)
         if converged := is_least_squares:
-            state = replace(state, deviance=last.equations.residual(new))
-            coefficients = new + state.center * intercept
+            state = replace(state, deviance=last.equations.residual(candidate))
+            coefficients = candidate + state.center * intercept
             break
-        new = new + state.center * intercept
-        coefficients, state, gain = _shortened(problem, last, coefficients, state, new)
+        candidate = candidate + state.center * intercept
+        coefficients, state, gain = _shortened(
+            problem, last, coefficients, state, candidate
+        )
         converged = gain < _GAIN * (state.deviance + 0.1)
         if not (state.products.size or converged):
             state = problem.at(coefficients)
@@ -459,24 +460,24 @@ def iterated(
 def _shortened(
     problem: AdditiveProblem,
     last: PenalisedFit,
-    old: NDArray[np.float64],
+    start: NDArray[np.float64],
     state: Evaluation,
-    new: NDArray[np.float64],
+    candidate: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], Evaluation, float]:
-    """New coefficients, halved towards the old until no worse; their gain.
+    """The candidate, halved towards the start until no worse; its gain.
 
     Where little gain is to be expected, the next equations are left out.
     """
-    before = state.deviance + last.sizes @ old**2
-    step = np.append(old[0] - state.center, old[1:])
-    expected = last.equations.residual(step) + last.sizes @ old**2 - last.least
+    before = state.deviance + last.sizes @ start**2
+    step = np.append(start[0] - state.center, start[1:])
+    expected = last.equations.residual(step) + last.sizes @ start**2 - last.least
     for _ in range(30):
-        tried = problem.at(new, expected > _GAIN * (state.deviance + 0.1))
-        gain = before - tried.deviance - last.sizes @ new**2
+        tried = problem.at(candidate, expected > _GAIN * (state.deviance + 0.1))
+        gain = before - tried.deviance - last.sizes @ candidate**2
         if gain >= -1e-10 * before:
-            return new, tried, gain
-        new = (old + new) / 2
-    return old, state, 0.0
+            return candidate, tried, gain
+        candidate = (start + candidate) / 2
+    return start, state, 0.0
 
 
 def _changes(
@@ -507,10 +508,12 @@ def _changes(
     return block_diag(*blocks), np.concatenate(lowest)
 
 
-def _constrained(
-    last: PenalisedFit, changes: tuple[NDArray[np.float64], NDArray[np.float64]]
+def _solution(
+    last: PenalisedFit, changes: tuple[NDArray[np.float64], NDArray[np.float64]] | None
 ) -> NDArray[np.float64]:
-    """The least squares solution whose bounded changes are not negative."""
+    """The least squares solution, of those whose bounded changes are not negative."""
+    if changes is None:
+        return last.coefficients
     matrix, lowest = changes
     factor = cholesky(last.matrix, lower=True)
     back = np.linalg.inv(matrix)

@@ -18,7 +18,8 @@ from sklearn_interpret._core.regression.overdispersion import OverdispersionTest
 from sklearn_interpret._core.regression.separation import rising_direction
 
 # Degrees of freedom of a test, for each direction without a roughness penalty, however
-# many splines a term has: more would spend power on rough curves.
+# many splines a term has: more would spend power on rough curves. `bench_gam_inference`
+# checks that p-values of noise are uniform.
 _DOF = 4
 # The score at the fit replaces that of the fit without a term if its information is at
 # least this share of that at the intercept: effects that separate classes reduce it
@@ -196,8 +197,8 @@ def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.flo
     dispersion : float
         Of the targets.
     """
-    left = [np.empty((len(fit.sizes), 0))]
-    right = left.copy()
+    spreads = [np.empty((len(fit.sizes), 0))]
+    columns = spreads.copy()
     balanced = fit.equations.balanced
     low, _ = bounds(balanced, fit.equations.n_rows)
     grids = [
@@ -211,19 +212,19 @@ def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.flo
         roots = np.sqrt(scaled[block])
         other_penalties = np.maximum(fit.sizes[block] - scaled[block], 0)
         # Along a smoothing parameter the inverse is V - G diag(g) G', by eigenvalues
-        # 1 / (1 + k) of the block of V in units of the penalty. Of terms that have
-        # vanished k is lost in these; it is found as the rows' information.
+        # 1 / (1 + k) of the block of V in units of the penalty. They lose k of terms
+        # that have vanished: it is computed from the rows' information.
         precision = information + np.diag(other_penalties + fit.ridge[block])
-        # Singular values of a root: eigenvalues lose small ones beside large ones.
+        # Singular values of a root: eigenvalues lose those much below the largest.
         units = np.sqrt(np.maximum(np.diag(precision), fit.ridge[block]))
         sizes, vectors = np.linalg.eigh(precision / np.outer(units, units))
         root = np.sqrt(np.maximum(sizes, 0))[:, None] * vectors.T * (units / roots)
-        _, precision, vectors = np.linalg.svd(root)
-        precision, vectors = precision**2, vectors.T
+        _, singular_values, vectors = np.linalg.svd(root)
+        eigenvalues, vectors = singular_values**2, vectors.T
         directions = fit.inverse[:, block] @ (roots[:, None] * vectors)
         projections = vectors.T @ (roots * fit.coefficients[block])
         steps = grid - rho
-        grown = (precision + np.exp(steps)[:, None]) / (1 + precision)
+        grown = (eigenvalues + np.exp(steps)[:, None]) / (1 + eigenvalues)
         falls = np.expm1(steps)[:, None] / grown
         penalties = other_penalties + np.exp(steps)[:, None] * scaled[block]
         ratio = np.log(grown).sum(axis=1) - np.log(penalties).sum(axis=1)
@@ -233,7 +234,7 @@ def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.flo
         moved = falls * projections
         spread = (shares * moved.T) @ moved
         spread += dispersion * np.diag(np.maximum(-shares @ falls, 0))
-        left.append(directions @ spread)
-        right.append(directions)
+        spreads.append(directions @ spread)
+        columns.append(directions)
     # One product: a sum of many would be bound by memory.
-    return np.hstack(left) @ np.hstack(right).T
+    return np.hstack(spreads) @ np.hstack(columns).T

@@ -7,7 +7,8 @@ from scipy.special import fdtrc
 from sklearn_interpret._core.additive.bases import SplineBasis
 
 # Number of splines that stand for a smooth effect. More splines follow a jump more
-# closely, so that less of it is left to test.
+# closely, so that less of it is left to test. `bench_conditional_tests` has designs
+# with jumps.
 _N_SPLINES = 10
 # Singular values below this share of the largest are zero, and cuts with less than this
 # share of a row outside of the splines are functions of these.

@@ -12,7 +12,7 @@ from sklearn_interpret._core.statistics.residual_interactions import (
     quantile_codes,
 )
 
-# Numbers of bins of a feature: few for wide surfaces in few rows, many for narrow ones.
+# Numbers of bins of a feature: few show wide surfaces in few rows, many narrow ones.
 _N_BINS = 3, 6, 12
 # Fewest rows of a cell, on average: with fewer, outliers that are alone in their cell
 # make F statistics too large.

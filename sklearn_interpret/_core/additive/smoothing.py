@@ -20,6 +20,8 @@ _Loss = TypeVar("_Loss", float, NDArray[np.float64])
 # A criterion, its gradient and its Hessian along log smoothing parameters.
 _Criterion = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 
+# Figures are those of GAMs of six columns, normal and binomial, with 60 to 2000 rows.
+
 # Share of z'Wz added to the minimum, whose logarithm would follow rounding where the
 # fit is exact. Curves of noisy targets move by 1e-11 of their error.
 _NUGGET = 1e-12
@@ -85,9 +87,9 @@ class NormalEquations:
 
     @property
     def start(self) -> NDArray[np.float64]:
-        """Log smoothing parameters from which they are searched.
+        """Log smoothing parameters at which their search starts.
 
-        Means over the coefficients of what balances each; less for a straight line, and
+        Means over the coefficients of those that balance each; less for a line, and
         more for a curve where coefficients outnumber rows. The search takes fewer steps
         than from `balanced` (a third, of 100 terms), and ends no higher in most cases.
         """
@@ -262,8 +264,8 @@ class PenalisedFit:
         gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
         hessian = np.diag(gradient) + shares @ shares.T
         # Each penalty is on the few coefficients of its term.
-        few = self.scaled.size < _FEW
-        scaled = self.scaled if few else sparse.csr_array(self.scaled)
+        is_small = self.scaled.size < _FEW
+        scaled = self.scaled if is_small else sparse.csr_array(self.scaled)
         steps = scaled * self.coefficients
         hessian -= (scaled @ self.inverse**2) @ self.scaled.T
         hessian -= 2 / phi * (steps @ self.inverse) @ steps.T

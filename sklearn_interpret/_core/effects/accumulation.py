@@ -479,8 +479,8 @@ def neighbour_covariances(
     products += weight * (below - steps.mean[:-1]) * (above - steps.mean[1:])
     below, above = steps.weight[:-1], steps.weight[1:]
     correlations = _ratio(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
-    few = np.minimum(below, above) < FEW_ROWS
-    if few.any():
+    has_few_rows = np.minimum(below, above) < FEW_ROWS
+    if has_few_rows.any():
         # The expected sum of products of deviations, for a covariance of one.
         rows = weight * (1 - 1 / below - 1 / above + weight / (below * above))
         degrees = np.maximum(steps.weight - 1, steps.weight / 2)
@@ -492,7 +492,7 @@ def neighbour_covariances(
             products.sum(axis=0) / rows.sum(), np.sqrt(np.prod(variances, 0))
         )
         of_all = of_rows.clip(-1, 1) * weight / np.sqrt(below * above)
-        correlations = np.where(few, of_all, correlations)
+        correlations = np.where(has_few_rows, of_all, correlations)
     return correlations.T * errors[:, :-1] * errors[:, 1:]
 
 
@@ -582,5 +582,5 @@ def _first_nearest(
     tree = cKDTree(candidates)
     distances, _ = tree.query(points)
     # Distances of ties differ by rounding.
-    near = tree.query_ball_point(points, distances * (1 + 1e-9), return_sorted=True)
-    return np.array([indices[0] for indices in near], dtype=np.intp)
+    ties = tree.query_ball_point(points, distances * (1 + 1e-9), return_sorted=True)
+    return np.array([indices[0] for indices in ties], dtype=np.intp)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments, student_factor
 
-# With ten degrees of freedom, 92 % of the intervals hold the mean that should be 95 %.
+# With ten degrees of freedom, 92 % of the intervals hold the mean that should be 95 %:
+# `bench_coverage` (effects) counts them.
 _LEAST_DEGREES = 10.0
 # Cells with fewer rows borrow the variance of their neighbours.
 FEW_ROWS = 1 + _LEAST_DEGREES
@@ -41,7 +42,7 @@ def cell_errors(
     moments : Moments of shape (n_cells, k)
         Of the values in each cell, in the order of the axis.
     scales : float or ndarray of shape (n_cells,), default=1.0
-        What the standard deviations of values are in proportion to.
+        Numbers that the standard deviations of values are proportional to.
     ordered : bool, default=True
         Whether means of neighbouring cells are alike. If not, they are compared only
         where all cells together have less than ten degrees of freedom.
@@ -49,13 +50,13 @@ def cell_errors(
     errors = moments.standard_error
     cells = np.flatnonzero(moments.weight)
     weight = moments.weight[cells]
-    few = weight[:, 0] < FEW_ROWS
-    if few.any():
+    has_few_rows = weight[:, 0] < FEW_ROWS
+    if has_few_rows.any():
         sizes = np.broadcast_to(scales, len(errors))[cells, None]
         sizes = np.maximum(sizes / sizes.max(), _SMALLEST)
         of_cells = Moments(weight, moments.mean[cells], moments.m2[cells])
         deviations = _pooled_deviations(of_cells, sizes, ordered)
-        errors[cells[few]] = (deviations / np.sqrt(weight))[few]
+        errors[cells[has_few_rows]] = (deviations / np.sqrt(weight))[has_few_rows]
     return errors
 
 

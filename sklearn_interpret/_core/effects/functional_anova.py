@@ -88,17 +88,17 @@ def maximal_sets(
     The maximal cliques of the graph of `edges`, without those that contain a `refuted`
     set: one without a component although all of its pairs are edges.
     """
-    near: defaultdict[int, set[int]] = defaultdict(set)
+    neighbours: defaultdict[int, set[int]] = defaultdict(set)
     forbidden: defaultdict[int, list[frozenset[int]]] = defaultdict(list)
     for first, second in edges:
-        near[first].add(second)
-        near[second].add(first)
+        neighbours[first].add(second)
+        neighbours[second].add(first)
     for clique in map(frozenset, refuted):
         for player in clique:
             forbidden[player].append(clique - {player})
     maximal: set[frozenset[int]] = {frozenset()}  # among the players visited so far
     for player in players:
-        joined = {clique & near[player] for clique in maximal}
+        joined = {clique & neighbours[player] for clique in maximal}
         for subset in forbidden[player]:
             # Replace a clique that contains the refuted set by those without a member.
             broken = {clique for clique in joined if subset <= clique}

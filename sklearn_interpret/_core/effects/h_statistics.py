@@ -122,7 +122,7 @@ def overall_moments(
     shape = n_players, predictions.shape[1]
     weight, mean, m2 = np.zeros((n_players, 1)), np.zeros(shape), np.zeros(shape)
     for rows, players, effects, without_player in blocks:
-        # What the effects of the player and of all others leave unexplained.
+        # The responses less the effects of the player and of all others.
         interactions = predictions[rows, None] - (effects + without_player)
         merged = Moments(weight[players], mean[players], m2[players])
         merged = merged.merge(Moments.of_rows(interactions, weights[rows]))
@@ -153,8 +153,8 @@ def greenwell_strength(surface: NDArray[np.float64]) -> NDArray[np.float64]:
     Without an interaction these are all equal. The strength is their standard
     deviation, averaged over the two directions.
     """
-    along = [_deviation(_deviation(surface, axis), -1) for axis in (1, 2)]
-    return np.mean(along, axis=0)
+    strengths = [_deviation(_deviation(surface, axis), -1) for axis in (1, 2)]
+    return np.mean(strengths, axis=0)
 
 
 def _deviation(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

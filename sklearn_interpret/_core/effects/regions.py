@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 # Limits the memory of sums of curves to some blocks of 8 MB: they are computed for as
 # many points at a time.
 _MOST_SUMS = 2**20
-# Gain of the best of many cuts by noise, relative to the mean gain of a cut.
+# Gain of the best of many cuts by noise, relative to the mean gain of a cut: splits of
+# noise do not pay. `bench_regions` checks that additive models have a single region.
 _BEST_BY_NOISE = 2.0
 # Gains that differ relatively by less are equal but for rounding: the first wins.
 _TIE = 1e-9

@@ -47,9 +47,9 @@ def interactions_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
         for i in range(j):
             # By whether j and i are present.
             split = values.reshape(-1, 2, 2 ** (j - i - 1), 2, 2**i, k)
-            both = split[:, 1, :, 1] - split[:, 1, :, 0]
-            gains = (both - (split[:, 0, :, 1] - split[:, 0, :, 0])).reshape(-1, k)
-            pairs[i, j] = (gains * _weights(n_players, 2)).sum(axis=0) / 2
+            gains = split[:, :, :, 1] - split[:, :, :, 0]
+            differences = (gains[:, 1] - gains[:, 0]).reshape(-1, k)
+            pairs[i, j] = (differences * _weights(n_players, 2)).sum(axis=0) / 2
             pairs[j, i] = pairs[i, j]
     return pairs
 

@@ -75,7 +75,8 @@ _CLEARLY = 0.99
 _ROUNDING = 1e-18
 # Variances are multiplied by this: the kernel was chosen to make their scale small.
 # Intervals of 95 % then hold 96 to 100 % of the values of each kind of game; without
-# it, 95 to 100 %, which leaves no margin for other games.
+# it, 95 to 100 %, which leaves no margin for other games. `bench_coverage` counts them
+# at all budgets.
 _INFLATION = 1.5
 # Nodes of the quadrature: the integrand is close to exp(s u) for any number of players,
 # so this number is exact to rounding (eight still are to four digits).
@@ -428,10 +429,10 @@ class EvenSurrogate(_Surrogate[_EvenProcess]):
         of_none, of_one, of_two = best.process.shares
         # The sign of each term is z_i z_j, written with products of zeros and ones.
         for output, weights in enumerate(best.weights.T):
-            both = (present.T * (weights * (of_two + 2 * of_one + of_none))) @ present
+            sums = (present.T * (weights * (of_two + 2 * of_one + of_none))) @ present
             single = present.T @ (weights * (of_one + of_none))
-            both += weights @ of_none - single[:, None] - single
-            pairs[..., output] = (both + both.T) / 2
+            sums += weights @ of_none - single[:, None] - single
+            pairs[..., output] = (sums + sums.T) / 2
         players = np.arange(n_players)
         pairs[players, players] = 0
         return pairs

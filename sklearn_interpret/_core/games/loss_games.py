@@ -71,8 +71,8 @@ def paired_coalitions(orders: NDArray[np.intp]) -> NDArray[np.bool_]:
     n_players = orders.shape[-1]
     ranks = np.argsort(orders, axis=-1)
     joined = ranks[:, :, None] < np.arange(1, n_players)[:, None]
-    both = np.stack([joined, ~joined[:, :, ::-1]], axis=2)
-    return both.reshape(len(orders), -1, n_players)
+    pairs = np.stack([joined, ~joined[:, :, ::-1]], axis=2)
+    return pairs.reshape(len(orders), -1, n_players)
 
 
 def paired_gains(

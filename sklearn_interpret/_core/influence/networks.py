@@ -112,8 +112,8 @@ class NetworkModel:
     @property
     def _objective(self) -> _Objective | None:
         """The objective by which several steps are taken; None takes a single step."""
-        few = len(self.parameters) <= _MOST_FACTORISED
-        return self.value_and_gradient if few and self.is_smooth else None
+        is_small = len(self.parameters) <= _MOST_FACTORISED
+        return self.value_and_gradient if is_small and self.is_smooth else None
 
     def _descended(
         self,
@@ -241,9 +241,9 @@ class NetworkModel:
         solved, residuals = np.zeros(columns.shape), columns.copy()
         preconditioned = residuals / diagonal
         direction, size = preconditioned, (residuals * preconditioned).sum(axis=0)
-        enough = _TOLERANCE * np.linalg.norm(columns, axis=0)
+        limits = _TOLERANCE * np.linalg.norm(columns, axis=0)
         for _ in range(_MOST_STEPS):
-            if (np.linalg.norm(residuals, axis=0) <= enough).all():
+            if (np.linalg.norm(residuals, axis=0) <= limits).all():
                 return solved
             product = added * direction
             for rows in self._blocks:

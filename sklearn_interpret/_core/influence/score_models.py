@@ -132,12 +132,12 @@ class ScoreModel(Generic[_L]):
             return np.zeros(len(penalties))
         shares = self.weights / self.weights.sum()
         means = shares @ self.design
-        far = means**2 > _FAR * self._squares / self.weights.sum()
-        far[-1] = False
-        rows = self.design[:, far][self.weights > 0]
+        is_far = means**2 > _FAR * self._squares / self.weights.sum()
+        is_far[-1] = False
+        rows = self.design[:, is_far][self.weights > 0]
         # Constant columns become zero, without rounding.
-        means[far] = np.clip(means[far], rows.min(axis=0), rows.max(axis=0))
-        return np.where(far, means, 0)
+        means[is_far] = np.clip(means[is_far], rows.min(axis=0), rows.max(axis=0))
+        return np.where(is_far, means, 0)
 
     @cached_property
     def _squares(self) -> NDArray[np.float64]:
@@ -276,7 +276,8 @@ class ScoreModel(Generic[_L]):
                 halves = (falls >= 0) & (falls <= before / 4)
                 failed[active[~halves]] = True
                 sizes = -(changes[active] * summed).sum(axis=(1, 2))
-                far = halves & (falls > np.maximum(self._close, precision**2 * sizes))
+                least = np.maximum(self._close, precision**2 * sizes)
+                far = halves & (falls > least)
                 active, before, summed = active[far], falls[far], summed[far]
         changes[failed] = 0
         changes += self.parameters
@@ -302,20 +303,20 @@ class ScoreModel(Generic[_L]):
         shape, inverse = self.parameters.shape, self._solved_design(rows)
         leverages, weights = self._leverages[rows], self.weights[rows, None]
         slopes, (penalty, of_penalty) = self._slopes[rows], self._row_penalty_step
-        along = np.einsum("rd,dk->rk", self.design[rows], of_penalty)
+        penalty_scores = np.einsum("rd,dk->rk", self.design[rows], of_penalty)
         curvatures = self.loss.curvatures(self.targets[rows], self._scores[rows])
         curvatures *= weights[:, :, None]
         remaining = np.eye(shape[1]) - curvatures @ leverages
         decisive = np.abs(np.linalg.det(remaining)) < _DECISIVE
         remaining[decisive] = np.eye(shape[1])
-        right = slopes + weights * np.einsum("rlk,rk->rl", curvatures, along)
+        right = slopes + weights * np.einsum("rlk,rk->rl", curvatures, penalty_scores)
         solved = np.linalg.solve(remaining, np.dstack([curvatures, right]))
         inner, of_scores = solved[..., :-1], solved[..., -1]
         steps = np.einsum("rpk,rk->rp", inverse, of_scores).reshape(-1, *shape)
         if of_penalty.any():
             steps += weights[:, :, None] * of_penalty
-        moves = np.einsum("rlk,rk->rl", leverages, of_scores) + weights * along
-        falls = (slopes * moves + weights * along * of_scores).sum(axis=1)
+        moves = np.einsum("rlk,rk->rl", leverages, of_scores) + weights * penalty_scores
+        falls = (slopes * moves + weights * penalty_scores * of_scores).sum(axis=1)
         falls += weights[:, 0] ** 2 * (penalty * of_penalty).sum()
 
         def step(
@@ -415,8 +416,8 @@ class ScoreModel(Generic[_L]):
         losses = self.loss.values(self.targets, self.scores_at(parameters))
         weights = included * self.weights
         penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
-        moved = ((parameters - self.parameters) ** 2).sum() / 2
-        return float(weights @ losses) + penalty + self.damping * moved
+        distance = ((parameters - self.parameters) ** 2).sum() / 2
+        return float(weights @ losses) + penalty + self.damping * distance
 
     def _penalties(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Penalties (m, d, k) of the objective, at weights (n, m) each."""

@@ -185,11 +185,11 @@ class PassSums:
         white = _whitening(products[:-1, :-1])
         gains = white.T @ products[:-1, -1]
         shift = white @ gains
-        parameters, moved = step.parameters.copy(), step.directions @ shift
-        parameters[: len(moved)] += moved
+        parameters, change = step.parameters.copy(), step.directions @ shift
+        parameters[: len(change)] += change
         gain, centre, null = float(gains @ gains), step.centre, 0.0
         if step.free:
-            parameters[-1] += means[-1] - means[:-1] @ shift - step.centre @ moved
+            parameters[-1] += means[-1] - means[:-1] @ shift - step.centre @ change
             gain += self.columns.weight * means[-1] ** 2
             centre = self.columns.mean
             null = float(loss.scores(self.totals[2:3] / self.totals[1])[0])

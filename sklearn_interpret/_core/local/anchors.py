@@ -21,11 +21,11 @@ from scipy.special import xlog1py, xlogy
 _Rule = tuple[int, ...]
 
 # Draws of the first stage in which rules are compared; each further stage doubles them.
-# Fewer miss the best of many rules that are alike, and the search takes a worse turn.
+# Fewer miss the best of many rules that are alike, and the search extends worse rules.
 _FIRST_DRAWS = 128
 # The search ends after this number of sizes without a rule that beats shorter ones.
 _MOST_STALLED = 4
-# Bisections of a unit interval for the bounds: exact to 1e-9.
+# Bisections of a unit interval for the bounds, which are then exact to 1e-9.
 _BISECTIONS = 30
 
 
@@ -357,9 +357,9 @@ def kl_bounds(
     # KL(mean, q) = least - mean log q - (1 - mean) log(1 - q).
     least = xlogy(mean, mean) + xlog1py(1 - mean, -mean)
     most = level / n_draws - least
-    near, far = np.stack([mean, mean]), np.stack([0 * mean, 0 * mean + 1])
+    inner, outer = np.stack([mean, mean]), np.stack([0 * mean, 0 * mean + 1])
     for _ in range(_BISECTIONS):
-        middle = (near + far) / 2
+        middle = (inner + outer) / 2
         within = -xlogy(mean, middle) - xlog1py(1 - mean, -middle) <= most
-        near, far = np.where(within, middle, near), np.where(within, far, middle)
-    return far
+        inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
+    return outer

@@ -53,7 +53,7 @@ _MOST_STEPS, _CLOSE, _RISE = 50, 1e-9, 1e-12
 
 
 class FittedRegression:
-    """What follows from sums over the rows of a fitted model of one score.
+    """Results of a fitted model of one score that need only sums over its rows.
 
     Subclasses have the properties below: `inverse` is V (d, r) with the inverse
     information V V', and `counts_rows` whether weights are numbers of equal rows and

@@ -60,11 +60,8 @@ class _SetLikelihoods:
     def _class_sums(self, rows: int) -> list[int]:
         """Weight of each class in a set, in units."""
         return [
-            sum(
-                (rows & bits).bit_count() << power
-                for power, bits in enumerate(class_bits)
-            )
-            for class_bits in self._bits
+            sum((rows & bits).bit_count() << n for n, bits in enumerate(of_class))
+            for of_class in self._bits
         ]
 
     def _sums_within(self, rows: int) -> NDArray[np.intp]:
@@ -117,8 +114,8 @@ class RuleListPosterior:
         self._size_logs = n * np.log(size_prior) - gammaln(n + 1)
         # There are no rules without conditions.
         self._size_logs[0] = -np.inf
-        some = self._n_of_size[self._n_of_size > 0]
-        self._fewest = some.min(initial=len(mined.sizes))
+        counts = self._n_of_size[self._n_of_size > 0]
+        self._fewest = counts.min(initial=len(mined.sizes))
         self._log_priors: dict[tuple[int, ...], float] = {}
         likelihoods = _SetLikelihoods(mined, alpha)
         self._everything = likelihoods.everything
@@ -189,7 +186,7 @@ class RuleListPosterior:
         return logs
 
     def insertions(
-        self, rules: list[int], at: int, power: float = 1.0
+        self, rules: list[int], position: int, power: float = 1.0
     ) -> NDArray[np.float64]:
         """Logarithmic posteriors of a list with each rule inserted, and of the list.
 
@@ -201,9 +198,9 @@ class RuleListPosterior:
             One for each rule, minus infinity for those in the list, and for the list.
         """
         captured = self._captured(rules)
-        old, later = list(map(self._log, captured)), captured[at:]
+        old, later = list(map(self._log, captured)), captured[position:]
         logs = np.empty(self.sets.shape[1] + 1)
-        logs[:-1] = sum(old[:at]) + self._logs_within(reduce(or_, later))
+        logs[:-1] = sum(old[:position]) + self._logs_within(reduce(or_, later))
         # An inserted rule takes rows of later ones, which decide on their other rows.
         for rows in later:
             logs[:-1] += self._logs_without(rows)
@@ -214,13 +211,13 @@ class RuleListPosterior:
         priors = np.zeros(len(self._n_of_size))
         used = np.bincount(sizes, minlength=len(priors))
         for size in np.flatnonzero(self._n_of_size > used).tolist():
-            priors[size] = self.log_prior((*sizes[:at], size, *sizes[at:]))
+            priors[size] = self.log_prior((*sizes[:position], size, *sizes[position:]))
         logs[:-1] += priors[self._sizes]
         logs[rules] = -np.inf
         logs[-1] += self.log_prior(sizes)
         if power == 1:
             best = int(logs.argmax())
-            self.note(logs[best], self.inserted(rules, at, best))
+            self.note(logs[best], self.inserted(rules, position, best))
         return logs
 
     def note(self, log: float, rules: list[int]) -> None:
@@ -228,11 +225,11 @@ class RuleListPosterior:
         if log > self.best[0] + _ROUNDING:
             self.best = log, rules
 
-    def inserted(self, rules: list[int], at: int, rule: int) -> list[int]:
+    def inserted(self, rules: list[int], position: int, rule: int) -> list[int]:
         """A list with a rule inserted, or as it is: a position in `insertions`."""
         if rule == self.sets.shape[1]:
             return rules
-        return [*rules[:at], rule, *rules[at:]]
+        return [*rules[:position], rule, *rules[position:]]
 
 
 def gibbs_chain(
@@ -273,8 +270,8 @@ def gibbs_chain(
         first = random.permutation(n_rules)[:length].tolist()
     rules = list(first)
     for step in range(1, n_steps + 1):
-        now = power ** (1 - step / n_steps)
-        rules, log = _step(posterior, rules, random, now)
+        current_power = power ** (1 - step / n_steps)
+        rules, log = _step(posterior, rules, random, current_power)
         yield tuple(rules), log
 
 
@@ -294,15 +291,15 @@ def _step(
     kind, length = random.random_sample(), len(rules)
     if kind < 0.6 and not rules:
         return rules, posterior.log_posterior(rules)
-    at = random.randint(length + (kind >= 0.6))
-    shorter = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
+    position = random.randint(length + (kind >= 0.6))
+    shorter = rules if kind >= 0.6 else rules[:position] + rules[position + 1 :]
     if kind < 0.2:
-        logs = posterior.moves(shorter, rules[at], power)
+        logs = posterior.moves(shorter, rules[position], power)
         chosen = _draw(logs, random)
-        return posterior.inserted(shorter, chosen, rules[at]), logs[chosen]
-    logs = posterior.insertions(shorter, at, power)
+        return posterior.inserted(shorter, chosen, rules[position]), logs[chosen]
+    logs = posterior.insertions(shorter, position, power)
     chosen = _draw(logs, random)
-    return posterior.inserted(shorter, at, chosen), logs[chosen]
+    return posterior.inserted(shorter, position, chosen), logs[chosen]
 
 
 def _draw(logs: NDArray[np.float64], random: np.random.RandomState) -> int:

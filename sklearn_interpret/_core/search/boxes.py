@@ -11,19 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-# Number of points that are evaluated in one block.
+# Points that are evaluated in one block, which bounds the memory of their profiles, and
+# points that a climb keeps. With 4 or 64, costs differ by less than 0.5 % on average.
+# This figure and those below are of 48 rows of forests and boosted trees with 600 to
+# 4600 boxes, without time for branch and bound: `near_point` alone.
 _BLOCK = 16
-# Starts that are descended from, and the nearest results that are refined in time.
+# Starts that are descended from, and the nearest results that are refined in time. With
+# 1 start costs are 5 % higher on average, with 4 2 %; with 64 2 % lower, in 1.6 times
+# the time.
 _STARTS, _REFINED = 16, 12
-# Results that are refined in any case; a single one with more boxes than `_MANY`.
+# Results that are refined in any case; a single one with more boxes than `_MANY`, since
+# a refinement tries pairs of cells. Six with any number of boxes lower costs by 3 %, in
+# 4.6 times the time; a single one raises them by 1 %.
 _SURELY, _MANY = 3, 1000
-# Rounds of changes without progress before a climb stops.
+# Rounds without progress before a climb stops: one more than progress needs, for levels
+# of equal shortfall. With 1 or 4, all costs are the same.
 _IDLE = 2
-# Relative difference of costs that count as equal.
+# Relative difference of costs that count as equal, so that no descent follows rounding.
 _SAME_COST = 1e-9
-# Relative rounding error of sums.
+# Relative rounding error of sums, of thousands of terms.
 _ROUNDING = 1e-12
-# Largest relative error of the constraints in solutions of `milp`.
+# Largest relative extension of shifts, for the error of the constraints in solutions of
+# `milp`: ten times the tolerance of HiGHS, 1e-6.
 _MISSED = 1e-5
 
 
@@ -344,9 +353,9 @@ class BoxSums:
         # Conditions of boxes whose other conditions are all met.
         turns = np.split(missed, starts[1:], axis=1)
         near = [counts[:, : turn.shape[1]] == turn for turn in turns]
-        at = np.flatnonzero(np.concatenate(near, axis=1))
-        point, condition = np.divmod(at, len(column))
-        met = ~missed.ravel()[at]
+        entries = np.flatnonzero(np.concatenate(near, axis=1))
+        point, condition = np.divmod(entries, len(column))
+        met = ~missed.ravel()[entries]
         n_points, n_cells = len(points), len(self._costs[0])
         row = point * n_cells + self._starts[column[condition]]
         positions = np.concatenate([row + low[condition], row + high[condition] + 1])
@@ -372,8 +381,8 @@ class BoxSums:
         """
         enough = (self.profiles(points) >= self.needs[:, None, None]).all(axis=0)
         flat, column = self._costs
-        now = flat[self._starts + points]
-        other_costs = now.sum(axis=1, keepdims=True) - now
+        current = flat[self._starts + points]
+        other_costs = current.sum(axis=1, keepdims=True) - current
         costs = other_costs[:, column] + flat
         if len(self.most_changed):
             is_origin = np.zeros(len(flat), dtype=bool)
@@ -468,9 +477,9 @@ class BoxSums:
         Of cells in the same boxes, only the cheapest is tried.
         """
         flat, column = self._costs
-        now = flat[self._starts + point]
-        cheaper = np.flatnonzero(flat < now[column] * (1 - _SAME_COST))
-        savings = flat[cheaper] - now[column[cheaper]]
+        current = flat[self._starts + point]
+        cheaper = np.flatnonzero(flat < current[column] * (1 - _SAME_COST))
+        savings = flat[cheaper] - current[column[cheaper]]
         cheaper = cheaper[np.argsort(savings, kind="stable")]
         ends = np.zeros(len(flat), dtype=bool)
         ends[self._starts] = ends[self._starts + self.low] = True
@@ -478,8 +487,8 @@ class BoxSums:
         _, first = np.unique(np.cumsum(ends)[cheaper], return_index=True)
         cheaper = cheaper[np.sort(first)]
         tried = np.repeat(point[None], len(cheaper), axis=0)
-        at = column[cheaper]
-        tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
+        columns = column[cheaper]
+        tried[np.arange(len(cheaper)), columns] = cheaper - self._starts[columns]
         return tried
 
     def near_point(

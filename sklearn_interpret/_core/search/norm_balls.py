@@ -143,11 +143,11 @@ def nearest_beyond_all(
         # This lower bound of the norm is the unit of the program.
         unit = float(np.linalg.norm(steps[row], norm)) or 1.0
         free = np.flatnonzero((low[row] < high[row]) & slopes[row].any(axis=0))
-        some = slopes[row][:, free]
-        scales = np.linalg.norm(some, axis=1)
+        free_slopes = slopes[row][:, free]
+        scales = np.linalg.norm(free_slopes, axis=1)
         used = (scales > 0) & np.isfinite(needs[row])
         step = program(
-            some[used] / scales[used, None],
+            free_slopes[used] / scales[used, None],
             low[row, free] / unit,
             high[row, free] / unit,
             needs[row, used] / scales[used] / unit,
@@ -231,13 +231,13 @@ def _time_when(
     moving = np.cumsum(rates[:, ::-1], axis=1)[:, ::-1]
     with np.errstate(invalid="ignore"):
         reached = before + np.where(moving > 0, moving * until**power, 0)
-    at = (reached < wanted[:, None]).sum(axis=1)
-    rows, last = np.arange(len(at)), np.minimum(at, until.shape[1] - 1)
+    n_before = (reached < wanted[:, None]).sum(axis=1)
+    rows, last = np.arange(len(n_before)), np.minimum(n_before, until.shape[1] - 1)
     short = np.maximum(wanted - before[rows, last], 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         times = (short / moving[rows, last]) ** (1 / power)
     times = np.minimum(np.where(short > 0, times, 0), until[rows, last])
-    return np.where(at < until.shape[1], times, np.inf)
+    return np.where(n_before < until.shape[1], times, np.inf)
 
 
 def _sums_before(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -130,10 +130,12 @@ class Refinement:
             # Changes without units are undone entirely.
             small = self._has_units(column[moves], far)
             cells = np.where(small, near + _SHARES * (far - near), far)
-            at = np.tile(point[moves], len(cells)), np.tile(column[moves], len(cells))
-            cells, holds = (
-                array.reshape(cells.shape) for array in self._tried(*at, cells.ravel())
+            tried, holds = self._tried(
+                np.tile(point[moves], len(cells)),
+                np.tile(column[moves], len(cells)),
+                cells.ravel(),
             )
+            cells, holds = tried.reshape(cells.shape), holds.reshape(cells.shape)
             last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
             cuts, every = np.vstack([near, cells]), np.arange(len(moves))
             good[moves] = cuts[last, every]
@@ -152,12 +154,12 @@ class Refinement:
         """The nearest possible values of single cells, and whether they hold."""
         if not len(point):
             return cells, np.zeros(0, dtype=bool)
-        at = np.arange(len(point)), column
+        cell_index = np.arange(len(point)), column
         trials = self.values[point]
-        trials[at] = cells
+        trials[cell_index] = cells
         trials = self._projected(trials, self.index[point])
         holds = self._holds(trials, self.index[point])
-        return trials[at], holds
+        return trials[cell_index], holds
 
     def _take(
         self,
@@ -175,9 +177,9 @@ class Refinement:
         rank = np.arange(len(point)) - np.searchsorted(point, point)
         together, trials = self.values.copy(), self.values[point]
         for turn in range(rank.max(initial=-1) + 1):
-            at = rank == turn
-            together[point[at], column[at]] = cells[at]
-            trials[at] = together[point[at]]
+            in_turn = rank == turn
+            together[point[in_turn], column[in_turn]] = cells[in_turn]
+            trials[in_turn] = together[point[in_turn]]
         later = rank > 0
         holds = np.ones(len(point), dtype=bool)
         if later.any():

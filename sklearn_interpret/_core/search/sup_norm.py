@@ -52,8 +52,10 @@ def nearest_point(
     end = monotonic() + time_limit
     search = _Search(alternatives)
     # Without time, sums of the best boxes alone refute sizes.
-    search.low = search.first(lambda at: search.status(at, 0.0, 0.0))
-    search.low = search.first(lambda at: search.status(at, 0.0, end), roughly=_ROUGHLY)
+    search.low = search.first(lambda position: search.status(position, 0.0, 0.0))
+    search.low = search.first(
+        lambda position: search.status(position, 0.0, end), roughly=_ROUGHLY
+    )
     search.first(search.climbs, roughly=_ROUGHLY)
     seconds = _FIRST * time_limit
     while search.low < search.high and monotonic() < end:
@@ -90,38 +92,39 @@ class _Search:
         """
         low, high = self.low, self.high
         while high - low > roughly * (self.high - self.low):
-            at = min(low + step - 1, (low + high) // 2)
-            if enough(at):
-                high = min(at, self.high)
+            position = min(low + step - 1, (low + high) // 2)
+            if enough(position):
+                high = min(position, self.high)
             else:
-                low, step = at + 1, 2 * step
+                low, step = position + 1, 2 * step
         return low
 
-    def _not_refuted(self, at: int) -> Iterator[tuple[int, BoxSums]]:
+    def _not_refuted(self, position: int) -> Iterator[tuple[int, BoxSums]]:
         """Alternatives not refuted at a size, with the cells up to it alone."""
-        for number in np.flatnonzero(self.lowest <= at).tolist():
+        for number in np.flatnonzero(self.lowest <= position).tolist():
             alternative = self.alternatives[number]
             costs = [
-                np.where(c <= self.sizes[at], c, np.inf) for c in alternative.costs
+                np.where(c <= self.sizes[position], c, np.inf)
+                for c in alternative.costs
             ]
             reached = within_reach(replace(alternative, costs=costs), np.inf)
             if reached is None:
-                self.lowest[number] = at + 1
+                self.lowest[number] = position + 1
             else:
                 yield number, reached
 
-    def climbs(self, at: int) -> bool:
+    def climbs(self, position: int) -> bool:
         """Whether changes of single cells lead to a point that reaches the needs."""
         best = [] if self.best is None else [self.best[1]]
         return any(
             self._climbs(number, boxes, [*best, boxes.origin, *self.starts[number]])
-            for number, boxes in self._not_refuted(at)
+            for number, boxes in self._not_refuted(position)
         )
 
-    def status(self, at: int, seconds: float, end: float) -> bool:
+    def status(self, position: int, seconds: float, end: float) -> bool:
         """True if a size is feasible, or undecided at the time limit."""
         until = min(monotonic() + seconds, end)
-        for number, boxes in self._not_refuted(at):
+        for number, boxes in self._not_refuted(position):
             if monotonic() >= end:
                 return True
             stack = [boxes]
@@ -141,7 +144,7 @@ class _Search:
                 if monotonic() > until:
                     return True
                 stack.extend(program.halves())
-            self.lowest[number] = at + 1
+            self.lowest[number] = position + 1
         return False
 
     def _climbs(

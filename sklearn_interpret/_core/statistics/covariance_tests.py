@@ -46,8 +46,8 @@ def product_test(
     q = varying.sum()
     if not 0 < q < total:
         return 0.0, 1.0
-    along = means @ directions[:, varying]
-    statistic = float(total * (along**2 / variances[varying]).sum())
+    projections = means @ directions[:, varying]
+    statistic = float(total * (projections**2 / variances[varying]).sum())
     ratio = statistic * (total - q) / (q * (total - 1))
     return statistic, float(f.sf(ratio, q, total - q))
 

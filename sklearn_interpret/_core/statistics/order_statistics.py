@@ -2,7 +2,7 @@
 
 A first pass adds up weights in bins between values of a sample. A second one collects
 the distinct values of the bins that hold the quantiles; of other bins the largest value
-stands for all. Weighted quantiles of what is left are those of the column.
+stands for all. These values have the weighted quantiles of the column.
 """
 
 from __future__ import annotations

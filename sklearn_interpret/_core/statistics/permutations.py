@@ -143,9 +143,10 @@ def _lognormal_tail(
     observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     tail = np.ones(len(observed))
-    seen = varying & (observed > 0)
-    logs = np.log(null[:, seen])
-    tail[seen] = _normal_tail(np.log(observed[seen]), logs, np.ptp(logs, axis=0) > 0)
+    has_logs = varying & (observed > 0)
+    logs = np.log(null[:, has_logs])
+    varying = np.ptp(logs, axis=0) > 0
+    tail[has_logs] = _normal_tail(np.log(observed[has_logs]), logs, varying)
     return tail
 
 

@@ -122,17 +122,17 @@ def _means(values: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.f
 
 
 def _detrended(
-    values: NDArray[np.float64], along: NDArray[np.float64], codes: NDArray[np.intp]
+    values: NDArray[np.float64], feature: NDArray[np.float64], codes: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Values less the least-squares line along `along` within each group."""
-    along = np.where(np.isfinite(along), along, 0.0)
-    scale = np.abs(along).max(initial=0.0)
-    along = along / scale if scale > 0 else along
+    """Values less the least-squares line along a feature within each group."""
+    feature = np.where(np.isfinite(feature), feature, 0.0)
+    scale = np.abs(feature).max(initial=0.0)
+    feature = feature / scale if scale > 0 else feature
     values = values - _means(values, codes)[codes]
-    along = along - _means(along, codes)[codes]
-    squares = np.bincount(codes, along**2)
-    products = np.bincount(codes, along * values)
+    feature = feature - _means(feature, codes)[codes]
+    squares = np.bincount(codes, feature**2)
+    products = np.bincount(codes, feature * values)
     slopes = np.divide(
         products, squares, out=np.zeros_like(products), where=squares > 1e-12
     )
-    return values - slopes[codes] * along
+    return values - slopes[codes] * feature

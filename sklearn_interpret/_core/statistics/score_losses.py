@@ -16,7 +16,7 @@ from scipy.special import expit, log_expit, logit, softmax, xlogy
 
 
 class Loss(Protocol):
-    """What all losses have in common."""
+    """A loss of linear scores."""
 
     @property
     def reach(self) -> float:
@@ -288,10 +288,10 @@ class HuberWithScale:
         """Losses of rows, (...): Huber & Ronchetti (2009), page 172."""
         sizes = np.abs(scores[..., 0] - targets[..., 0])
         scale, epsilon = np.maximum(scores[..., 1], 0), self.epsilon
-        near = sizes < epsilon * scale
-        squares = sizes**2 / np.where(near, scale, 1)
-        far = 2 * epsilon * sizes - epsilon**2 * scale
-        losses = scale + np.where(near, squares, far)
+        is_near = sizes < epsilon * scale
+        squares = sizes**2 / np.where(is_near, scale, 1)
+        linear = 2 * epsilon * sizes - epsilon**2 * scale
+        losses = scale + np.where(is_near, squares, linear)
         return np.where(scores[..., 1] < 0, np.inf, losses)
 
     def slopes(
@@ -305,9 +305,9 @@ class HuberWithScale:
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Second derivatives, (..., 2, 2)."""
-        errors, near = self._in_scales(targets, scores)
+        errors, is_near = self._in_scales(targets, scores)
         along = np.stack([np.ones_like(errors), -errors], axis=-1)
-        curvature = 2 * near / scores[..., 1]
+        curvature = 2 * is_near / scores[..., 1]
         return curvature[..., None, None] * along[..., :, None] * along[..., None, :]
 
     def _in_scales(

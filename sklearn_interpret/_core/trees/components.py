@@ -115,8 +115,8 @@ class TreeComponents:
         chosen = []
         for size, values in enumerate(components, 1):
             of_size = [players for players in self.sets if len(players) == size]
-            at = np.array(of_size, dtype=np.intp).reshape(-1, size).T
-            chosen.append(values[:, *at])
+            index = np.array(of_size, dtype=np.intp).reshape(-1, size).T
+            chosen.append(values[:, *index])
         return np.concatenate(chosen, axis=1)
 
 
@@ -152,9 +152,9 @@ def _conjunctions_of_leaves(
             for column in players.T.tolist()
         ]
     )
-    at = of_component[component], conjunction
+    entries = of_component[component], conjunction
     shape = len(positions), nodes.shape[1]
-    outputs = [sparse.coo_array((output, at), shape=shape) for output in weights]
+    outputs = [sparse.coo_array((output, entries), shape=shape) for output in weights]
     matrix = sparse.vstack(outputs, format="csc")
     for start in range(0, shape[1], _CONJUNCTIONS_AT_ONCE):
         some = slice(start, start + _CONJUNCTIONS_AT_ONCE)

@@ -221,16 +221,16 @@ class _Block:
             children = np.concatenate([ensemble.left[splits], ensemble.right[splits]])
             is_leaf = ensemble.is_leaf[children]
             inner, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
-            at = np.empty(len(children), dtype=np.intp)
-            at[inner] = np.arange(len(inner))
-            at[leaves] = len(inner) + np.arange(len(leaves))
+            position = np.empty(len(children), dtype=np.intp)
+            position[inner] = np.arange(len(inner))
+            position[leaves] = len(inner) + np.arange(len(leaves))
             n = len(splits)
             self._levels.append(
                 _Level(
                     splits=slice(n_before, n_before + n),
                     inner=inner,
-                    left=at[:n],
-                    right=at[n:],
+                    left=position[:n],
+                    right=position[n:],
                     leaves=np.ascontiguousarray(values[children[leaves]].T)[:, :, None],
                 )
             )
@@ -243,7 +243,7 @@ class _Block:
         self._missing = tables.missing_left[splits], tables.missing_right[splits]
         player = tables.player[splits]
         order = np.argsort(player, kind="stable")
-        self._by_part = _matrix_of_ones(player[order], order, (n_moved, len(order)))
+        self._by_player = _matrix_of_ones(player[order], order, (n_moved, len(order)))
         self._n_roots = len(roots)
 
     def add(
@@ -266,7 +266,7 @@ class _Block:
         self._go_down(reached, left, right, gain)
         covered = self._go_up(ratio, gain, mean)
         for sums, gains in zip(covariance, covered, strict=True):
-            sums += self._by_part @ gains
+            sums += self._by_player @ gains
 
     def _looked_up(
         self, table: NDArray[np.float64], missing: NDArray[np.float64] | None
@@ -531,10 +531,10 @@ class _SplitTables:
         below = np.flatnonzero(above >= 0)
         depth = trees.depth[splits[below]]
         for level in np.unique(depth):
-            at = below[depth == level]
-            parents = trees.parents[above[at]]
-            is_left = trees.left[parents] == above[at]
-            within[at] = within[row[parents]] & (
+            selected = below[depth == level]
+            parents = trees.parents[above[selected]]
+            is_left = trees.left[parents] == above[selected]
+            within[selected] = within[row[parents]] & (
                 lefts[row[parents]] == is_left[:, None]
             )
         return within

@@ -1,6 +1,7 @@
 """Naive Bayes classifiers without some training rows, by their counts and moments."""
 
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
@@ -8,14 +9,21 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, Multinomi
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.leave_out.refits import ModelsWithout, refitted
-from sklearn_interpret._model.leave_out.training import transformed
+from sklearn_interpret._model.leave_out.training import Training, transformed
+from sklearn_interpret._model.responses.response import Response
 
 _OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
 # Variances that fall below this part are not found by subtraction: a refit is.
 _LEFT = 1e-8
 
 
-def counts_without(training, steps, model, response, deleted):
+def counts_without(
+    training: Training,
+    steps: Any,
+    model: Any,
+    response: Response,
+    deleted: list[np.ndarray],
+) -> ModelsWithout | None:
     """Naive Bayes models whose counts lack some rows; else None."""
     if type(model) not in _OF_COUNTS:
         return None
@@ -44,7 +52,7 @@ def counts_without(training, steps, model, response, deleted):
     return ModelsWithout(training.fitted, models, steps, "sufficient_statistics")
 
 
-def _largest_variances(inputs, deleted):
+def _largest_variances(inputs: Any, deleted: list[np.ndarray]) -> np.ndarray:
     """Largest variance of a column without each of some lists of rows, (n,)."""
     values = np.asarray(inputs, dtype=np.float64)
     values = values - values.mean(axis=0)

@@ -1,5 +1,7 @@
 """Models without some of their training rows: by refits, or by exact formulas."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
@@ -10,19 +12,36 @@ from sklearn_interpret._model.formulas.column_lineage import fitted_transformers
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.leave_out.class_counts import counts_without
-from sklearn_interpret._model.leave_out.linear_scores import score_model_without
-from sklearn_interpret._model.leave_out.nearest_neighbors import neighbors_without
+from sklearn_interpret._model.leave_out.linear_scores import (
+    ScoresWithout,
+    score_model_without,
+)
+from sklearn_interpret._model.leave_out.nearest_neighbors import (
+    NeighborsWithout,
+    neighbors_without,
+)
 from sklearn_interpret._model.leave_out.refits import ModelsWithout, refitted
-from sklearn_interpret._model.leave_out.training import leave_some, transformed
+from sklearn_interpret._model.leave_out.training import (
+    Training,
+    leave_some,
+    transformed,
+)
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.responses.predictors import is_classifier, tags_of
-from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret._model.responses.response import Response
+from sklearn_interpret._model.rows.base import Rows, copy_of
 
 # Differences of columns below this share are rounding.
 _ROUNDING = 1e-9
 
 
-def make_deletions(training, response, deleted, *, n_jobs=None):
+def make_deletions(
+    training: Training,
+    response: Response,
+    deleted: list[np.ndarray],
+    *,
+    n_jobs: int | None = None,
+) -> ScoresWithout | NeighborsWithout | ModelsWithout:
     """The model without each of some lists of rows, the fastest exact way.
 
     Parameters
@@ -58,7 +77,7 @@ def make_deletions(training, response, deleted, *, n_jobs=None):
     return ModelsWithout(training.fitted, models, n_jobs=n_jobs)
 
 
-def are_row_wise(steps, rows, deleted):
+def are_row_wise(steps: Any, rows: Rows, deleted: list[np.ndarray]) -> bool:
     """Whether steps transform each row on its own, and the same in any fit."""
     if steps is None:
         return True
@@ -73,7 +92,7 @@ def are_row_wise(steps, rows, deleted):
     return np.allclose(whole[: len(part)], part, rtol=_ROUNDING, equal_nan=True)
 
 
-def _stays(step, X, deleted):
+def _stays(step: Any, X: Any, deleted: list[np.ndarray]) -> bool:
     """Whether a transformer is the same, fitted without each of some lists of rows."""
     if isinstance(step, FrozenEstimator | str) or type(step) is PolynomialFeatures:
         return True
@@ -88,7 +107,7 @@ def _stays(step, X, deleted):
     return not tags_of(step).requires_fit
 
 
-def _keeps_levels(encoder, X, deleted):
+def _keeps_levels(encoder: Any, X: Any, deleted: list[np.ndarray]) -> bool:
     """Whether all levels that an encoder has found are found without some rows."""
     if encoder.max_categories is not None or encoder.min_frequency is not None:
         return False

@@ -1,6 +1,8 @@
 """Models of linear scores without some training rows, by Newton's steps."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import log_expit, log_softmax
@@ -15,17 +17,20 @@ from sklearn.linear_model import (
 )
 from sklearn.svm import LinearSVC
 
+from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.gradients.objectives import (
+    Objective,
     has_balanced_classes,
     read_objective,
     score_model,
 )
+from sklearn_interpret._model.leave_out.training import Training
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.predictors import is_classifier
-from sklearn_interpret._model.responses.response import check_finite
+from sklearn_interpret._model.responses.response import Response, check_finite
 from sklearn_interpret._model.rows.base import copy_of
 
 # These classes, without subclasses, which may fit in another way.
@@ -64,15 +69,17 @@ class ScoresWithout:
     without: np.ndarray
     method = "newton"
 
-    def baseline(self, response, X):
+    def baseline(self, response: Response, X: Any) -> np.ndarray:
         """Responses (m, k) of the model of all rows."""
         return next(self._responses(response, X, self.own[None]))
 
-    def responses(self, response, X):
+    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         return self._responses(response, X, self.without)
 
-    def _responses(self, response, X, parameters):
+    def _responses(
+        self, response: Response, X: Any, parameters: np.ndarray
+    ) -> Iterator[np.ndarray]:
         _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.own.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
@@ -85,12 +92,12 @@ class ScoresWithout:
             check_finite(values)
             yield from values.reshape(len(some), m, -1)
 
-    def parameters(self):
+    def parameters(self) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
         return self.own.ravel(), self.without.reshape(len(self.without), -1)
 
 
-def _design(objective, X, d):
+def _design(objective: Objective, X: Any, d: int) -> np.ndarray:
     """Columns that the parameters belong to: (m, d)."""
     inputs, _ = objective.layers(copy_of(X))
     if inputs.shape[1] == d:
@@ -98,7 +105,7 @@ def _design(objective, X, d):
     return np.hstack([inputs, np.ones((len(inputs), 1))])
 
 
-def _of_scores(model, method, scores):
+def _of_scores(model: Any, method: Any, scores: np.ndarray) -> np.ndarray:
     """Result of a method of a model, from scores (m, k)."""
     if not is_classifier(model):
         return np.exp(scores) if has_log_link(model) else scores
@@ -112,7 +119,13 @@ def _of_scores(model, method, scores):
     return logs if method == "predict_log_proba" else np.exp(logs)
 
 
-def score_model_without(training, steps, model, response, deleted):
+def score_model_without(
+    training: Training,
+    steps: Any,
+    model: Any,
+    response: Response,
+    deleted: list[np.ndarray],
+) -> ScoresWithout | None:
     """`ScoresWithout`, where the model is one of them; else None."""
     if type(model) not in _OF_SCORES or not _is_smooth(model):
         return None
@@ -130,7 +143,7 @@ def score_model_without(training, steps, model, response, deleted):
     return ScoresWithout(training.fitted, optimum.parameters, without)
 
 
-def _is_smooth(model):
+def _is_smooth(model: Any) -> bool:
     """Whether a model minimises a smooth sum over rows, without bounds."""
     balanced = has_balanced_classes(model)
     several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
@@ -140,7 +153,7 @@ def _is_smooth(model):
     return not (balanced or getattr(model, "positive", False) or one_each or other)
 
 
-def _stay_determined(optimum, deleted):
+def _stay_determined(optimum: ScoreModel, deleted: list[np.ndarray]) -> bool:
     """Whether the rows left determine all parameters, without each list of rows."""
     q, r = np.linalg.qr(np.sqrt(optimum.weights)[:, None] * optimum.design)
     if np.linalg.matrix_rank(r) < optimum.design.shape[1]:

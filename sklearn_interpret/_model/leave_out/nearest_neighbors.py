@@ -1,13 +1,16 @@
 """Models of nearest neighbours without some training rows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from sklearn_interpret._model.formulas.neighbors import vote_weights
-from sklearn_interpret._model.leave_out.training import transformed
+from sklearn_interpret._model.leave_out.training import Training, transformed
 from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.responses.response import Response
 
 _OF_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
 
@@ -28,17 +31,17 @@ class NeighborsWithout:
         Positions of the rows that are left out together.
     """
 
-    model: object
-    steps: object
+    model: Any
+    steps: Any
     targets: np.ndarray
     deleted: list
     method = "neighbors"
 
-    def baseline(self, response, X):
+    def baseline(self, response: Response, X: Any) -> np.ndarray:
         """Responses (m, k) of the model of all rows."""
         return self._read(response, *self._found(X))
 
-    def responses(self, response, X):
+    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         distances, places = self._found(X)
         base = self._read(response, distances, places)
@@ -56,16 +59,18 @@ class NeighborsWithout:
                 values[rest] = self._read(response, *near)
             yield values
 
-    def parameters(self):
+    def parameters(self) -> None:
         """None: the model has no parameters."""
 
-    def _found(self, X):
+    def _found(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Distances and positions of the model's neighbours and of further ones."""
         more = max(map(len, self.deleted))
         inputs = transformed(self.steps, X)
         return self.model.kneighbors(inputs, self.model.n_neighbors + more)
 
-    def _read(self, response, distances, places):
+    def _read(
+        self, response: Response, distances: np.ndarray, places: np.ndarray
+    ) -> np.ndarray:
         """Responses from the first of the neighbours."""
         model, first = self.model, slice(self.model.n_neighbors)
         weights = vote_weights(model, distances[:, first])[:, :, None]
@@ -76,7 +81,13 @@ class NeighborsWithout:
         return response.read(means)
 
 
-def neighbors_without(training, steps, model, response, deleted):
+def neighbors_without(
+    training: Training,
+    steps: Any,
+    model: Any,
+    response: Response,
+    deleted: list[np.ndarray],
+) -> NeighborsWithout | None:
     """`NeighborsWithout`, where the model is one of them; else None."""
     if type(model) not in _OF_NEIGHBORS or model.metric == "precomputed":
         return None

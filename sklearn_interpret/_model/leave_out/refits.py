@@ -1,6 +1,8 @@
 """Models without some training rows, fitted again."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -8,12 +10,12 @@ from sklearn.base import clone
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table
-from sklearn_interpret._model.leave_out.training import transformed
+from sklearn_interpret._model.leave_out.training import Training, transformed
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.responses.response import check_finite
+from sklearn_interpret._model.responses.response import Response, check_finite
 
 
-def refitted(training, rows):
+def refitted(training: Training, rows: np.ndarray) -> Any:
     """A clone fitted without some rows."""
     kept = np.delete(np.arange(training.rows.n_rows), rows)
     X = training.rows.native
@@ -31,13 +33,25 @@ def refitted(training, rows):
         ) from error
 
 
-def scores_without(training, removed, metric, test, *, n_jobs=None):
+def scores_without(
+    training: Training,
+    removed: list[np.ndarray],
+    metric: Callable[..., float],
+    test: tuple[Any, Any],
+    *,
+    n_jobs: int | None = None,
+) -> np.ndarray:
     """Scores on rows of test (X, y) of clones fitted without each list of rows."""
     tasks = [(training, rows, metric, test) for rows in removed]
     return np.array(list(run(_score_without, tasks, n_jobs=n_jobs)))
 
 
-def _score_without(training, rows, metric, test):
+def _score_without(
+    training: Training,
+    rows: np.ndarray,
+    metric: Callable[..., float],
+    test: tuple[Any, Any],
+) -> float:
     return metric(refitted(training, rows), *test, None)
 
 
@@ -65,17 +79,17 @@ class ModelsWithout:
     method: str = "refit"
     n_jobs: int | None = None
 
-    def baseline(self, response, X):
+    def baseline(self, response: Response, X: Any) -> np.ndarray:
         """Responses (m, k) of the model of all rows."""
         return response(X)
 
-    def responses(self, response, X):
+    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         made = transformed(self.steps, X)
         tasks = [(response, model, made) for model in self.models]
         yield from run(_responses_of, tasks, n_jobs=self.n_jobs)
 
-    def parameters(self):
+    def parameters(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
         own = _parameters_of(self.fitted)
         others = list(map(_parameters_of, self.models))
@@ -84,7 +98,7 @@ class ModelsWithout:
         return own, np.stack(others)
 
 
-def _parameters_of(fitted):
+def _parameters_of(fitted: Any) -> Any:
     """Weights, inputs by outputs, and intercepts of a linear model; or None."""
     _, model = steps_and_model(fitted)
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
@@ -96,7 +110,7 @@ def _parameters_of(fitted):
     return np.concatenate([weights.ravel(), intercepts])
 
 
-def _responses_of(response, model, X):
+def _responses_of(response: Response, model: Any, X: Any) -> np.ndarray:
     """Responses of another model; those of classes that it lacks are zero."""
     own = replace(response, estimator=model)
     gone = _classes_gone(response, model)
@@ -116,7 +130,7 @@ def _responses_of(response, model, X):
     return values
 
 
-def _classes_gone(response, model):
+def _classes_gone(response: Response, model: Any) -> list[Any]:
     """Classes that a refitted model lacks, where that changes its columns."""
     one_each = isinstance(response.classes, np.ndarray)
     if not one_each or callable(response.method) or response.method == "predict":

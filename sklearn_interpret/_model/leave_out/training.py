@@ -1,6 +1,7 @@
 """A fitted model with the rows that it was fitted on."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +29,14 @@ class Training:
         Weights among the parameters; None where there are other parameters.
     """
 
-    fitted: object
-    unfitted: object
+    fitted: Any
+    unfitted: Any
     rows: Rows
     y: np.ndarray
     params: dict
-    weights: np.ndarray | None
+    weights: Any
 
-    def keeps_classes(self, deleted):
+    def keeps_classes(self, deleted: list[np.ndarray]) -> bool:
         """Whether rows of each class are left without each of some lists of rows."""
         labels = np.zeros(len(self.y), dtype=np.intp)
         if is_classifier(self.fitted):
@@ -43,7 +44,9 @@ class Training:
         return leave_some(labels, self.weights > 0, deleted)
 
 
-def leave_some(labels, counted, deleted):
+def leave_some(
+    labels: np.ndarray, counted: np.ndarray, deleted: list[np.ndarray]
+) -> bool:
     """Whether rows of each label are left without each of some lists of rows."""
     n_labels = labels.max() + 1
     counts = np.bincount(labels[counted], minlength=n_labels)
@@ -51,6 +54,6 @@ def leave_some(labels, counted, deleted):
     return all((counts > np.bincount(t, minlength=n_labels)).all() for t in taken)
 
 
-def transformed(steps, X):
+def transformed(steps: Any, X: Any) -> Any:
     """The columns that the last step of a pipeline gets."""
     return X if steps is None else steps.transform(copy_of(X))

@@ -1,5 +1,7 @@
 """What a predictor is: its kind, its state, and what its `fit` takes."""
 
+from typing import Any
+
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
@@ -24,7 +26,7 @@ RESPONSE_METHODS = (
 )
 
 
-def innermost(estimator):
+def innermost(estimator: Any) -> Any:
     """The predictor inside of pipelines and searches."""
     model = final_step(estimator)
     while hasattr(model, "best_estimator_"):
@@ -32,7 +34,7 @@ def innermost(estimator):
     return model
 
 
-def final_step(estimator):
+def final_step(estimator: Any) -> Any:
     """The predictor at the end of (nested) pipelines."""
     model = unfrozen(estimator)
     while isinstance(model, Pipeline):
@@ -40,25 +42,25 @@ def final_step(estimator):
     return model
 
 
-def unfrozen(estimator):
+def unfrozen(estimator: Any) -> Any:
     """The estimator inside of any number of :class:`FrozenEstimator`."""
     while isinstance(estimator, FrozenEstimator):
         estimator = estimator.estimator
     return estimator
 
 
-def has_tags(estimator):
+def has_tags(estimator: Any) -> bool:
     """Whether the estimator has scikit-learn's tags."""
     return hasattr(unfrozen(estimator), "__sklearn_tags__")
 
 
-def check_predictor_is_fitted(estimator):
+def check_predictor_is_fitted(estimator: Any) -> None:
     """Raise :class:`~sklearn.exceptions.NotFittedError` if scikit-learn can check."""
     if has_tags(estimator):  # other classes raise their own errors
         check_is_fitted(unfrozen(estimator))
 
 
-def tags_of(estimator):
+def tags_of(estimator: Any) -> Tags:
     """Tags of a predictor; inferred from its methods if it has none."""
     model = unfrozen(estimator)  # FrozenEstimator would deep-copy the tags
     if has_tags(model):
@@ -77,12 +79,12 @@ def tags_of(estimator):
     )
 
 
-def is_classifier(estimator):
+def is_classifier(estimator: Any) -> bool:
     """Whether a predictor is a classifier; it need not have tags."""
     return tags_of(estimator).estimator_type == "classifier"
 
 
-def check_has_classes(estimator):
+def check_has_classes(estimator: Any) -> None:
     """Refuse a classifier without `classes_`, where its labels are needed."""
     if is_classifier(estimator) and getattr(estimator, "classes_", None) is None:
         raise ValueError(
@@ -91,7 +93,7 @@ def check_has_classes(estimator):
         )
 
 
-def requires_y(estimator):
+def requires_y(estimator: Any) -> bool:
     """Whether a predictor needs targets in `fit`."""
     tags = tags_of(estimator)
     # The tags of a pipeline do not include what its last step requires.
@@ -99,7 +101,7 @@ def requires_y(estimator):
     return tags.target_tags.required or supervised
 
 
-def weight_parameter(estimator):
+def weight_parameter(estimator: Any) -> str | None:
     """Name of the parameter of `fit` for sample weights, or None."""
     estimator = unfrozen(estimator)
     if isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor):
@@ -113,7 +115,7 @@ def weight_parameter(estimator):
     return None
 
 
-def check_is_predictor(estimator):
+def check_is_predictor(estimator: Any) -> None:
     """Refuse objects with neither `predict` nor a probability or decision method."""
     kind = type(unfrozen(estimator))
     if kind.__name__ == "Booster" and kind.__module__.startswith("xgboost"):
@@ -123,8 +125,8 @@ def check_is_predictor(estimator):
             "after its load_model(path)."
         )
     # A stacking estimator gets its methods in `fit`; its tags are known before.
-    kind = tags_of(estimator).estimator_type if has_tags(estimator) else None
-    will_be = kind in ("classifier", "regressor")
+    estimator_type = tags_of(estimator).estimator_type if has_tags(estimator) else None
+    will_be = estimator_type in ("classifier", "regressor")
     if not (will_be or any(hasattr(estimator, name) for name in RESPONSE_METHODS)):
         raise TypeError(
             f"{type(unfrozen(estimator)).__name__} has none of the methods "
@@ -132,7 +134,7 @@ def check_is_predictor(estimator):
         )
 
 
-def is_fitted(estimator):
+def is_fitted(estimator: Any) -> bool:
     """Whether the estimator is fitted, by scikit-learn's check."""
     try:
         check_is_fitted(estimator)
@@ -141,7 +143,7 @@ def is_fitted(estimator):
     return True
 
 
-def check_fits_rows(estimator, X):
+def check_fits_rows(estimator: Any, X: Any) -> None:
     """Check that a frozen estimator is fitted on the same columns as `X`."""
     check_predictor_is_fitted(estimator)
     # Images have no columns to count.
@@ -162,7 +164,7 @@ def check_fits_rows(estimator, X):
         )
 
 
-def _are_lightgbm_names(model, X):
+def _are_lightgbm_names(model: Any, X: Any) -> bool:
     """Whether the names of a model are those of X as LightGBM writes them."""
     # A meta-estimator has the names of the LightGBM model inside. Any other model that
     # was fitted on names with underlines refuses blanks itself.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from types import MethodType
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -70,9 +71,9 @@ class Response:
     answer is an empty slice of an earlier one.
     """
 
-    estimator: object
+    estimator: Any
     method: str | Callable
-    classes: object = None
+    classes: Any = None
     target: object = None
     _changes_input: dict = field(default_factory=dict, repr=False, compare=False)
     _empty: dict = field(default_factory=dict, repr=False, compare=False)

@@ -74,7 +74,7 @@ class Sample:
     --------
     >>> import numpy as np
     >>> from sklearn_interpret._model.rows.arrays import as_rows
-    >>> from sklearn_interpret.base import Sample
+    >>> from sklearn_interpret._model.rows.sample import Sample
     >>> weights = np.array([1.0, 0.0, 2.0])
     >>> sample = Sample.of_positive_weight(as_rows(np.eye(3)), [4, 5, 6], weights)
     >>> sample.index, sample.y, sample.weights

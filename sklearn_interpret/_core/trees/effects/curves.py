@@ -122,10 +122,10 @@ class TreeCurves:
         size = max(1, _MOST_WORDS // reached.all_but_one.shape[1])
         for start in range(0, len(condition), size):
             some = slice(start, start + size)
-            at, row = set_bits(reached.all_but_one.take(condition[some], axis=0))
-            index = row * self._n_points + point[some].take(at)
+            entry, row = set_bits(reached.all_but_one.take(condition[some], axis=0))
+            index = row * self._n_points + point[some].take(entry)
             for total, amount in zip(sums, amounts[some].T, strict=True):
-                np.add.at(total, index, amount.take(at))
+                np.add.at(total, index, amount.take(entry))
 
     def _reached(
         self, codes: NDArray[np.integer], fixed: NDArray[np.float64]
@@ -138,8 +138,8 @@ class TreeCurves:
         outputs = np.zeros((self._k, len(codes)))
         for reached in self.effects.leaves(RowBits(self.effects.ensemble, codes)):
             leaf, row = set_bits(reached.inside)
-            step, at = set_bits(reached.inside.take(reached.leaf, axis=0))
-            index = at * self._n_moved + player[reached.names].take(step)
+            step, step_row = set_bits(reached.inside.take(reached.leaf, axis=0))
+            index = step_row * self._n_moved + player[reached.names].take(step)
             for output, amounts in enumerate(values[reached.nodes].T):
                 outputs[output] += np.bincount(row, amounts.take(leaf), len(codes))
                 lost = amounts.take(reached.leaf).take(step)

@@ -128,12 +128,13 @@ class TreeSets:
         amounts = self.values[leaves] * shares[:, None]
         step = max(1, _MOST_WORDS // bits.n_words)
         position = np.empty(self.ensemble.n_nodes + 1, dtype=np.intp)
-        for at, conditions, _ in self._blocks:
+        for in_block, conditions, _ in self._blocks:
             position[conditions.nodes] = np.arange(len(conditions.nodes))
             position[-1] = len(conditions.nodes)
+            met_at = position[inside[in_block]]
             for output, sums in enumerate(outputs):
                 amount = np.bincount(
-                    position[inside[at]], amounts[at, output], len(conditions.nodes) + 1
+                    met_at, amounts[in_block, output], len(conditions.nodes) + 1
                 )
                 sums += amount[-1]
                 amount = amount[:-1]
@@ -182,7 +183,8 @@ class LinkedTreeSets:
         )
         # For each player the leaves that have a condition on it, and the conditions.
         self._of_players = [
-            (leaves[leaf[at]], name[at]) for at in np.split(order, ends)[1:-1]
+            (leaves[leaf[entries]], name[entries])
+            for entries in np.split(order, ends)[1:-1]
         ]
         inner = np.flatnonzero(paths.player >= 0)
         self._conditions = Conditions.of_nodes(ensemble, paths, inner)
@@ -233,15 +235,17 @@ class LinkedTreeSets:
                     total = weights[rows] @ np.moveaxis(function(moved), 2, 0)
                     sums[number] = sums[number] + total
         return [
-            total.T[move.at] / weights.sum()
+            total.T[move.point] / weights.sum()
             for total, move in zip(sums, moves, strict=True)
         ]
 
     def _move(self, players: Sequence[int]) -> _Move:
         """The move of a set of players."""
         sizes = [self.effects.moved_features[player].n_points for player in players]
-        at = np.ravel_multi_index([self.positions[player] for player in players], sizes)
-        distinct, at = np.unique(at, return_inverse=True)
+        point = np.ravel_multi_index(
+            [self.positions[player] for player in players], sizes
+        )
+        distinct, point = np.unique(point, return_inverse=True)
         points = np.stack(np.unravel_index(distinct, sizes))
         names = np.full((len(players), self.effects.ensemble.n_nodes), -1)
         for name_of_leaf, player in zip(names, players, strict=True):
@@ -257,7 +261,7 @@ class LinkedTreeSets:
                 movers = [players[member] for member in members]
                 values = np.unique(points[members], axis=1, return_inverse=True)
                 terms.append(_Term(movers, leaves, names[members][:, leaves], *values))
-        return _Move(at, len(distinct), terms)
+        return _Move(point, len(distinct), terms)
 
     def _moved(
         self,
@@ -269,10 +273,10 @@ class LinkedTreeSets:
         """Outputs (n, n_points, k) of rows that meet conditions (m, n_words)."""
         moved = np.repeat(outputs[rows].T[:, :, None], move.n_points, axis=2)
         for term in move.terms:
-            at = term.of_point[move.at[rows]]
+            points = term.of_point[move.point[rows]]
             for output, sums in enumerate(moved):
-                change = self._product(term, output, met, len(at))
-                change -= change[np.arange(len(at)), at][:, None]
+                change = self._product(term, output, met, len(points))
+                change -= change[np.arange(len(points)), points][:, None]
                 sums += change.take(term.of_point, axis=1)
         return np.moveaxis(moved, 0, 2)
 
@@ -290,10 +294,10 @@ class LinkedTreeSets:
             rows = self._rows_inside(met, term.leaves[some], term.players)[:, :n_rows]
             reached = np.flatnonzero(rows.any(axis=1))
             points = values[some[reached], None]
-            for player, names, at in zip(
+            for player, names, index in zip(
                 term.players, term.names[:, some[reached]], term.points, strict=True
             ):
-                points = points * self._points_inside(player, names).take(at, axis=1)
+                points = points * self._points_inside(player, names).take(index, axis=1)
             products += rows[reached].T.astype(np.float64) @ points
         return products
 
@@ -353,7 +357,7 @@ class _Move:
 
     Parameters
     ----------
-    at : ndarray of shape (n_rows,), intp
+    point : ndarray of shape (n_rows,), intp
         Point of each row.
     n_points : int
         Number of the points.
@@ -361,6 +365,6 @@ class _Move:
         Changes of the output by the leaves, as the players move.
     """
 
-    at: NDArray[np.intp]
+    point: NDArray[np.intp]
     n_points: int
     terms: list[_Term]

@@ -138,17 +138,17 @@ class LeafWeights:
             sets, counts = _taken(waiting, rows[2])
             children, counts, source = self._parted(sets, counts, bits, weigh, rows)
             at_leaf = children >= self._n_inner
-            at = np.flatnonzero(at_leaf)
+            selected = np.flatnonzero(at_leaf)
             if weigh.common_weight is not None:
-                weight = counts.take(at).astype(np.float64) * weigh.common_weight
+                weight = counts.take(selected).astype(np.float64) * weigh.common_weight
             else:
-                weight = weigh.total(every.take(source.take(at), axis=0))
+                weight = weigh.total(every.take(source.take(selected), axis=0))
             # No child occurs twice, so that every weight is added.
-            leaf_weights[children.take(at) - self._n_inner] += weight
-            at = np.flatnonzero(~at_leaf)
-            if len(at):
-                inside = every.take(source.take(at), axis=0)
-                waiting.append((children.take(at), counts.take(at), inside))
+            leaf_weights[children.take(selected) - self._n_inner] += weight
+            selected = np.flatnonzero(~at_leaf)
+            if len(selected):
+                inside = every.take(source.take(selected), axis=0)
+                waiting.append((children.take(selected), counts.take(selected), inside))
 
     def _parted(
         self,
@@ -173,12 +173,17 @@ class LeafWeights:
         further = table[:, _FIRST:].T >= 0
         used = [np.flatnonzero(entered) for entered in (n_left, n_right, *further)]
         children = np.concatenate(
-            [table[:, _LEFT + child].take(at) for child, at in enumerate(used)]
+            [
+                table[:, _LEFT + child].take(positions)
+                for child, positions in enumerate(used)
+            ]
         )
         n_rows = zip((n_left, n_right, counts, counts), used, strict=True)
-        counts = np.concatenate([numbers.take(at) for numbers, at in n_rows])
-        for at, slab in zip(used[1:], (1, 2, 2), strict=True):
-            at += slab * rows.shape[1]
+        counts = np.concatenate(
+            [numbers.take(positions) for numbers, positions in n_rows]
+        )
+        for positions, slab in zip(used[1:], (1, 2, 2), strict=True):
+            positions += slab * rows.shape[1]
         return children, counts, np.concatenate(used)
 
 
@@ -237,15 +242,17 @@ def _next_sets(
     moves = paths.player[left] < n_moved
     slot = np.where(moves, paths.slot[left] + 1, -1).astype(np.int32)
     widths = paths.n_conditions[nodes] + 1
-    at = np.repeat(np.arange(len(nodes), dtype=np.int32), widths)
-    offset = np.arange(len(at), dtype=np.int32) - starts[nodes].take(at)
-    table = np.empty((len(at), 6), dtype=np.int32)
-    table[:, _POSITION] = ensemble.split_positions.take(nodes).take(at)
-    table[:, _NODE] = nodes.take(at)
-    table[:, _LEFT] = starts[left].take(at) + offset
-    table[:, _RIGHT] = starts[right].take(at) + offset
+    node_position = np.repeat(np.arange(len(nodes), dtype=np.int32), widths)
+    offset = np.arange(len(node_position), dtype=np.int32) - starts[nodes].take(
+        node_position
+    )
+    table = np.empty((len(node_position), 6), dtype=np.int32)
+    table[:, _POSITION] = ensemble.split_positions.take(nodes).take(node_position)
+    table[:, _NODE] = nodes.take(node_position)
+    table[:, _LEFT] = starts[left].take(node_position) + offset
+    table[:, _RIGHT] = starts[right].take(node_position) + offset
     table[:, _FIRST:] = -1
-    opened = np.flatnonzero(offset == slot.take(at))
+    opened = np.flatnonzero(offset == slot.take(node_position))
     table[opened, _POSITION] = ensemble.split_codes.n_codes.sum()
     table[opened, _NODE] = np.flatnonzero(ensemble.is_leaf)[:1]
     table[opened, _FIRST] = table[opened, _RIGHT]

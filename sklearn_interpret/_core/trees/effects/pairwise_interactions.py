@@ -105,7 +105,7 @@ class TreePairs:
         leaf_weights: NDArray[np.float64],
         pair_weights: list[NDArray[np.float64]],
         total: float,
-        at: list[NDArray[np.intp]],
+        points: list[NDArray[np.intp]],
     ) -> list[NDArray[np.float64]]:
         """The terms of rows.
 
@@ -117,15 +117,15 @@ class TreePairs:
             Sums of the arrays of :meth:`leaf_weights`.
         total : float
             Total weight of the rows.
-        at : list of ndarray of shape (n,), intp
-            For each player, at which of its points to have the terms.
+        points : list of ndarray of shape (n,), intp
+            For each player, the points of the terms.
 
         Returns
         -------
         list of ndarray of shape (n, k)
             One for each pair.
         """
-        sums = _PairSums(self.effects, self.pairs, at)
+        sums = _PairSums(self.effects, self.pairs, points)
         groups = ((block, s) for block in self.effects.blocks for s in block.groups)
         weigher = self.effects.weigher
         for (block, splits), openings, weights in zip(
@@ -133,9 +133,9 @@ class TreePairs:
         ):
             nodes = np.append(block.nodes, -1)
             for child in range(2):
-                leaves = splits.is_leaf[child, openings.split[openings.at]]
+                leaves = splits.is_leaf[child, openings.split[openings.first_condition]]
                 entries = np.flatnonzero(leaves)
-                split = openings.split[openings.at[entries]]
+                split = openings.split[openings.first_condition[entries]]
                 slots = openings.slots[:, entries]
                 leaf = splits.children[child, split]
                 values = self.effects.values[leaf] / total
@@ -199,7 +199,7 @@ class _Openings:
     other_conditions : ndarray of shape (d, c), intp
         All conditions of the split but the first of the pair, by position in the
         block's; past their end in its place.
-    at : ndarray of shape (e,), intp
+    first_condition : ndarray of shape (e,), intp
         For each pair the position of its first condition; increasing.
     slots : ndarray of shape (2, e), intp
         Slots of its first and second condition.
@@ -212,7 +212,7 @@ class _Openings:
 
     split: NDArray[np.intp]
     other_conditions: NDArray[np.intp]
-    at: NDArray[np.intp]
+    first_condition: NDArray[np.intp]
     slots: NDArray[np.intp]
     pair: NDArray[np.integer]
     by_side: NDArray[np.bool_]
@@ -242,7 +242,9 @@ class _Openings:
         pairs = numbers[owners[:, :, None], owners[:, None]]
         split, first, second = np.nonzero(pairs >= 0)
         d = len(splits.conditions)
-        opened, at = np.unique(split * (d + 1) + first, return_inverse=True)
+        opened, first_condition = np.unique(
+            split * (d + 1) + first, return_inverse=True
+        )
         of_split, slot = np.divmod(opened, d + 1)
         other_conditions = splits.conditions[:, of_split]
         inner = np.flatnonzero(slot < d)
@@ -251,7 +253,7 @@ class _Openings:
         return cls(
             split=of_split,
             other_conditions=other_conditions,
-            at=at.reshape(-1),
+            first_condition=first_condition.reshape(-1),
             slots=np.stack([first, second]),
             pair=pairs[split, first, second],
             by_side=(first != split_slot) & (second != split_slot),
@@ -270,17 +272,17 @@ class _Openings:
         go to the left at each split of the group.
         """
         d, c = self.other_conditions.shape
-        weights = np.empty((2, len(self.at)))
+        weights = np.empty((2, len(self.first_condition)))
         step = max(1, _MOST_WORDS // ((d + 1) * met.shape[1]))
         for start in range(0, c, step):
             sets = met.take(self.other_conditions[:, start : start + step], axis=0)
             sets = all_but_one_and_all(sets, valid)
-            chunk = slice(*np.searchsorted(self.at, [start, start + step]))
-            at = self.at[chunk]
-            sets = sets[self.slots[1, chunk], at - start]
+            chunk = slice(*np.searchsorted(self.first_condition, [start, start + step]))
+            first_condition = self.first_condition[chunk]
+            sets = sets[self.slots[1, chunk], first_condition - start]
             weights[:, chunk] = weigh.total(sets)
             sided = np.flatnonzero(self.by_side[chunk])
-            left = weigh.total(sets[sided] & lefts[self.split[at[sided]]])
+            left = weigh.total(sets[sided] & lefts[self.split[first_condition[sided]]])
             weights[0, chunk][sided] = left
             weights[1, chunk][sided] -= left
         return weights
@@ -295,7 +297,7 @@ class _PairSums:
         The trees.
     pairs : list of tuple of int
         Pairs of players.
-    at : list of ndarray of shape (n,), intp
+    points : list of ndarray of shape (n,), intp
         Points of each player.
     """
 
@@ -303,17 +305,20 @@ class _PairSums:
         self,
         effects: TreeEffects,
         pairs: list[tuple[int, int]],
-        at: list[NDArray[np.intp]],
+        points: list[NDArray[np.intp]],
     ) -> None:
         k = effects.values.shape[1]
         self._steps = effects.steps
-        self._pairs, self._at = np.array(pairs, dtype=np.intp).reshape(-1, 2), at
+        self._pairs, self._points = (
+            np.array(pairs, dtype=np.intp).reshape(-1, 2),
+            points,
+        )
         self._first = effects.first[self._pairs]
         sizes = np.array([moved.n_points for moved in effects.moved_features])[
             self._pairs
         ]
         self._grids = [
-            QuadrantSums(at[first], at[second], shape, k)
+            QuadrantSums(points[first], points[second], shape, k)
             for (first, second), shape in zip(pairs, sizes.tolist(), strict=True)
         ]
         # Amounts that move along one player alone, and those that do not move.
@@ -392,9 +397,13 @@ class _PairSums:
         order = np.argsort(pair, kind="stable")
         ends = np.searchsorted(pair[order], np.arange(len(self._grids) + 1))
         for number, grid in enumerate(self._grids):
-            at = order[ends[number] : ends[number + 1]]
-            if len(at):
-                grid.add(u[at].astype(np.intp), v[at].astype(np.intp), amounts[at])
+            entries = order[ends[number] : ends[number + 1]]
+            if len(entries):
+                grid.add(
+                    u[entries].astype(np.intp),
+                    v[entries].astype(np.intp),
+                    amounts[entries],
+                )
 
     def totals(self) -> list[NDArray[np.float64]]:
         """The sums at the points: a list of (n, k)."""
@@ -407,7 +416,7 @@ class _PairSums:
             for side, player in enumerate(pair):
                 line = slice(self._starts[number, side], self._ends[number, side])
                 along = np.cumsum(self._lines[side][:, line], axis=1)
-                total += along[:, self._at[player]].T
+                total += along[:, self._points[player]].T
             totals.append(total)
         return totals
 
@@ -455,7 +464,7 @@ class QuadrantSums:
         self._upto -= points.astype(np.int32)
         self._upto += np.arange(n_bands, dtype=np.int32)[:, None]
         self._ends = self._upto[:, 0]
-        self._at = u, v, band
+        self._points = u, v, band
         self._n_columns = len(u) + n_bands
         self._bands = np.zeros((k, n_bands * width))
         self._cells = np.zeros((k, self._band * self._n_columns))
@@ -480,7 +489,7 @@ class QuadrantSums:
 
     def sums(self) -> NDArray[np.float64]:
         """The sums: (n, k)."""
-        u, v, band = self._at
+        u, v, band = self._points
         k, n_bands = len(self._bands), len(self._ends)
         bands = self._bands.reshape(k, n_bands, self._width)
         before = np.cumsum(np.cumsum(bands, axis=1) - bands, axis=2)

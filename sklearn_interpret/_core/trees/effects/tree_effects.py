@@ -339,9 +339,9 @@ class TreeEffects:
             rows = reached.all_but_one.take(step[chunk], axis=0)
             rows &= crossing.take(point[chunk], axis=0)
             position, row = set_bits(rows)
-            at = step[chunk][position]
-            values = self.values[reached.nodes[reached.leaf[at]]]
-            player = self.paths.player[reached.names[at]]
+            condition = step[chunk][position]
+            values = self.values[reached.nodes[reached.leaf[condition]]]
+            player = self.paths.player[reached.names[condition]]
             yield row, player, values * sign[chunk][position, None]
 
     def _rows_by_point(
@@ -374,18 +374,18 @@ class TreeEffects:
         side: NDArray[np.uint64],
     ) -> Reached:
         """The leaves on one side of some splits, and the rows that reach them."""
-        at = np.flatnonzero(splits.is_leaf[child, chunk])
-        opened_at = splits.slot[chunk][at], np.arange(len(at))
-        all_but_one = sets.take(at, axis=1)
+        positions = np.flatnonzero(splits.is_leaf[child, chunk])
+        opened_at = splits.slot[chunk][positions], np.arange(len(positions))
+        all_but_one = sets.take(positions, axis=1)
         opened = all_but_one[opened_at]
-        all_but_one &= side.take(at, axis=0)
+        all_but_one &= side.take(positions, axis=0)
         inside = all_but_one[-1].copy()
         all_but_one[opened_at] = opened
-        names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, at]]
+        names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, positions]]
         player = np.where(names >= 0, self.paths.player[names], -1)
         slot, leaf = np.nonzero((player >= 0) & (player < len(self.moved_features)))
         return Reached(
-            nodes=splits.children[child, chunk][at],
+            nodes=splits.children[child, chunk][positions],
             inside=inside,
             names=names[slot, leaf],
             leaf=leaf,
