@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache, partial
-from itertools import combinations
+from itertools import chain, combinations
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class Sampler(ABC):
     exact = False
 
     @abstractmethod
-    def neighbourhoods(self, rows: Any) -> Self:
+    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the `Neighbourhood` of each row."""
 
 
@@ -95,7 +95,7 @@ class MaskSampler(Sampler):
         split: Callable[..., Any],
         draw: Callable[..., Any],
         n_samples: int,
-        kernel_width: None,
+        kernel_width: float | None,
         seed: list[int],
     ) -> None:
         self.response, self.split, self.draw = response, split, draw
@@ -106,24 +106,24 @@ class MaskSampler(Sampler):
         """Yield the neighbourhood of each sample that `rows` iterates over."""
         masks_of = lru_cache(maxsize=8)(self._masks)
         for sample in rows:
-            n_parts, make_copies, at_once = self.split(sample)
-            masks = masks_of(n_parts)
+            n_segments, make_copies, at_once = self.split(sample)
+            masks = masks_of(n_segments)
             responses = [
-                self.response(make_copies(masks.present[part]))
-                for part in slices(len(masks.present), at_once)
+                self.response(make_copies(masks.present[batch]))
+                for batch in slices(len(masks.present), at_once)
             ]
             squares = cosine_distances(masks.present) ** 2
             yield Neighbourhood(
                 design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
                 weights=masks.shares * gaussian(squares, self.kernel_width),
-                own=np.ones(n_parts),
+                origin=np.ones(n_segments),
                 complete=masks.complete,
             )
 
-    def _masks(self, n_parts: int) -> Masks:
-        rng = np.random.default_rng([*self.seed, n_parts])
-        return self.draw(n_parts, self.n_samples, rng)
+    def _masks(self, n_segments: int) -> Masks:
+        rng = np.random.default_rng([*self.seed, n_segments])
+        return self.draw(n_segments, self.n_samples, rng)
 
 
 @estimator_dataclass
@@ -133,6 +133,11 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     A subclass reads the rows of `fit` (`_fit_samplers`), draws samples
     (`_make_sampler`) and builds explanations from the surrogates (`_explanation`).
     """
+
+    # Each subclass has defaults of these.
+    n_features_to_select: int | None
+    feature_selection: str
+    surrogate: Any
 
     min_fidelity: float | None = 0.2
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
@@ -161,7 +166,8 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     def _inspect(self, sample: Any, response: Any) -> None:
         if self.surrogate is not None:
             check_local_surrogate(self.surrogate)
-        self._response, self._stability = response, None
+        self._response = response
+        self._stability: float | None = None
         last = sample.rows.n_rows - 1
         evenly = np.linspace(0, last, min(last + 1, _ROWS_REDRAWN)).astype(np.intp)
         self._redrawn = sample.rows.take(evenly)
@@ -173,15 +179,17 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         self._sampler = self._make_sampler([self._seed])
 
     @abstractmethod
-    def _fit_samplers(self, sample: Sample) -> Self:
+    def _fit_samplers(self, sample: Sample) -> None:
         """Set the attributes that all samplers use."""
 
     @abstractmethod
-    def _make_sampler(self, seed: list[int]) -> Self:
+    def _make_sampler(self, seed: list[int]) -> Sampler:
         """A sampler with draws from a seed, a list of int."""
 
     @abstractmethod
-    def _explanation(self, rows: Any, fits: list[LocalFit], **fields: Any) -> Self:
+    def _explanation(
+        self, rows: Any, fits: list[LocalFit], **fields: Any
+    ) -> AnyLocalExplanation:
         """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
     @empty_for_no_rows
@@ -228,10 +236,10 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             selection=self.feature_selection,
             surrogate=self.surrogate,
         )
-        parts = worker_slices(rows.n_rows, self.n_jobs)
-        tasks = [(fit, sampler, rows.part(part)) for part in parts]
-        parts = run(_fit_all, tasks, n_jobs=self.n_jobs)
-        return [fit for part in parts for fit in part]
+        blocks = worker_slices(rows.n_rows, self.n_jobs)
+        tasks = [(fit, sampler, rows.part(block)) for block in blocks]
+        fits_by_block = run(_fit_all, tasks, n_jobs=self.n_jobs)
+        return list(chain.from_iterable(fits_by_block))
 
     def _check_fidelity(self, fits: list[LocalFit]) -> None:
         if self.min_fidelity is None:
@@ -320,13 +328,15 @@ def _fit_all(fit: Callable[..., Any], sampler: Sampler, rows: Any) -> list[Local
     # The fits are too small for threads.
     with limit_threads(1):
         samples = counted(sampler.neighbourhoods(rows), rows.n_rows)
-        return [fit(around) for around in samples]
+        return [fit(neighbourhood) for neighbourhood in samples]
 
 
 def _similarity(fits: tuple[LocalFit, ...], n_features: int) -> float:
     """Mean Jaccard similarity of a row's strongest features between its fits."""
-    found = []
+    similarities = []
     for output in range(fits[0].coefficients.shape[1]):
         tops = [frozenset(fit.strongest(output)[:n_features].tolist()) for fit in fits]
-        found += [len(a & b) / len(a | b) for a, b in combinations(tops, 2) if a | b]
-    return float(np.mean(found)) if found else 1.0
+        similarities += [
+            len(a & b) / len(a | b) for a, b in combinations(tops, 2) if a | b
+        ]
+    return float(np.mean(similarities)) if similarities else 1.0

@@ -37,7 +37,7 @@ class Fidelity:
         Estimator for scikit-learn's scorers; its `predict` is the surrogate's.
     """
 
-    scoring: str | Callable
+    scoring: str | Callable[..., Any]
     predictions: SurrogatePredictions
     inspector: Any
 
@@ -54,14 +54,15 @@ class Fidelity:
         """
         surrogate, scoring = self.predictions, self.scoring
         if scoring == "accuracy":
-            self._refuse_accuracy(labels)
-            return agreement(labels, surrogate.predictions(rows.native), weights)
+            model_labels = self._comparable(labels)
+            return agreement(model_labels, surrogate.predictions(rows.native), weights)
         if isinstance(scoring, str) and scoring != "r2":
             return self._scored(rows, weights, responses, labels)
         if callable(scoring) and surrogate.predicts_labels:
-            return self._compared(labels, surrogate.predictions(rows.native), weights)
-        mine = surrogate.responses(rows.native)
-        if mine is None:
+            predictions = surrogate.predictions(rows.native)
+            return self._compared(scoring, labels, predictions, weights)
+        predictions = surrogate.responses(rows.native)
+        if predictions is None:
             raise ValueError(
                 'scoring="r2" compares probabilities where the surrogate is a '
                 f"classifier, and {self._without_probabilities()}: use "
@@ -69,24 +70,28 @@ class Fidelity:
             )
         if callable(scoring):
             return self._compared(
-                squeeze_outputs(responses), squeeze_outputs(mine), weights
+                scoring,
+                squeeze_outputs(responses),
+                squeeze_outputs(predictions),
+                weights,
             )
-        return mean_r_squared(responses, mine, weights)
+        return mean_r_squared(responses, predictions, weights)
 
-    def _without_probabilities(self) -> Any:
+    def _without_probabilities(self) -> str:
         if self.predictions.has_probabilities:
             return f"the model's response is {self.predictions.response.method!r}"
         return f"{type(self.predictions.surrogate).__name__} has no predict_proba"
 
-    def _refuse_accuracy(self, labels: Any) -> None:
+    def _comparable(self, labels: NDArray[Any] | None) -> NDArray[Any]:
         model = self.predictions.response.estimator
-        why = self.predictions.why_no_labels()
+        reason = self.predictions.why_no_labels()
         if not is_classifier(model):
-            why = f"{type(model).__name__} is no classifier"
+            reason = f"{type(model).__name__} is no classifier"
         elif labels is None:
-            why = "the model has no predict"
-        if why is not None:
-            raise ValueError(f'scoring="accuracy" compares labels, but {why}.')
+            reason = "the model has no predict"
+        if labels is None or reason is not None:
+            raise ValueError(f'scoring="accuracy" compares labels, but {reason}.')
+        return labels
 
     def _scored(
         self,
@@ -103,10 +108,15 @@ class Fidelity:
         return self._checked(score)
 
     def _compared(
-        self, of_model: Any, of_surrogate: Any, weights: NDArray[np.float64]
-    ) -> Any:
-        params = self._weights_for(takes_weights(self.scoring), weights)
-        return self._checked(self.scoring(of_model, of_surrogate, **params))
+        self,
+        scoring: Callable[..., Any],
+        answers: Any,
+        predictions: Any,
+        weights: NDArray[np.float64],
+    ) -> float:
+        """A score of the surrogate's predictions, against the model's answers."""
+        params = self._weights_for(takes_weights(scoring), weights)
+        return self._checked(scoring(answers, predictions, **params))
 
     def _weights_for(
         self, taken: list[NDArray[np.intp]], weights: NDArray[np.float64]

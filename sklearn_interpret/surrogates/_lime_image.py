@@ -37,7 +37,6 @@ from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.surrogates._base import Sampler
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
@@ -152,8 +151,8 @@ class ImageExplanation(LocalExplanation):
         """
         values = self.values
         if output is not None:
-            place = output_position(self.output_names, output)
-            values = values if values.ndim == 2 else values[:, :, place]
+            position = output_position(self.output_names, output)
+            values = values if values.ndim == 2 else values[:, :, position]
         rows = np.arange(len(self))[:, None, None]
         return values[rows, self.segments]
 
@@ -344,14 +343,15 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         _check_colour(self.hide_color, images)
         return images
 
-    def _fit_samplers(self, sample: Sample) -> None:
-        self._segments, self._images = None, sample.rows
-        _ = sample.rows.pixels  # raises an error if pixels are not numbers
+    def _fit_samplers(self, sample: Any) -> None:
+        self._segments: NDArray[np.intp] | None = None
+        self._images: Images = sample.rows
+        _ = self._images.pixels  # raises an error if pixels are not numbers
 
     def _make_sampler(self, seed: list[int]) -> Sampler:
         return MaskSampler(
             self._response,
-            partial(_parts, colour=self.hide_color),
+            partial(_segmented, colour=self.hide_color),
             independent_masks,
             self.n_samples,
             self.kernel_width,
@@ -369,9 +369,9 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
             _segments, function=self.segmentation, n_segments=self.n_segments
         )
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
-        tasks = [(segment, rows.pixels[part]) for part in slices(rows.n_rows, step)]
-        found = run(_segment_all, tasks, n_jobs=self.n_jobs)
-        return [labels for part in found for labels in part]
+        tasks = [(segment, rows.pixels[block]) for block in slices(rows.n_rows, step)]
+        blocks = run(_segment_all, tasks, n_jobs=self.n_jobs)
+        return [labels for block in blocks for labels in block]
 
     @property
     def segments_(self) -> NDArray[np.intp]:
@@ -383,24 +383,26 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
 
     def _explanation(
         self, rows: Any, fits: list[LocalFit], **fields: Any
-    ) -> LocalExplanation:
+    ) -> ImageExplanation:
         sizes = [len(fit.coefficients) for fit in fits]
-        found = fields_of(fits, list(map(np.arange, sizes)), max(sizes))
+        arrays = fields_of(fits, list(map(np.arange, sizes)), max(sizes))
         return ImageExplanation(
-            **by_output(found),
+            **by_output(arrays),
             **fields,
             segments=np.stack(rows.segments),
             images=rows.pixels,
         )
 
 
-def _parts(image: Any, colour: str) -> tuple[int, Callable[..., Any], int]:
+def _segmented(image: Any, colour: Any) -> tuple[int, Callable[..., Any], int]:
     """An image for `MaskSampler`: number of segments, masker, copies per call."""
     return image.n_segments, image.masker(colour), image.at_once
 
 
 def _segments(
-    image: NDArray[np.float64], function: Callable[..., Any], n_segments: int
+    image: NDArray[np.float64],
+    function: Callable[..., Any] | None,
+    n_segments: int | None,
 ) -> NDArray[np.intp]:
     """Segments of an image by the user's function or by k-means: (height, width)."""
     if function is None:
@@ -418,7 +420,7 @@ def _segment_all(
         return [segment(image) for image in images]
 
 
-def _check_colour(colour: str, images: Images) -> None:
+def _check_colour(colour: Any, images: Images) -> None:
     """Refuse a colour that does not fit the images."""
     if colour is None:
         return

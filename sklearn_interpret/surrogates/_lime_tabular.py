@@ -224,7 +224,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
 
     def _fit_samplers(self, sample: Sample) -> None:
         rows = sample.rows
-        self._weights, self._importances = sample.weights, None
+        self._importances: NDArray[np.float64] | None = None
+        self._weights = sample.weights
         categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
         self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
@@ -337,18 +338,18 @@ class _TableSampler(Sampler):
         self,
         samples: Location,
         responses: NDArray[np.float64],
-        own: Location,
+        origin: Location,
         moments: LocalMoments | None = None,
     ) -> Neighbourhood:
         """The `Neighbourhood` of a row from the locations of samples and row."""
         discrete = self._marginals.discrete
-        squares = np.einsum("ij->i", samples.squared_distances(own))
+        squares = np.einsum("ij->i", samples.squared_distances(origin))
         return Neighbourhood(
-            design=np.where(discrete, samples.codes == own.codes, samples.scores),
+            design=np.where(discrete, samples.codes == origin.codes, samples.scores),
             responses=responses,
             # Relative to the nearest: otherwise all weights may underflow.
             weights=gaussian(squares - squares.min(), self._width),
-            own=np.where(discrete, 1.0, own.scores[0]),
+            origin=np.where(discrete, 1.0, origin.scores[0]),
             moments=moments,
         )
 
@@ -374,20 +375,20 @@ class _SharedSamples(_TableSampler):
     def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the samples with the weights for each row."""
         step = self._products.block_rows if self.exact else rows.n_rows
-        for part in slices(rows.n_rows, step):
-            own = self._marginals.locate(rows.part(part))
-            moments = [None] * len(own.codes)
+        for block in slices(rows.n_rows, step):
+            origins = self._marginals.locate(rows.part(block))
+            moments: list[LocalMoments] | list[None] = [None] * len(origins.codes)
             if self.exact:
-                moments = self._moments(own)
-            for row, known in enumerate(moments):
+                moments = self._moments(origins)
+            for row, exact_moments in enumerate(moments):
                 yield self._neighbourhood(
-                    self._samples, self._responses, own.take([row]), known
+                    self._samples, self._responses, origins.take([row]), exact_moments
                 )
 
-    def _moments(self, own: Location) -> list[LocalMoments]:
+    def _moments(self, origins: Location) -> list[LocalMoments]:
         """Exact moments of the weighted distribution, for each row."""
         moments = self._products.moments(
-            *self._marginals.local_probabilities(own, self._width)
+            *self._marginals.local_probabilities(origins, self._width)
         )
         return [
             LocalMoments(mean, response, np.diag(variance), cross)
@@ -405,22 +406,22 @@ class _SamplesAroundRows(_TableSampler):
     """Samples around each row, from the same draws."""
 
     def __init__(
-        self, marginals: Marginals, width: float, draws: NDArray[np.intp], response: Any
+        self, marginals: Marginals, width: float, draws: LocalDraws, response: Any
     ) -> None:
         super().__init__(marginals, width)
         self._draws, self._response = draws, response
 
-    def neighbourhoods(self, rows: Any) -> Iterator[Any]:
+    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the samples around each row."""
         n_samples = self._draws.n_samples
         step = max(1, batch_rows(rows.row_bytes) // n_samples)
         for batch in slices(rows.n_rows, step):
-            some = rows.part(batch)
-            drawn = as_rows(self._draws.around(some))
-            samples = self._marginals.locate(drawn)
-            own = self._marginals.locate(some)
-            responses = plain_responses(self._response, drawn)
-            for row, part in enumerate(slices(drawn.n_rows, n_samples)):
+            block = rows.part(batch)
+            draws = as_rows(self._draws.around(block))
+            samples = self._marginals.locate(draws)
+            origins = self._marginals.locate(block)
+            responses = plain_responses(self._response, draws)
+            for row, index in enumerate(slices(draws.n_rows, n_samples)):
                 yield self._neighbourhood(
-                    samples.take(part), responses[part], own.take([row])
+                    samples.take(index), responses[index], origins.take([row])
                 )

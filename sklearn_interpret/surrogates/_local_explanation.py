@@ -156,7 +156,7 @@ class LocalExplanation(Explanation):
             Such as ``"1 < age <= 3"``, or ``"age (2)"`` if `data` is known.
         """
         texts = self.texts(row)
-        entries = self._entries(row, range(len(texts)))
+        entries = self._entries(row, np.arange(len(texts)))
         return [
             f"{text}{entry}" if text == name else text
             for text, entry, name in zip(
@@ -182,11 +182,11 @@ class LocalExplanation(Explanation):
             fidelity = self.fidelity.reshape(len(self), -1)
             # Lines are sorted by row, then by output.
             n_rows = len(self._shown)
-            shown = fidelity[:n_rows, : len(body) // n_rows].ravel()
-            place = head.index("base value")
-            head.insert(place, "fidelity")
-            for cells, share in zip(body, shown, strict=True):
-                cells.insert(place, r_squared_text(share))
+            shares = fidelity[:n_rows, : len(body) // n_rows].ravel()
+            position = head.index("base value")
+            head.insert(position, "fidelity")
+            for cells, share in zip(body, shares, strict=True):
+                cells.insert(position, r_squared_text(share))
         return head, body
 
 

@@ -33,23 +33,23 @@ def least_angles(moments: LocalMoments, output: int, size: int) -> NDArray[np.in
     """The first `size` features of least angle regression."""
     cross = moments.cross[:, output]
     varying = np.flatnonzero(moments.gram.diagonal() > 0)
-    taken = varying[:0]
+    active = varying[:0]
     if cross[varying].any():
         with warnings.catch_warnings():
             # The warning is about collinear features, which are left out.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            _, active, _ = lars_path_gram(
+            _, taken, _ = lars_path_gram(
                 Xy=cross[varying].copy(),
                 Gram=moments.gram[np.ix_(varying, varying)].copy(),
                 n_samples=1,
                 max_iter=size,
                 method="lar",
             )
-        taken = varying[np.asarray(active, dtype=np.intp)]
+        active = varying[np.asarray(taken, dtype=np.intp)]
     # Features that it never takes come last.
-    rest = np.setdiff1d(np.arange(len(cross)), taken)
-    rest = rest[np.argsort(-np.abs(cross[rest]), kind="stable")]
-    return np.concatenate([taken, rest])[:size]
+    last = np.setdiff1d(np.arange(len(cross)), active)
+    last = last[np.argsort(-np.abs(cross[last]), kind="stable")]
+    return np.concatenate([active, last])[:size]
 
 
 # Methods of feature selection: ``f(moments, output, size)`` returns positions.
@@ -89,7 +89,7 @@ class Neighbourhood:
         The model's responses to them.
     weights : ndarray of shape (n,)
         Kernel weights of the samples.
-    own : ndarray of shape (p,)
+    origin : ndarray of shape (p,)
         The row itself, in the features of the design.
     complete : bool, default=False
         Whether these are all possible samples, so that nothing is random.
@@ -101,7 +101,7 @@ class Neighbourhood:
     design: np.ndarray
     responses: np.ndarray
     weights: np.ndarray
-    own: np.ndarray
+    origin: np.ndarray
     complete: bool = False
     moments: LocalMoments | None = None
 
@@ -184,20 +184,20 @@ def fit_locally(
     ):
         chosen = np.sort(select(moments, output, size))
         selected[chosen, output] = True
-        design, own = samples.design[:, chosen], samples.own[None, chosen]
+        design, origin = samples.design[:, chosen], samples.origin[None, chosen]
         if surrogate is None:
             slopes = moments.coefficients(chosen, output)
             start = unit * moments.intercept(chosen, slopes, output)
             slopes = unit * slopes
-            predicted, at_row = (start + part @ slopes for part in (design, own))
+            predicted, at_row = (start + X @ slopes for X in (design, origin))
             if sampled:
                 missed = (response - predicted) / unit
-                found = moments.sampling_errors(chosen, design, missed, weights)
-                errors[chosen, output] = unit * found
+                sampling = moments.sampling_errors(chosen, design, missed, weights)
+                errors[chosen, output] = unit * sampling
         else:
             model = clone(surrogate).fit(design, response, sample_weight=weights)
             slopes, start, linear = _read(model, unit * moments.response[output])
-            predicted, at_row = map(model.predict, (design, own))
+            predicted, at_row = map(model.predict, (design, origin))
         coefficients[chosen, output] = slopes
         intercept[output], prediction[output] = start, at_row[0]
         fidelity[output] = r_squared(response[:, None], predicted[:, None], weights)[0]
@@ -212,7 +212,7 @@ def fit_locally(
     )
 
 
-def _read(model: BaseEstimator, mean_response: Any) -> Any:
+def _read(model: Any, mean_response: float) -> tuple[NDArray[np.float64], float, bool]:
     """Coefficients and intercept of a user's surrogate, and whether it is linear."""
     if hasattr(model, "coef_"):
         return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]), True
@@ -226,7 +226,7 @@ def _read(model: BaseEstimator, mean_response: Any) -> Any:
 
 def fields_of(
     fits: list[LocalFit],
-    places: list[NDArray[np.intp]] | None = None,
+    positions: list[NDArray[np.intp]] | None = None,
     n_features: int | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Fields of a `LocalExplanation` from the surrogates of all rows.
@@ -235,7 +235,7 @@ def fields_of(
     ----------
     fits : list of LocalFit
         A surrogate for each row.
-    places : list of ndarray of intp, default=None
+    positions : list of ndarray of intp, default=None
         Positions of each row's features among those of all rows; None if all rows have
         the same features.
     n_features : int, default=None
@@ -246,12 +246,12 @@ def fields_of(
     dict
         Arrays (n_rows, k), or (n_rows, n_features, k) with zeros for missing features.
     """
-    parts = {"values": "coefficients", "selected": "selected"}
+    attributes = {"values": "coefficients", "selected": "selected"}
     if fits[0].errors is not None:
-        parts["standard_errors"] = "errors"
+        attributes["standard_errors"] = "errors"
     fields = {
-        name: _stacked([getattr(fit, part) for fit in fits], places, n_features)
-        for name, part in parts.items()
+        name: _stacked([getattr(fit, attr) for fit in fits], positions, n_features)
+        for name, attr in attributes.items()
     }
     fields["base_values"] = np.stack([fit.intercept for fit in fits])
     fields["fidelity"] = np.stack([fit.fidelity for fit in fits])
@@ -261,20 +261,20 @@ def fields_of(
 
 def _stacked(
     arrays: list[NDArray[Any]],
-    places: list[NDArray[np.intp]] | None,
+    positions: list[NDArray[np.intp]] | None,
     n_features: int | None,
 ) -> NDArray[Any]:
-    """Stacked arrays (p, k), each at its places among all features."""
-    if places is None:
+    """Stacked arrays (p, k), each at its positions among all features."""
+    if positions is None or n_features is None:
         return np.stack(arrays)
     shape = len(arrays), n_features, arrays[0].shape[1]
     stacked = np.zeros(shape, dtype=arrays[0].dtype)
-    for row, array, place in zip(stacked, arrays, places, strict=True):
-        row[place] = array
+    for row, array, columns in zip(stacked, arrays, positions, strict=True):
+        row[columns] = array
     return stacked
 
 
-def by_output(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def by_output(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Arrays (..., k) without the axis of outputs if there is a single one."""
     return {
         name: array[..., 0] if array.shape[-1] == 1 else array
