@@ -162,31 +162,31 @@ class Anchors(BaseAnchors):
     def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
         responses = plain_responses(self._response, rows)
         codes = self._marginals.locate(rows).codes
-        for own, own_codes in zip(responses, codes, strict=True):
-            same = self._codes == own_codes
+        for answer, row_codes in zip(responses, codes, strict=True):
+            same = self._codes == row_codes
             # Other features have no second value, or conditions that always hold.
             columns = np.flatnonzero(same.any(axis=0) & ~same.all(axis=0)).tolist()
             covered = same[:, columns]
             allowed = [(j, np.flatnonzero(same[:, j])) for j in columns]
-            ask = partial(self._ask, own, allowed)
+            ask = partial(self._ask, answer, allowed)
             met = covered[self._draws.drawn]
-            conditions = partial(self._condition, columns, own_codes)
+            conditions = partial(self._condition, columns, row_codes)
             yield Neighbours(met, ask, covered, self._shares), conditions
 
     def _ask(
         self,
-        own: NDArray[np.float64],
+        answer: NDArray[np.float64],
         allowed: list[tuple[int, NDArray[np.intp]]],
         draws: NDArray[np.intp],
         changed: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
         """Whether the model keeps its answer on perturbed rows."""
-        responses = self._known[self._draws.drawn[draws]]
+        responses = self._responses[self._draws.drawn[draws]]
         at = np.flatnonzero(changed.any(axis=1))
         if len(at):
             blocks = self._draws.blocks(draws[at], changed[at], allowed)
             responses[at] = np.concatenate([self._response(block) for block in blocks])
-        return self._keeps(own, responses)
+        return self._keeps(answer, responses)
 
     def _condition(
         self, columns: list[int], codes: NDArray[np.intp], position: int

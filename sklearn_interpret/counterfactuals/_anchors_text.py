@@ -20,7 +20,6 @@ from sklearn_interpret.explanations import WordCondition
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.local.tokens import Tokens
-    from sklearn_interpret._model.rows.sample import Sample
 
 
 @dataclass(eq=False, repr=False)
@@ -144,38 +143,48 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         "replacement": [StrOptions({"mask", "corpus"})],
     }
 
-    def _fit_perturbations(self, sample: Sample) -> None:
+    def _fit_perturbations(self, sample: Any) -> None:
         self._split = self._make_splitter()
-        self._texts_with, words, counts = {}, {}, []
-        for place, text in enumerate(sample.rows):
+        self._texts_with: dict[tuple[str, int], list[int]] = {}
+        words: dict[str, int] = {}
+        counts: list[float] = []
+        for i, text in enumerate(sample.rows):
             tokens = self._split(text)
             for key in tokens.keys:
-                self._texts_with.setdefault(key, []).append(place)
+                self._texts_with.setdefault(key, []).append(i)
             for feature in tokens.features[tokens.features >= 0].tolist():
                 number = words.setdefault(tokens.keys[feature][0], len(words))
                 counts += [0.0] * (number == len(counts))
-                counts[number] += self._shares[place]
-        self._words = np.array(list(words), dtype=object)
+                counts[number] += self._shares[i]
+        self._words = np.array(list(words), dtype=np.object_)
         self._ends = np.cumsum(counts)
 
     def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
-        kept_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
+        masks_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
         responses = plain_responses(self._response, rows)
-        for text, own in zip(rows, responses, strict=True):
+        for text, answer in zip(rows, responses, strict=True):
             tokens = self._split(text)
             n_words = len(tokens.keys)
-            copies = _Copies(self._response, self._like, text, tokens, self.mask_token)
-            copies.kept = kept_of(n_words)
+            others = None
             if self.replacement == "corpus" and len(self._words):
-                copies.others = self._words, others_of(n_words)
+                others = self._words, others_of(n_words)
+            copies = _Copies(
+                self._response,
+                self._like,
+                text,
+                tokens,
+                self.mask_token,
+                masks_of(n_words),
+                others,
+            )
 
             def ask(
                 draws: NDArray[np.intp],
                 changed: NDArray[np.bool_],
-                own: NDArray[np.float64] = own,
+                answer: NDArray[np.float64] = answer,
                 copies: _Copies = copies,
             ) -> NDArray[np.bool_]:
-                return self._keeps(own, copies.responses(draws, changed))
+                return self._keeps(answer, copies.responses(draws, changed))
 
             covered = np.zeros((len(self._shares), n_words), dtype=bool)
             for feature, key in enumerate(tokens.keys):
@@ -186,7 +195,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
             ) -> WordCondition:
                 return WordCondition(*keys[feature], self._split)
 
-            yield Neighbours(copies.kept, ask, covered, self._shares), condition
+            yield Neighbours(copies.masks, ask, covered, self._shares), condition
 
     def _kept(self, n_words: int) -> NDArray[np.bool_]:
         """Mask of words that each draw keeps, (2 n_samples, n_words)."""
@@ -204,19 +213,25 @@ class AnchorsText(TextInputMixin, BaseAnchors):
 class _Copies:
     """Copies of a text without some of its words; the model is asked once about each.
 
-    `kept` is the mask of words that each draw keeps; `others` are words, and positions
-    of those that replace each word in each draw, or None for `mask_token`.
+    `masks` are the words that each draw keeps; `others` are words, and positions of
+    those that replace each word in each draw, or None for `mask_token`.
     """
 
-    kept = others = None
-
     def __init__(
-        self, response: Any, like: Any, text: str, tokens: Tokens, mask_token: None
+        self,
+        response: Any,
+        like: Any,
+        text: str,
+        tokens: Tokens,
+        mask_token: str | None,
+        masks: NDArray[np.bool_],
+        others: tuple[NDArray[np.object_], NDArray[np.intp]] | None,
     ) -> None:
         self._response, self._like = response, like
         self._tokens, self._mask_token = tokens, mask_token
+        self.masks, self._others = masks, others
         self._at_once = batch_rows(copied_bytes(text, tokens, mask_token))
-        self._known = {}
+        self._answers: dict[str, NDArray[np.float64]] = {}
 
     def responses(
         self, draws: NDArray[np.intp], changed: NDArray[np.bool_]
@@ -227,16 +242,16 @@ class _Copies:
             for part in slices(len(draws), self._at_once)
             for copy in self._copies(draws[part], changed[part])
         ]
-        fresh = [copy for copy in dict.fromkeys(copies) if copy not in self._known]
+        fresh = [copy for copy in dict.fromkeys(copies) if copy not in self._answers]
         for part in slices(len(fresh), self._at_once):
-            some = fresh[part]
-            responses = self._response(self._like.like(some))
-            self._known.update(zip(some, responses, strict=True))
-        return np.array([self._known[copy] for copy in copies])
+            batch = fresh[part]
+            responses = self._response(self._like.like(batch))
+            self._answers.update(zip(batch, responses, strict=True))
+        return np.array([self._answers[copy] for copy in copies])
 
     def _copies(self, draws: NDArray[np.intp], changed: NDArray[np.bool_]) -> list[str]:
-        masks = self._mask_token
-        if self.others is not None:
-            words, places = self.others
-            masks = words[places[draws]]
-        return self._tokens.copies(self.kept[draws] | changed, masks)
+        replacements: Any = self._mask_token
+        if self._others is not None:
+            words, positions = self._others
+            replacements = words[positions[draws]]
+        return self._tokens.copies(self.masks[draws] | changed, replacements)

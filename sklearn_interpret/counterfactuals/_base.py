@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +136,7 @@ class BaseCounterfactual(BaseRowSearch):
         )
 
     @abstractmethod
-    def _search(self, problem: Any, index: NDArray[np.intp]) -> Self:
+    def _search(self, problem: Any, index: NDArray[np.intp]) -> Iterable[Found]:
         """`Found` of each row at `index` of a problem; none satisfies the target."""
 
     @empty_for_no_rows
@@ -196,15 +196,15 @@ class BaseCounterfactual(BaseRowSearch):
 
     def _found(self, problem: Any) -> list[Found]:
         """`Found` of all rows, the nearest first."""
-        found = [Found(values[None]) for values in problem.values]
+        results = [Found(values[None]) for values in problem.values]
         index = np.flatnonzero(~problem.fulfilled)
         if len(index):
-            for row, of_row in zip(index, self._search(problem, index), strict=True):
-                values = of_row.values
+            for row, result in zip(index, self._search(problem, index), strict=True):
+                values = result.values
                 origins = np.repeat(problem.values[[row]], len(values), axis=0)
                 order = np.argsort(self._nearness(values, origins), kind="stable")
-                found[row] = replace(of_row, values=values[order])
-        return found
+                results[row] = replace(result, values=values[order])
+        return results
 
     def _nearness(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
@@ -249,7 +249,7 @@ def _of_two_values(
 def _check_costs(costs: Any, names: Any) -> None:
     for j, cost in costs.items():
         # Beyond these limits sums and ratios of costs overflow.
-        if not (isinstance(cost, Real) and 1e-100 <= cost <= 1e100):
+        if not (isinstance(cost, Real) and 1e-100 <= float(cost) <= 1e100):
             raise ValueError(
                 f"distance has the cost {cost!r} of {names[j]!r}; positive numbers, "
                 "from 1e-100 to 1e100, are accepted."
@@ -259,7 +259,7 @@ def _check_costs(costs: Any, names: Any) -> None:
 def _check_steps(steps: Any, rows: Any, categorical: NDArray[np.bool_]) -> None:
     for j, step in steps.items():
         whole = rows.is_integer(j)
-        valid = isinstance(step, Real) and 1e-22 <= step <= 1e22
+        valid = isinstance(step, Real) and 1e-22 <= float(step) <= 1e22
         if categorical[j] or not valid or (whole and step != np.rint(step)):
             kinds = "levels" if categorical[j] else "whole numbers" if whole else ""
             raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from time import monotonic
@@ -222,9 +221,7 @@ class ExactCounterfactual(BaseCounterfactual):
         known = SearchProblem(outcome, actionability, sample.rows)
         self._searcher = search(known, self.margin)
 
-    def _search(
-        self, problem: Any, index: NDArray[np.intp]
-    ) -> Found | Iterator[Any] | None:
+    def _search(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
         return run(
             self._search_row,
             [(problem, row) for row in index.tolist()],
@@ -309,8 +306,8 @@ class ExactCounterfactual(BaseCounterfactual):
         )
 
     def _without(
-        self, limits: tuple[float, float], problem: Any, row: int, end: float
-    ) -> Any:
+        self, limits: list[str], problem: Any, row: int, end: float
+    ) -> tuple[NDArray[np.float64] | None, float]:
         """Any row without some limits, and a lower bound."""
         seconds = max(end - monotonic(), 0.0)
         if self.time_limit and not seconds:
@@ -343,7 +340,7 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _regions(self, found: Any, problem: Any) -> Any:
         """Ends of the boxes around rows found; rows that are unchanged have no room."""
-        actionability, ends = problem.actionability, []
+        actionability, boxes = problem.actionability, []
         goal = Goal(self.time_limit, max_changes=self.max_changes)
         for row, of_row in enumerate(found):
             for values in of_row.values:
@@ -352,8 +349,8 @@ class ExactCounterfactual(BaseCounterfactual):
                     low, high = self._searcher.region(problem, row, values, goal)
                     low, high = _keeping(actionability, values, low, high)
                     low, high = actionability.within_dtypes(low, high, values)
-                ends.append((low, high))
-        ends = np.reshape(ends, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
+                boxes.append((low, high))
+        ends = np.reshape(boxes, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
         ends[..., actionability.categorical] = np.nan
         largest = LARGEST_INTEGER * actionability.grid.steps
         # The ends of grids round.
@@ -367,7 +364,7 @@ class ExactCounterfactual(BaseCounterfactual):
         if self.objective == "distance":
             return distances
         n_changed = self._actionability.n_changed(values, origins)
-        return np.lexsort((distances, n_changed)).argsort()
+        return np.lexsort((distances, n_changed)).argsort().astype(np.float64)
 
 
 def _keeping(
@@ -402,7 +399,7 @@ def _constraint(constraint: Any, rows: Any, categorical: NDArray[np.bool_]) -> A
         coefficients, rows.names, named=rows.named, parameter="constraints"
     )
     for number in (*coefficients.values(), bound):
-        if not (isinstance(number, Real) and np.isfinite(number)):
+        if not (isinstance(number, Real) and np.isfinite(float(number))):
             raise ValueError(
                 f"constraints has the number {number!r} in {constraint!r}; finite "
                 "numbers are accepted."

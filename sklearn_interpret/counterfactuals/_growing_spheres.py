@@ -204,7 +204,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         starts: NDArray[np.float64],
         owner: NDArray[np.intp],
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        values, of = [starts[:0]], [owner[:0]]
+        values, owners = [starts[:0]], [owner[:0]]
 
         def met(
             rows: NDArray[np.intp],
@@ -218,7 +218,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             samples, its = samples[holds], its[holds]
             near = nearest_of_each(problem.distances(samples, its), its, _FOLLOWED)
             values.append(samples[near])
-            of.append(its[near])
+            owners.append(its[near])
             return holds.reshape(*outer.shape, -1).any(axis=2)
 
         powers, shrinking = np.arange(_TOGETHER), 1 / self.decrease
@@ -244,7 +244,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             radius[rows] = outer[:, -1]
             thickness[rows] *= _THICKENING**_TOGETHER
             rows = rows[~some.any(axis=1)]
-        return np.concatenate(values), np.concatenate(of)
+        return np.concatenate(values), np.concatenate(owners)
 
     def _reach(
         self,
