@@ -7,7 +7,7 @@ import pickle
 import warnings
 from copy import deepcopy
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import joblib
 import numpy as np
@@ -41,11 +41,8 @@ from sklearn_interpret.estimator_checks._tables import (
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.explanations import RowExplanation
 
-if TYPE_CHECKING:
-    from sklearn_interpret.effects._partial_dependence import PartialDependence
-
 # Values that no estimator can take, for the parameters that all share.
-_BAD_VALUES = {
+_BAD_VALUES: dict[str, list[Any]] = {
     "features": [[], [99], [-1], [0, 0], [(0, 1, 2, 3)], [True, False], 1.5, ["x"]],
     "categorical_features": ["all", [99], 1.5, [True]],
     "feature_groups": [{"g": [99]}, {"g": []}, {"g": [0], "h": [0]}, {"g": 1.5}],
@@ -72,7 +69,7 @@ _NEED_FIT = (
 )
 
 
-def check_parameters_are_kept(estimator: PartialDependence) -> None:
+def check_parameters_are_kept(estimator: Any) -> None:
     """`__init__` stores its arguments, and `fit` changes none of them."""
     estimator = prepared(estimator)
     before = estimator.get_params(deep=False)
@@ -84,7 +81,7 @@ def check_parameters_are_kept(estimator: PartialDependence) -> None:
         assert after[name] is value, f"fit changes {name}"
 
 
-def check_bad_parameters(estimator: PartialDependence) -> None:
+def check_bad_parameters(estimator: Any) -> None:
     """A bad value gives a ValueError or TypeError that names its parameter.
 
     Every parameter but `estimator` is given an object of no use, and the parameters
@@ -98,7 +95,7 @@ def check_bad_parameters(estimator: PartialDependence) -> None:
                 bad.fit(numeric_table(), target_for(estimator))
 
 
-def check_unknown_feature_lists_near_matches(estimator: PartialDependence) -> None:
+def check_unknown_feature_lists_near_matches(estimator: Any) -> None:
     """An unknown name in `features` lists the known ones that it may have meant."""
     if "features" not in estimator.get_params(deep=False):
         return
@@ -110,7 +107,7 @@ def check_unknown_feature_lists_near_matches(estimator: PartialDependence) -> No
             bad.fit(X, y)
 
 
-def check_not_fitted(estimator: PartialDependence) -> None:
+def check_not_fitted(estimator: Any) -> None:
     """Before `fit`, every method that needs it says so."""
     estimator, X = prepared(estimator), numeric_table()
     for name in _NEED_FIT:
@@ -119,7 +116,7 @@ def check_not_fitted(estimator: PartialDependence) -> None:
                 getattr(estimator, name)(X)
 
 
-def check_array_not_changed(estimator: PartialDependence) -> None:
+def check_array_not_changed(estimator: Any) -> None:
     """Arrays that must not be written to come out as they went in."""
     given = {"X": numeric_table(), "y": target_for(estimator)}
     if has_fit_parameter(estimator, "sample_weight"):
@@ -133,7 +130,7 @@ def check_array_not_changed(estimator: PartialDependence) -> None:
         np.testing.assert_array_equal(array, before[name], name)
 
 
-def check_sparse_not_changed(estimator: PartialDependence) -> None:
+def check_sparse_not_changed(estimator: Any) -> None:
     """Sparse matrices keep their duplicate entries and the order of their indices."""
     if not get_tags(estimator).input_tags.sparse:
         return
@@ -167,7 +164,7 @@ def _in_halves(kind: type, table: NDArray[np.float64]) -> Any:
     return kind((data[order], column[order], ends), shape=shape)
 
 
-def check_frame_equals_array(estimator: PartialDependence) -> None:
+def check_frame_equals_array(estimator: Any) -> None:
     """A pandas frame of numbers has the results of its array, and is not changed.
 
     Training rows have the names of its index.
@@ -184,7 +181,7 @@ def check_frame_equals_array(estimator: PartialDependence) -> None:
     assert_same(found, training_rows_named(of_array, frame.index))
 
 
-def check_rows_are_independent(estimator: PartialDependence) -> None:
+def check_rows_are_independent(estimator: Any) -> None:
     """A row has one result: alone, among others, in any order; no rows have none.
 
     Predictions and methods of scikit-learn are excepted: these refuse no rows.
@@ -217,7 +214,7 @@ def _numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(getattr(response, "values", response))
 
 
-def check_jobs_are_independent(estimator: PartialDependence) -> None:
+def check_jobs_are_independent(estimator: Any) -> None:
     """Two workers have the results of one."""
     X = numeric_table()[SOME]
     one = everything(fitted(estimator, n_jobs=1), X)
@@ -225,7 +222,7 @@ def check_jobs_are_independent(estimator: PartialDependence) -> None:
         assert_same(everything(fitted(estimator, n_jobs=2), X), one)
 
 
-def check_batches_are_independent(estimator: PartialDependence) -> None:
+def check_batches_are_independent(estimator: Any) -> None:
     """Little working memory, hence many small batches, changes no result."""
     X = numeric_table()[SOME]
     in_one_go = everything(fitted(estimator), X)
@@ -234,7 +231,7 @@ def check_batches_are_independent(estimator: PartialDependence) -> None:
     assert_same(in_batches, in_one_go)
 
 
-def check_same_seed_same_result(estimator: PartialDependence) -> None:
+def check_same_seed_same_result(estimator: Any) -> None:
     """The same seed gives the same result; numpy's global state is left alone."""
     X = numeric_table()[SOME]
     before = joblib.hash(np.random.get_state())  # noqa: NPY002
@@ -243,7 +240,7 @@ def check_same_seed_same_result(estimator: PartialDependence) -> None:
     assert joblib.hash(np.random.get_state()) == before  # noqa: NPY002
 
 
-def check_looking_changes_nothing(estimator: PartialDependence) -> None:
+def check_looking_changes_nothing(estimator: Any) -> None:
     """Methods and properties leave the state of a fitted estimator as it is.
 
     The state is what copies take over; caches are no part of it. Importances and
@@ -260,7 +257,7 @@ def check_looking_changes_nothing(estimator: PartialDependence) -> None:
     assert joblib.hash(model) == before
 
 
-def check_copies(estimator: PartialDependence) -> None:
+def check_copies(estimator: Any) -> None:
     """Clones, pickles and joblib's dumps give the same results."""
     X, original = numeric_table(), fitted(estimator)
     expected = everything(original, X[SOME])
@@ -276,7 +273,7 @@ def check_copies(estimator: PartialDependence) -> None:
         assert_same(everything(copy, X[SOME]), expected, how, rtol=0, atol=0)
 
 
-def check_refit_forgets(estimator: PartialDependence) -> None:
+def check_refit_forgets(estimator: Any) -> None:
     """A second `fit` has the results of a new estimator, and keeps nothing old.
 
     The tables differ in names and number of columns, and the parameters are those of

@@ -15,7 +15,6 @@ from sklearn.base import clone, is_classifier
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from sklearn_interpret.effects._partial_dependence import PartialDependence
 
 # No feature may have as many distinct values as there are rows: in a result, an axis
 # of this length is then an axis of rows.
@@ -82,7 +81,7 @@ _COLOURS = ["red", "blue", "grey", "green"]  # "grey" never occurs
 _SIZES = ["small", "large"]
 
 
-def mixed_frame(library: str, estimator: PartialDependence) -> Any:
+def mixed_frame(library: str, estimator: Any) -> Any:
     """A frame of many dtypes; numbers alone for an estimator that takes no others.
 
     Such an estimator, of pixels for one, has a true attribute `_takes_numbers_only`.
@@ -132,14 +131,14 @@ def frames_of_dates_and_days() -> tuple[DataFrame, DataFrame]:
     return of_days.assign(count=days.astype("M8[D]").astype("M8[us]")), of_days
 
 
-def target_for(estimator: PartialDependence) -> NDArray[np.float64]:
+def target_for(estimator: Any) -> NDArray[np.float64]:
     """Targets for the rows of the tables: numbers, or two classes."""
     X = numeric_table()
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3]
     return (y > np.median(y)).astype(int) if is_classifier(estimator) else y
 
 
-def prepared(estimator: PartialDependence, /, **params: Any) -> PartialDependence:
+def prepared(estimator: Any, /, **params: Any) -> Any:
     """A clone with fixed seeds, and with those of `params` that it has."""
     estimator = clone(estimator)
     known = estimator.get_params(deep=False)
@@ -152,7 +151,7 @@ def prepared(estimator: PartialDependence, /, **params: Any) -> PartialDependenc
     return estimator.set_params(**dict.fromkeys(seeds, 0))
 
 
-def without_draws(estimator: PartialDependence, /, **params: Any) -> PartialDependence:
+def without_draws(estimator: Any, /, **params: Any) -> Any:
     """A clone that uses every row and computes nothing by chance, where it can."""
     level = signature(type(estimator)).parameters.get("confidence_level")
     if level is not None and level.default is None:  # intervals may be left out
@@ -160,9 +159,7 @@ def without_draws(estimator: PartialDependence, /, **params: Any) -> PartialDepe
     return prepared(estimator, subsample=1.0, **params)
 
 
-def fitted(
-    estimator: PartialDependence, X: Any = None, /, **params: Any
-) -> PartialDependence:
+def fitted(estimator: Any, X: Any = None, /, **params: Any) -> Any:
     """A prepared clone, fitted on rows; on the numeric table by default."""
     X = numeric_table() if X is None else X
     return prepared(estimator, **params).fit(X, target_for(estimator))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,8 @@ from sklearn_interpret.estimator_checks._tables import (
     optional,
 )
 
-if TYPE_CHECKING:
-    from sklearn_interpret.effects._partial_dependence import PartialDependence
 
-
-def check_feature_names_out(estimator: PartialDependence) -> None:
+def check_feature_names_out(estimator: Any) -> None:
     """`transform` is a float array with one distinct name for each column."""
     X, of_array = numeric_table()[SOME], fitted(estimator)
     out, names = of_array.transform(X), of_array.get_feature_names_out()
@@ -33,7 +30,7 @@ def check_feature_names_out(estimator: PartialDependence) -> None:
     assert renamed.tolist() == of_frame.get_feature_names_out().tolist()
 
 
-def check_output_frames(estimator: PartialDependence) -> None:
+def check_output_frames(estimator: Any) -> None:
     """`set_output` gives a pandas or polars frame with those names."""
     X, of_frame = named_table()[SOME], fitted(estimator, named_table())
     plain = np.asarray(of_frame.transform(X))
@@ -50,7 +47,7 @@ def check_output_frames(estimator: PartialDependence) -> None:
             assert frame.index.equals(X.index)
 
 
-def check_selected_columns(estimator: PartialDependence) -> None:
+def check_selected_columns(estimator: Any) -> None:
     """A selector keeps the columns of `get_support`, with their names."""
     if not hasattr(estimator, "get_support"):
         return

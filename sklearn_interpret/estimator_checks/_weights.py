@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,8 @@ from sklearn_interpret.estimator_checks._tables import (
     without_draws,
 )
 
-if TYPE_CHECKING:
-    from sklearn_interpret.effects._partial_dependence import PartialDependence
 
-
-def check_weights_equal_repeated_rows(estimator: PartialDependence) -> None:
+def check_weights_equal_repeated_rows(estimator: Any) -> None:
     """Whole-number weights have the results of repeated rows.
 
     A wrapped model is held fixed, for models do not all keep this promise; inspectors
@@ -48,7 +45,7 @@ def check_weights_equal_repeated_rows(estimator: PartialDependence) -> None:
         assert_same(responses(weighted, X[SOME]), responses(repeated, X[SOME]))
 
 
-def check_zero_weights_are_left_out(estimator: PartialDependence) -> None:
+def check_zero_weights_are_left_out(estimator: Any) -> None:
     """Rows of weight zero might as well not be there."""
     X, y = numeric_table(), target_for(estimator)
     weights = np.random.default_rng(3).random(N_ROWS).round(1)
@@ -65,7 +62,7 @@ def check_zero_weights_are_left_out(estimator: PartialDependence) -> None:
     assert_same(responses(weighted, X[SOME]), expected)
 
 
-def check_scale_of_weights(estimator: PartialDependence) -> None:
+def check_scale_of_weights(estimator: Any) -> None:
     """Weights multiplied by a constant give the same averages.
 
     Left out are inspectors that average over pairs of rows, where weights are numbers
@@ -89,7 +86,7 @@ def check_scale_of_weights(estimator: PartialDependence) -> None:
         assert_same(responses(one, X[:5]), responses(other, X[:5]))
 
 
-def _frozen(estimator: PartialDependence) -> PartialDependence:
+def _frozen(estimator: Any) -> Any:
     """The estimator, around a model that was fitted without weights."""
     if not hasattr(estimator, "estimator"):
         return without_draws(estimator)
@@ -97,7 +94,7 @@ def _frozen(estimator: PartialDependence) -> PartialDependence:
     return without_draws(estimator, estimator=FrozenEstimator(model))
 
 
-def _drawn(estimator: PartialDependence) -> set[Any]:
+def _drawn(estimator: Any) -> set[Any]:
     """Names of the results that depend on the seed."""
     X, y = numeric_table(), target_for(estimator)
     one, other = _frozen(estimator), _frozen(estimator)
@@ -120,7 +117,7 @@ def _without(names: set[Any], results: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in results.items() if name not in names}
 
 
-def _averages(estimator: PartialDependence) -> dict[str, Any]:
+def _averages(estimator: Any) -> dict[str, Any]:
     """Results that do not count rows: no totals, and no standard errors."""
     return {
         name: value
