@@ -1,9 +1,14 @@
 """Reader of linear models of word counts: what each word of a text adds."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import logit
 from sklearn.feature_extraction.text import (
@@ -21,6 +26,12 @@ from sklearn_interpret._model.formulas.linear import LinearModel, read_linear
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._core.local.tokens import Tokens
+    from sklearn_interpret._model.actions.target import TargetOutcome
 
 READABLE = (
     "a Pipeline of a CountVectorizer, TfidfVectorizer or HashingVectorizer of single "
@@ -50,7 +61,7 @@ class BagOfWords:
     outcome: object
 
     @classmethod
-    def read(cls, outcome):
+    def read(cls, outcome: TargetOutcome) -> Any:
         """Read the model of a `TargetOutcome`; an UnreadableModelError says why not."""
         pipeline = unfrozen(outcome.estimator)
         steps = pipeline.steps if computes_as(pipeline, Pipeline) else []
@@ -69,7 +80,9 @@ class BagOfWords:
             raise UnreadableModelError("It is the exponential of a linear function.")
         return cls(parts[0], parts[:-1], parts[-1], model, outcome)
 
-    def hint(self, tokens, own, most):
+    def hint(
+        self, tokens: Tokens, own: int, most: int
+    ) -> tuple[tuple[NDArray[np.bool_], ...], int]:
         """Sets of words to remove, and a bound of their size; None if it can't be read.
 
         `own` is the position of the class of the text, if that counts.
@@ -93,7 +106,7 @@ class BagOfWords:
         sets, bounds = zip(*found, strict=True)
         return sets, (min if self.outcome.is_other else max)(bounds)
 
-    def _half_spaces(self, own):
+    def _half_spaces(self, own: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Functions way @ margin + shift that the target keeps from being negative.
 
         One of them for the target of any other class, else all.
@@ -117,7 +130,7 @@ class BagOfWords:
         bounded = np.isfinite(shifts)
         return (ways[bounded], shifts[bounded]) if bounded.any() else None
 
-    def _parts(self, tokens):
+    def _parts(self, tokens: Tokens) -> Any:
         """Contributions of words to linear functions and norm, the sum, which norm."""
         if not self._stand_alone(tokens):
             return None
@@ -150,7 +163,7 @@ class BagOfWords:
                 return parts @ coefficients, sizes, (text @ coefficients)[0], norm
         return None
 
-    def _stand_alone(self, tokens):
+    def _stand_alone(self, tokens: Tokens) -> bool:
         """Whether the vectorizer finds the same in each word next to any others."""
         analyze = self.vectorizer.build_analyzer()
         found, apart = [], True
@@ -164,7 +177,7 @@ class BagOfWords:
         return found == analyze("".join(tokens.pieces))
 
 
-def word_form(estimator):
+def word_form(estimator: BaseEstimator) -> Callable[..., Any]:
     """Function of a word that is the same for words which a model takes for equal.
 
     Words are equal where the analyzers of all vectorizers at the start of the model
@@ -177,7 +190,9 @@ def word_form(estimator):
     return partial(_form, analyzers) if analyzers else None
 
 
-def _form(analyzers, word):
+def _form(
+    analyzers: list[tuple[str, Callable[..., Any], Callable[..., Any]]], word: str
+) -> str:
     """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:
@@ -190,7 +205,7 @@ def _form(analyzers, word):
     return forms.pop() or word if len(forms) == 1 else word
 
 
-def _vectorizers(estimator):
+def _vectorizers(estimator: BaseEstimator) -> list[BaseEstimator]:
     """The vectorizers of texts that a model begins with."""
     model = unfrozen(estimator)
     if isinstance(model, Pipeline):
@@ -201,6 +216,6 @@ def _vectorizers(estimator):
     return [model] if reads and model.input == "content" else []
 
 
-def _differ(one, other):
+def _differ(one: Any, other: Any) -> bool:
     """Whether two sparse arrays differ by more than rounding."""
     return abs(one - other).max() > _TOLERANCE * max(abs(one).max(), abs(other).max())

@@ -5,10 +5,14 @@ A function returns (n_rows, k) outputs for rows; `vjp(X, weights)` the gradients
 is a category, or missing, has the gradient zero.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
@@ -16,12 +20,15 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import TO_NUMBERS
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 # Half the difference over which a derivative is taken, in the unit of a column: the
 # cube root of a double's precision balances rounding and curvature.
 _STEP = 6e-6
 
 
-def numbers_of(X):
+def numbers_of(X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows of numbers, which may be sparse, as float64: (n_rows, n_columns)."""
     dense = X.toarray() if sparse.issparse(X) else X
     rows = as_rows(dense) if hasattr(X, "columns") else None
@@ -34,7 +41,7 @@ def numbers_of(X):
     return np.asarray(dense, dtype=np.float64)
 
 
-def _in_container(numbers, X):
+def _in_container(numbers: NDArray[np.float64], X: DataFrame) -> DataFrame:
     """Numbers in a container like that of X, with the names of its columns."""
     if not hasattr(X, "columns"):
         return numbers
@@ -49,10 +56,12 @@ class Affine:
     call: Callable
     slopes: np.ndarray
 
-    def __call__(self, X):
+    def __call__(self, X: DataFrame | NDArray[Any]) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(self, X, weights):
+    def vjp(
+        self, X: DataFrame | NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         if self.slopes.ndim == 1:
             return weights * self.slopes
         return weights @ self.slopes.T
@@ -73,10 +82,12 @@ class Smooth:
     call: Callable
     vjp_rule: Callable
 
-    def __call__(self, X):
+    def __call__(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(self, X, weights):
+    def vjp(
+        self, X: DataFrame | NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         return self.vjp_rule(numbers_of(X), weights)
 
 
@@ -95,10 +106,10 @@ class Columnwise:
     call: Callable
     columns: np.ndarray
 
-    def __call__(self, X):
+    def __call__(self, X: DataFrame) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(self, X, weights):
+    def vjp(self, X: DataFrame, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         numbers = numbers_of(X)
         steps = _STEP * (1 + np.abs(numbers))
         low, high = numbers - steps, numbers + steps
@@ -115,10 +126,10 @@ class Differences:
 
     call: Callable
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         return numbers_of(self.call(X))
 
-    def vjp(self, X, weights):
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> Any:
         numbers = numbers_of(X)
         n_rows, n_columns = numbers.shape
         gradients = np.empty((n_rows, n_columns))
@@ -142,13 +153,15 @@ class Differences:
 class Constant:
     """A function without slopes: categories encoded, numbers in bins."""
 
-    def __init__(self, call):
+    def __init__(self, call: Callable[..., Any]) -> None:
         self.call = call
 
-    def __call__(self, X):
+    def __call__(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(self, X, weights):
+    def vjp(
+        self, X: DataFrame | NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         return np.zeros(X.shape)
 
 
@@ -158,12 +171,14 @@ class Chain:
 
     functions: list
 
-    def __call__(self, X):
+    def __call__(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
         for function in self.functions:
             X = function(X)
         return X
 
-    def vjp(self, X, weights):
+    def vjp(
+        self, X: DataFrame | NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         inputs = [X]
         for function in self.functions[:-1]:
             inputs.append(function(inputs[-1]))
@@ -184,14 +199,14 @@ class ColumnBlocks:
 
     parts: list
 
-    def __call__(self, X):
+    def __call__(self, X: DataFrame) -> NDArray[np.float64]:
         outputs = [
             function(safe_indexing(X, columns, axis=1))
             for function, columns in self.parts
         ]
         return np.hstack([np.empty((X.shape[0], 0)), *outputs])
 
-    def vjp(self, X, weights):
+    def vjp(self, X: DataFrame, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         gradients = np.zeros(X.shape)
         start = 0
         for function, columns in self.parts:

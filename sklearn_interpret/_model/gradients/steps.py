@@ -1,8 +1,12 @@
 """Transformers as functions with vector-Jacobian products, by class."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import (
     cross_decomposition,
     decomposition,
@@ -33,8 +37,11 @@ from sklearn_interpret._model.gradients.kernels import named_kernel
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def read_step(transformer, n_columns):
+
+def read_step(transformer: BaseEstimator, n_columns: int) -> Any:
     """A fitted transformer, or "passthrough", as a function.
 
     An UnreadableModelError names one whose slopes are not known.
@@ -53,8 +60,8 @@ def read_step(transformer, n_columns):
     return _READERS[known_class](transformer, n_columns)
 
 
-def _scaled(attribute, power):
-    def read(scaler, n_columns):
+def _scaled(attribute: str, power: float) -> Any:
+    def read(scaler: BaseEstimator, n_columns: int) -> Affine:
         scale = getattr(scaler, attribute)
         slopes = np.ones(n_columns) if scale is None else np.asarray(scale) ** power
         return Affine(scaler.transform, slopes)
@@ -62,23 +69,23 @@ def _scaled(attribute, power):
     return read
 
 
-def _columnwise(transformer, n_columns):
+def _columnwise(transformer: BaseEstimator, n_columns: int) -> Columnwise:
     return Columnwise(
         transformer.transform, column_lineage.input_columns(transformer, n_columns)
     )
 
 
-def _scaled_to_range(scaler, n_columns):
+def _scaled_to_range(scaler: BaseEstimator, n_columns: int) -> Any:
     if scaler.clip:
         return _columnwise(scaler, n_columns)
     return Affine(scaler.transform, scaler.scale_)
 
 
-def _constant(transformer, _):
+def _constant(transformer: BaseEstimator, _: int) -> Constant:
     return Constant(transformer.transform)
 
 
-def _affine(transformer, n_columns):
+def _affine(transformer: BaseEstimator, n_columns: int) -> Any:
     """An affine transformer, by its results for unit vectors less that for zero."""
     rows = np.vstack([np.zeros(n_columns), np.eye(n_columns)])
     with warnings.catch_warnings():
@@ -87,17 +94,17 @@ def _affine(transformer, n_columns):
     return Affine(transformer.transform, made[1:] - made[0])
 
 
-def _of_function(transformer, n_columns):
+def _of_function(transformer: BaseEstimator, n_columns: int) -> Any:
     try:
         return _columnwise(transformer, n_columns)
     except UnreadableModelError:
         return Differences(transformer.transform)
 
 
-def _of_powers(polynomial, _):
+def _of_powers(polynomial: Any, _: Any) -> Any:
     powers = polynomial.powers_
 
-    def vjp_rule(X, weights):
+    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
         gradients = np.empty(X.shape)
         for j in range(X.shape[1]):
             used = np.flatnonzero(powers[:, j])
@@ -111,7 +118,7 @@ def _of_powers(polynomial, _):
     return Smooth(polynomial.transform, vjp_rule)
 
 
-def _of_nystroem(nystroem, _):
+def _of_nystroem(nystroem: Any, _: Any) -> Any:
     params = nystroem._get_kernel_params()
     kernel = named_kernel(
         nystroem.kernel,
@@ -120,17 +127,17 @@ def _of_nystroem(nystroem, _):
         coef0=params.get("coef0", 1),
     )
 
-    def vjp_rule(X, weights):
+    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
         points = nystroem.components_
         return kernel.vjp(X, points, weights @ nystroem.normalization_)
 
     return Smooth(nystroem.transform, vjp_rule)
 
 
-def _of_fourier(sampler, _):
+def _of_fourier(sampler: Any, _: Any) -> Any:
     directions, n_components = sampler.random_weights_, sampler.n_components
 
-    def vjp_rule(X, weights):
+    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
         angles = X @ directions + sampler.random_offset_
         slopes = -np.sqrt(2 / n_components) * np.sin(angles)
         return (weights * slopes) @ directions.T
@@ -138,8 +145,8 @@ def _of_fourier(sampler, _):
     return Smooth(sampler.transform, vjp_rule)
 
 
-def _normalized(normalizer, _):
-    def vjp_rule(X, weights):
+def _normalized(normalizer: Any, _: Any) -> Any:
+    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
         sizes = np.linalg.norm(X, ord=_ORDERS[normalizer.norm], axis=1, keepdims=True)
         sizes[sizes == 0] = 1
         along = (weights * X).sum(axis=1, keepdims=True) / sizes**2
@@ -157,7 +164,7 @@ def _normalized(normalizer, _):
 _ORDERS = {"l1": 1, "l2": 2, "max": np.inf}
 
 
-def read_steps(steps):
+def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Any]:
     """Steps of a fitted pipeline, those that do something, as functions."""
     functions = []
     for name, step in steps:
@@ -168,7 +175,7 @@ def read_steps(steps):
     return functions
 
 
-def _of_chosen(transformer, _):
+def _of_chosen(transformer: BaseEstimator, _: int) -> ColumnBlocks:
     parts = []
     for name, part, columns in column_lineage.fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
@@ -177,7 +184,7 @@ def _of_chosen(transformer, _):
     return ColumnBlocks(parts)
 
 
-def _of_union(union, n_columns):
+def _of_union(union: Any, n_columns: int) -> Any:
     columns = np.arange(n_columns)
     parts = []
     for name, part in union.transformer_list:

@@ -5,11 +5,15 @@ the mean over each one's partners. A row of weight w counts as w equal rows, and
 its own partner w - 1 times.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
@@ -30,6 +34,12 @@ from sklearn_interpret._model.responses.scoring import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._core.statistics.score_losses import HalfSquared
+    from sklearn_interpret._model.rows.frames import PandasRows
 
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
 
@@ -55,7 +65,13 @@ class _RowLoss:
     targets: np.ndarray
     of_pairs: object = None  # the function of `losses_of_pairs`, where there is one
 
-    def total(self, index, predictions, weights, shares):
+    def total(
+        self,
+        index: NDArray[np.intp],
+        predictions: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        shares: NDArray[np.float64],
+    ) -> float:
         """Sum over rows and points of the losses of predictions (m, n_points, k).
 
         Rows `index` weigh `weights` (m,), and points `shares` (n_points,), or
@@ -75,7 +91,13 @@ class _CallableLoss:
     targets: np.ndarray
     of_pairs = None
 
-    def total(self, index, predictions, weights, shares):
+    def total(
+        self,
+        index: NDArray[np.intp],
+        predictions: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        shares: NDArray[np.float64],
+    ) -> Any:
         """As that of `_RowLoss`."""
         m, n_points, k = predictions.shape
         weights = (weights[:, None] * shares).ravel()
@@ -101,7 +123,9 @@ class _SumOverPairs:
     positions: list
     strata: list
 
-    def __call__(self, player, index, predictions):
+    def __call__(
+        self, player: int, index: NDArray[np.intp], predictions: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Sums (n_losses,) from predictions for rows `index` with a player's points."""
         at_points = self._at_points(player, index, predictions.shape[1])
         of_rows = self.shares[player, index]
@@ -109,7 +133,9 @@ class _SumOverPairs:
             [loss.total(index, predictions, of_rows, at_points) for loss in self.losses]
         )
 
-    def _at_points(self, player, index, n_points):
+    def _at_points(
+        self, player: int, index: NDArray[np.intp], n_points: int
+    ) -> NDArray[np.float64]:
         """Weight of the partners at each point: (n_points,), or with strata by row."""
         positions, strata = self.positions[player], self.strata[player]
         if strata is None:
@@ -121,7 +147,14 @@ class _SumOverPairs:
         return shares.reshape(-1, n_points)[of_row.reshape(-1)]
 
 
-def all_pairs_scores(estimator, sample, players, metrics, strata, n_jobs):
+def all_pairs_scores(
+    estimator: BaseEstimator,
+    sample: Any,
+    players: list[tuple[int, ...]],
+    metrics: list[Any],
+    strata: list[None],
+    n_jobs: None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scores, or losses, of the rows as they are, and over all pairs of rows.
 
     For each of the `players`, tuples of columns that one row lends another, `strata`
@@ -155,7 +188,15 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, n_jobs):
     return baseline, over_pairs
 
 
-def _sums_over_partners(response, members, sample, players, strata, shares, n_jobs):
+def _sums_over_partners(
+    response: Any,
+    members: list[tuple[int, _RowLoss]],
+    sample: Any,
+    players: list[tuple[int, ...]],
+    strata: list[None],
+    shares: NDArray[np.float64],
+    n_jobs: None,
+) -> Iterator[Any]:
     """Sums of losses over all partners of rows, themselves too.
 
     Yields some of the members (position, loss), the responses to the rows as they are,
@@ -185,7 +226,13 @@ def _sums_over_partners(response, members, sample, players, strata, shares, n_jo
         yield asked, responses.predictions, sums
 
 
-def _closed_sums(additive, members, weights, strata, shares):
+def _closed_sums(
+    additive: bool,
+    members: Any,
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+    shares: NDArray[np.float64],
+) -> Any:
     """Sums of losses over all partners of rows, (n_players, n_losses), in closed form.
 
     For i' in the stratum of i: sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j).
@@ -200,7 +247,7 @@ def _closed_sums(additive, members, weights, strata, shares):
     return sums
 
 
-def _warn_of_cost(responses, reduce):
+def _warn_of_cost(responses: Any, reduce: _SumOverPairs) -> None:
     """Warn if predictions for all pairs of rows will take more than a minute."""
     seconds = responses.seconds(reduce, _A_MINUTE)
     if seconds < _A_MINUTE:
@@ -216,7 +263,13 @@ def _warn_of_cost(responses, reduce):
     )
 
 
-def loss_increases(estimator, sample, players, shares, rng):
+def loss_increases(
+    estimator: BaseEstimator,
+    sample: Any,
+    players: list[tuple[int, ...]],
+    shares: NDArray[np.float64],
+    rng: np.random.RandomState,
+) -> NDArray[np.float64]:
     """Increase of each row's loss with a player's values of other rows: (p, n_rows).
 
     Means over all rows where the trees can be read, and else over random ones. The loss
@@ -239,7 +292,9 @@ def loss_increases(estimator, sample, players, shares, rng):
     return increases
 
 
-def _loss_of_kind(estimator, y, shares):
+def _loss_of_kind(
+    estimator: BaseEstimator, y: NDArray[np.float64], shares: NDArray[np.float64]
+) -> tuple[Any, _RowLoss]:
     """The response that the loss of a kind of model uses, and the loss."""
     if not is_classifier(estimator):
         response = replace(make_response(estimator, "predict"), classes=None)
@@ -257,10 +312,14 @@ def _loss_of_kind(estimator, y, shares):
     )
 
 
-def _with_all(responses, loss, weights):
+def _with_all(
+    responses: Any, loss: _RowLoss, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Each row's mean loss with each player of all rows: (n_players, n_rows)."""
 
-    def reduce(player, index, predictions):
+    def reduce(
+        player: int, index: NDArray[np.intp], predictions: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         shares = np.bincount(responses.positions[player], weights)
         at_points = loss.function(loss.targets[index], predictions)
         return index, at_points @ (shares / weights.sum())
@@ -274,7 +333,9 @@ def _with_all(responses, loss, weights):
     return after
 
 
-def _with_donors(response, loss, sample, players, rng):
+def _with_donors(
+    response: Any, loss: HalfSquared, sample: Any, players: Any, rng: Any
+) -> Any:
     """Each row's mean loss with each player of random donors: (n_players, n_rows)."""
     rows, p, n = sample.rows, len(players), sample.rows.n_rows
     # One after the other: player, row, donor.
@@ -301,7 +362,11 @@ def _with_donors(response, loss, sample, players, rng):
     )
 
 
-def sums_of_losses(row_losses, weights, predictions):
+def sums_of_losses(
+    row_losses: tuple[_RowLoss, ...],
+    weights: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Weighted sums of losses of the rows as they are: (n_losses,)."""
     index, one_point = np.arange(len(weights)), np.ones(1)
     predictions = predictions[:, None]
@@ -310,7 +375,9 @@ def sums_of_losses(row_losses, weights, predictions):
     )
 
 
-def _shares_of_pairs(weights, strata):
+def _shares_of_pairs(
+    weights: NDArray[np.float64], strata: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Each row's share of the weight, over the weight of its partners: (n_rows,)."""
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
     partners = np.bincount(strata, weights)[strata] - np.minimum(weights, 1)
@@ -322,7 +389,12 @@ def _shares_of_pairs(weights, strata):
     return weights / weights.sum() / partners
 
 
-def losses_by_response(metrics, estimator, sample, shares=None):
+def losses_by_response(
+    metrics: list[Any],
+    estimator: BaseEstimator,
+    sample: Any,
+    shares: NDArray[np.float64] | None = None,
+) -> Any:
     """Distinct responses, each with the metrics that use it: (position, loss).
 
     `shares` are the `r2_shares`; None takes those of the sample.
@@ -335,7 +407,9 @@ def losses_by_response(metrics, estimator, sample, shares=None):
     return groups.values()
 
 
-def _prepared(metric, estimator, sample, shares):
+def _prepared(
+    metric: Any, estimator: BaseEstimator, sample: Any, shares: NDArray[np.float64]
+) -> tuple[Any, _RowLoss]:
     """The response that a metric uses, and its loss with the targets."""
     if isinstance(metric.scorer, LossOfModel):
         loss = metric.scorer
@@ -367,7 +441,7 @@ def _prepared(metric, estimator, sample, shares):
     return response, _RowLoss(function, targets, of_pairs)
 
 
-def _as_numbers(metric, y):
+def _as_numbers(metric: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:
     try:
         targets = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -377,7 +451,7 @@ def _as_numbers(metric, y):
     return targets.reshape(len(targets), -1)
 
 
-def _indicators(metric, y, classes):
+def _indicators(metric: str, y: Any, classes: Any) -> Any:
     """Targets as a 0/1 column for each class."""
     if classes is None or isinstance(classes, list) or np.ndim(y) != 1:
         raise ValueError(
@@ -387,14 +461,14 @@ def _indicators(metric, y, classes):
     return class_indicators(y, classes)
 
 
-def r2_shares(variance):
+def r2_shares(variance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Factors of each output's mean squared error in one minus R squared."""
     if not (variance > 0).all():
         raise ValueError("scoring: R squared is not defined, for y has one value only.")
     return 1 / (variance * len(variance))
 
 
-def _check_is_mean(name, loss, estimator, sample):
+def _check_is_mean(name: str, loss: HalfSquared, estimator: Any, sample: Any) -> None:
     """Refuse a loss that is not the mean of its values on two halves of the rows."""
     predictions, weights = (
         loss.predictions(estimator, sample.rows.native),
@@ -434,14 +508,16 @@ class AdditiveModel:
     part: Callable
 
 
-def additive_trees(trees):
+def additive_trees(trees: Any) -> Any:
     """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
     return AdditiveModel(trees.predictions, trees.predictions, trees.alone)
 
 
-def additive_linear(response, rows, players):
+def additive_linear(
+    response: Any, rows: PandasRows, players: list[tuple[int, ...]]
+) -> Any:
     """A linear model as an `AdditiveModel`, or None.
 
     The response is `predict`, as numbers or as two classes; each column belongs to one
@@ -466,7 +542,7 @@ def additive_linear(response, rows, players):
     return AdditiveModel(predictions, sums, part)
 
 
-def _linear_part(model, rows, players):
+def _linear_part(model: BaseEstimator, rows: Any, players: Any) -> Any:
     """Function of a player: what it adds to the rows, (n_rows, k)."""
     derived = model.derived(rows.native)
     derived = derived.tocsc() if issparse(derived) else derived
@@ -474,7 +550,7 @@ def _linear_part(model, rows, players):
     return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
 
 
-def _furthest_rows(rows, players, part):
+def _furthest_rows(rows: Any, players: Any, part: Any) -> Any:
     """Rows with the largest and smallest sums that values of the rows can make.
 
     A model that cuts its sums off may be linear on the rows, and is not on these.

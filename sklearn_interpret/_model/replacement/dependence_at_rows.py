@@ -6,12 +6,17 @@ points: the values of one row, the *donor*, for a set of players, with everythin
 from another row, the *base*. Each distinct point goes to the model once.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn import get_config
 
 from sklearn_interpret._model.formulas.door import formula
@@ -31,6 +36,11 @@ from sklearn_interpret._model.replacement.tree_dependence_at_rows import (
 )
 from sklearn_interpret._model.responses.response import plain_responses
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
+
 # Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
 
@@ -44,8 +54,15 @@ _SETS_COUNTED = 2**14
 
 
 def dependence_at_rows(
-    method, response, rows, weights, players, *, averaged, n_jobs=None
-):
+    method: str,
+    response: Response,
+    rows: Rows,
+    weights: NDArray[np.float64],
+    players: list[tuple[int, ...]],
+    *,
+    averaged: bool,
+    n_jobs: None = None,
+) -> TreeDependenceAtRows:
     """Partial dependence at the rows' own values, from trees or from `predict`.
 
     Parameters
@@ -71,7 +88,7 @@ def dependence_at_rows(
     """
     sample = rows, weights, players
 
-    def by_trees():
+    def by_trees() -> TreeDependenceAtRows:
         trees = tree_response(response, labels=not averaged)
         return TreeDependenceAtRows(trees, *sample, n_jobs=n_jobs)
 
@@ -111,7 +128,15 @@ class DependenceAtRows(PointMeans):
 
     adds_players = False  # not known of any model
 
-    def __init__(self, response, rows, weights, players, *, n_jobs=None):
+    def __init__(
+        self,
+        response: Response,
+        rows: ArrayRows,
+        weights: NDArray[np.float64],
+        players: list[tuple[int, ...]],
+        *,
+        n_jobs: None = None,
+    ) -> None:
         self._response = response
         self._rows = rows
         self._players = [tuple(columns) for columns in players]
@@ -138,14 +163,14 @@ class DependenceAtRows(PointMeans):
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
-    def predictions(self):
+    def predictions(self) -> NDArray[np.float64]:
         """Responses to the rows as they are: (n_rows, k)."""
         first, which = distinct(self._keys.whole)
         if len(first) == self._rows.n_rows:
             return plain_responses(self._response, self._rows)
         return plain_responses(self._response, self._rows.take(first))[which]
 
-    def joint(self, sets):
+    def joint(self, sets: Iterator[Any]) -> Iterator[NDArray[np.float64]]:
         """Partial dependence on several players at each row's own values.
 
         Parameters
@@ -166,7 +191,7 @@ class DependenceAtRows(PointMeans):
             if block.stop == len(grid.bases):
                 yield total[grid.donor_of]
 
-    def responses_at_points(self, reduce):
+    def responses_at_points(self, reduce: Callable[..., Any]) -> list[Any]:
         """Responses to every row with each player at each of its points.
 
         Parameters
@@ -187,11 +212,11 @@ class DependenceAtRows(PointMeans):
         return reduced
 
     @property
-    def _alone(self):
+    def _alone(self) -> list[tuple[int, ...]]:
         """Sets of a single player."""
         return [(player,) for player in range(len(self._players))]
 
-    def most_rows(self, *sets):
+    def most_rows(self, *sets: NDArray[np.intp] | list[Any]) -> float:
         """Largest number of rows that `all_but` and `joint` of sets send to the model.
 
         Sets of one size are the rows of an array, or a list. Fewer are sent where sets
@@ -206,7 +231,7 @@ class DependenceAtRows(PointMeans):
                 total += n_donors.sum() * (n_bases - 1)
         return total
 
-    def seconds(self, reduce, enough):
+    def seconds(self, reduce: Any, enough: float) -> Any:
         """Estimated seconds for :meth:`responses_at_points`, or a bound below `enough`.
 
         The bound comes from the rows as they are, else the time from a batch of points:
@@ -227,15 +252,17 @@ class DependenceAtRows(PointMeans):
         n_workers = effective_n_jobs(self._n_jobs)
         return (perf_counter() - start) / n_points * self.most_rows() / n_workers
 
-    def most_sums(self, pairs, triples):
+    def most_sums(self, pairs: NDArray[np.intp], triples: list[Any]) -> int:
         """Number of sums over the leaves of trees: none."""
         return 0
 
-    def _grid(self, players):
+    def _grid(self, players: tuple[int, ...]) -> Grid:
         positions = self.positions[players[0]] if len(players) == 1 else None
         return Grid.of_rows(players, self._keys, self._shares, positions)
 
-    def _responses(self, sets):
+    def _responses(
+        self, sets: Iterator[Any]
+    ) -> Iterator[tuple[int, Grid, slice, NDArray[np.float64]]]:
         """For each set its grid, block by block of bases, and the responses to these.
 
         Yields the set's number, the grid, the block, and (bases, donors, k).
@@ -257,7 +284,9 @@ class DependenceAtRows(PointMeans):
         if wave:
             yield from self._of_wave(wave)
 
-    def _of_wave(self, wave):
+    def _of_wave(
+        self, wave: list[tuple[int, Grid, slice]]
+    ) -> Iterator[tuple[int, Grid, slice, NDArray[np.float64]]]:
         """Responses of some blocks; their unknown points are sent together."""
         blocks, places, points = [], [], []
         for _, grid, block in wave:
@@ -292,7 +321,14 @@ class DependenceAtRows(PointMeans):
             responses[place] = part
             yield *item, responses
 
-    def _of_keys(self, columns, bases, donors, sets, keys):
+    def _of_keys(
+        self,
+        columns: list[tuple[int, ...]],
+        bases: NDArray[np.intp],
+        donors: NDArray[np.intp],
+        sets: NDArray[np.intp],
+        keys: NDArray[Any],
+    ) -> NDArray[np.float64]:
         """Responses (m, k) to points; some may be cached, and some the same."""
         responses = np.empty((len(bases), self.predictions.shape[1]))
         is_known, known = self._cache.find(keys, responses.shape[1])
@@ -305,7 +341,14 @@ class DependenceAtRows(PointMeans):
         self._cache.add(keys[send], sent)
         return responses
 
-    def _send(self, columns, bases, donors, sets, keys=None):
+    def _send(
+        self,
+        columns: list[tuple[int, ...]],
+        bases: NDArray[np.intp],
+        donors: NDArray[np.intp],
+        sets: NDArray[np.intp],
+        keys: NDArray[Any] | None = None,
+    ) -> NDArray[np.float64]:
         """Responses (m, k) to bases whose columns of a set are their donors'."""
         if not len(bases):
             return np.empty((0, self.predictions.shape[1]))
@@ -322,7 +365,13 @@ class DependenceAtRows(PointMeans):
         return np.concatenate(list(run(responses_to_mixed, tasks, n_jobs=self._n_jobs)))
 
 
-def _reduced(reduce, which, grid, block, responses):
+def _reduced(
+    reduce: Callable[..., Any],
+    which: int,
+    grid: Grid,
+    block: slice,
+    responses: NDArray[np.float64],
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]]:
     """Reduced responses of the rows whose bases are in a block, part by part."""
     bases = grid.base_of
     index = np.flatnonzero((bases >= block.start) & (bases < block.stop))

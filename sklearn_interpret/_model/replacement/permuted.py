@@ -1,12 +1,17 @@
 """Scores of a model on rows whose columns take values of other, or similar, rows."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial, reduce, wraps
 from itertools import pairwise
 from operator import add
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.permutations import (
@@ -24,6 +29,9 @@ from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
 from sklearn_interpret._model.responses.response import check_length
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, gather, same_content
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 # Rows of permuted copies that go to the model together: for small tables.
 _ROWS_TOGETHER = 2**12
@@ -66,7 +74,9 @@ class PermutedScores:
         Scores on the rows as they are.
     """
 
-    def __init__(self, estimator, sample, metrics, method):
+    def __init__(
+        self, estimator: Any, sample: Any, metrics: list[Any], method: str
+    ) -> None:
         self._estimator, self._draw_donors = estimator, _DRAWS[method]
         self._rows, self._weights = sample.rows, sample.weights
         equal = (sample.weights == sample.weights[0]).all()
@@ -79,7 +89,9 @@ class PermutedScores:
         self.baseline = np.array(baseline)
         self._changes_input = not same_content(self._rows.native, sent)
 
-    def scores(self, players, seeds, strata, n_jobs):
+    def scores(
+        self, players: Any, seeds: Any, strata: NDArray[np.intp], n_jobs: None
+    ) -> Any:
         """Scores with each player permuted: (n_players, n_repeats, n_metrics).
 
         `players` are tuples of columns, `seeds` (n_players, n_repeats) seed the
@@ -101,7 +113,7 @@ class PermutedScores:
         found = stream(_scores_of_blocks, groups, len(blocks), n_jobs=n_jobs)
         return np.concatenate(list(found)).reshape(*seeds.shape, -1)
 
-    def of_blocks(self, blocks):
+    def of_blocks(self, blocks: Any) -> Iterator[Any]:
         """For each block, scores of a player's repeats: (n_repeats, n_metrics)."""
         tiles = {}
         rng = np.random.RandomState(0)  # seeding it is much faster than making it
@@ -123,7 +135,7 @@ class PermutedScores:
             yield np.array(of_parts)
 
 
-def check_several_rows(n_rows):
+def check_several_rows(n_rows: int) -> None:
     """Refuse a single row, which has none to exchange values with."""
     if n_rows < 2:
         raise ValueError(
@@ -132,7 +144,14 @@ def check_several_rows(n_rows):
         )
 
 
-def scores_in_partitions(estimator, sample, players, metrics, method, seeds):
+def scores_in_partitions(
+    estimator: Any,
+    sample: Any,
+    players: Any,
+    metrics: list[Any],
+    method: str,
+    seeds: Any,
+) -> Any:
     """Scores of rows in partitions that are means over rows, and permuted ones.
 
     There is one pass for the weights, and then two for as many permutations as half of
@@ -177,14 +196,20 @@ def scores_in_partitions(estimator, sample, players, metrics, method, seeds):
     return scores[0], scores[1:].reshape(*seeds.shape, -1)
 
 
-def _sums_of_draws(sample, draws, weights, method, given):
+def _sums_of_draws(
+    sample: Any,
+    draws: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    method: str,
+    given: Any,
+) -> Any:
     """Sums of losses with permuted values, (n_draws, n_metrics), by two passes."""
     permuted, dtypes = _permuted(sample, draws, weights, _DRAWS[method])
     task = partial(_losses_of_partition, *given, permuted)
     return replace(sample, dtypes=dtypes).map_reduce(task, np.add)
 
 
-def _weights_of_partition(with_moments, sample):
+def _weights_of_partition(with_moments: Any, sample: Any) -> Any:
     """Number and weights of a partition, and moments of its targets if asked for."""
     moments = None
     if with_moments:
@@ -193,15 +218,17 @@ def _weights_of_partition(with_moments, sample):
     return [(sample.partition, sample.weights, moments)]
 
 
-def _columns_of_partition(columns, sample):
+def _columns_of_partition(columns: Any, sample: Any) -> Any:
     return sample.rows.keep_columns(columns)
 
 
-def _joined(first, second):
+def _joined(first: Any, second: Any) -> Any:
     return first.joined(second)
 
 
-def _permuted(sample, draws, weights, draw_donors):
+def _permuted(
+    sample: Any, draws: NDArray[np.intp], weights: NDArray[np.float64], draw_donors: Any
+) -> Any:
     """Columns of each draw with vectors of their permuted values; and their dtypes."""
     columns = sorted({j for own, _ in draws for j in own})
     task = partial(_columns_of_partition, columns)
@@ -215,7 +242,14 @@ def _permuted(sample, draws, weights, draw_donors):
     return permuted, {j: rows.dtype(place) for place, j in enumerate(columns)}
 
 
-def _losses_of_partition(estimator, metrics, shares, starts, permuted, sample):
+def _losses_of_partition(
+    estimator: Any,
+    metrics: list[Any],
+    shares: NDArray[np.float64],
+    starts: Any,
+    permuted: Any,
+    sample: Any,
+) -> Any:
     """Sums of losses of a partition, with permuted values: (n_draws, n_metrics)."""
     n_rows, start = sample.rows.n_rows, starts[sample.partition]
     tiles, places = sample.rows.tiles(0, n_rows, 1), np.arange(n_rows)[:, None]
@@ -232,11 +266,11 @@ def _losses_of_partition(estimator, metrics, shares, starts, permuted, sample):
     return sums
 
 
-def _scores_of_blocks(scores, blocks):
+def _scores_of_blocks(scores: NDArray[np.float64], blocks: Any) -> Any:
     return scores.of_blocks(blocks)
 
 
-def _interleaved(whole, n_parts):
+def _interleaved(whole: Any, n_parts: int) -> Any:
     """The tables of which `whole` holds a row each in turn."""
     if n_parts == 1:
         return [whole]
@@ -254,7 +288,7 @@ class RepeatedScore:
     number for the rows as they are, it is used instead.
     """
 
-    def __init__(self, metric, y, weights):
+    def __init__(self, metric: str, y: Any, weights: NDArray[np.float64]) -> None:
         self._metric, self._y, self._weights = metric, y, weights
         self._targets, self._scale = None, 1.0
         if not isinstance(y, np.ndarray) or y.ndim != 1:
@@ -269,7 +303,7 @@ class RepeatedScore:
             if not self._scale > 0:
                 self._targets = None
 
-    def baseline(self, model, X):
+    def baseline(self, model: BaseEstimator, X: Any) -> Any:
         """The number for the rows as they are; to be called first."""
         number = self._metric(model, X, self._y, self._weights)
         found = self._by_formula(model, X)
@@ -278,14 +312,14 @@ class RepeatedScore:
         self._targets = None
         return number
 
-    def __call__(self, model, X):
+    def __call__(self, model: BaseEstimator, X: Any) -> Any:
         """The number for other rows."""
         found = self._by_formula(model, X)
         if found is not None:
             return found
         return self._metric(model, X, self._y, self._weights)
 
-    def _by_formula(self, model, X):
+    def _by_formula(self, model: BaseEstimator, X: Any) -> Any:
         """The number by its formula; None where there is none, or it is not finite."""
         if self._targets is None:
             return None
@@ -304,7 +338,7 @@ class RepeatedScore:
         return float(self._metric.as_loss(loss)) if np.isfinite(loss) else None
 
 
-def _are_numbers(values):
+def _are_numbers(values: NDArray[np.float64]) -> Any:
     return values.dtype.kind in _NUMBERS
 
 
@@ -315,19 +349,21 @@ class _CachedModel:
     turn; the first prediction for any of them lets the model predict for all of them.
     """
 
-    def __init__(self, estimator, whole, parts, *, changes_input):
+    def __init__(
+        self, estimator: Any, whole: Any, parts: Any, *, changes_input: Any
+    ) -> None:
         self._estimator = estimator
         self._whole, self._parts = whole, parts
         self._changes_input = changes_input
         self._cache = {}
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._estimator, name)
         if name not in (*RESPONSE_METHODS, "score"):
             return attribute
 
         @wraps(attribute)
-        def call(X, *args, **kwargs):
+        def call(X: Any, *args: Any, **kwargs: Any) -> Any:
             plain = name != "score" and not (args or kwargs)
             for place, part in enumerate(self._parts):
                 if plain and X is part:
@@ -341,15 +377,15 @@ class _CachedModel:
         return call
 
     @property  # type: ignore[misc]
-    def __class__(self):
+    def __class__(self) -> Any:
         """The model's: checks of its kind see that."""
         return type(self._estimator)
 
-    def _own(self, X):
+    def _own(self, X: Any) -> Any:
         """A copy of `X` where the model may write to it."""
         return copy_of(X) if self._changes_input else X
 
-    def _of_part(self, predictions, place):
+    def _of_part(self, predictions: NDArray[np.float64], place: Any) -> Any:
         if isinstance(predictions, list):
             if np.ndim(predictions[0]) == 2:  # one array for each output
                 return [self._of_part(one, place) for one in predictions]
@@ -357,7 +393,9 @@ class _CachedModel:
         return predictions[place :: len(self._parts)]
 
 
-def similar_rows(rows, columns, weights, random_state=0):
+def similar_rows(
+    rows: Any, columns: Any, weights: NDArray[np.float64], random_state: int = 0
+) -> Any:
     """Number of each row's group, within which columns say little about the others.
 
     Groups are leaves of a regression tree that predicts the columns from all others,
@@ -379,11 +417,11 @@ def similar_rows(rows, columns, weights, random_state=0):
     return np.unique(leaf, return_inverse=True)[1].reshape(-1)
 
 
-def _is_numeric(rows, j):
+def _is_numeric(rows: Any, j: int) -> Any:
     return rows.column_array(j).dtype.kind in "iuf" and not rows.is_categorical(j)
 
 
-def _ordinal(rows, j):
+def _ordinal(rows: Any, j: int) -> Any:
     """A column as ranks of its values or categories, NaN where a number is missing."""
     if not _is_numeric(rows, j):
         return rows.encode([j])[0].astype(np.float64)
@@ -392,7 +430,7 @@ def _ordinal(rows, j):
     return np.where(np.isnan(values), np.nan, ranks.reshape(-1))
 
 
-def _targets(rows, j, weights):
+def _targets(rows: Any, j: int, weights: NDArray[np.float64]) -> Any:
     """A column as what the tree predicts: (n_rows, n_targets) of weighted mean zero.
 
     Numbers are their ranks, and whether they are missing, each of variance one;
@@ -412,14 +450,14 @@ def _targets(rows, j, weights):
     return np.hstack([_standardised(part, weights) for part in parts])
 
 
-def _standardised(part, weights):
+def _standardised(part: Any, weights: NDArray[np.float64]) -> Any:
     """Columns centred, and scaled to total variance one; none if they are constant."""
     part = part - np.average(part, axis=0, weights=weights)
     scale = np.sqrt(np.average(part**2, axis=0, weights=weights).sum())
     return part / scale if scale > 0 else part[:, :0]
 
 
-def _pruned_leaves(tree, n_features):
+def _pruned_leaves(tree: int, n_features: int) -> Any:
     """For each node of a regression tree, the leaf that holds it after pruning.
 
     A branch is kept if it reduces the logarithm of the variance within its rows by more

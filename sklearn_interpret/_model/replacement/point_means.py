@@ -1,8 +1,10 @@
 """Partial dependence at the rows' own values, from responses at all points."""
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class PointMeans:
@@ -12,7 +14,7 @@ class PointMeans:
     `n_points` and `_shares`, the rows' shares of the weight.
     """
 
-    def alone(self, player, rows=slice(None)):
+    def alone(self, player: int, rows: slice = slice(None)) -> NDArray[np.float64]:
         """Partial dependence on a player at rows' own values.
 
         Returns
@@ -23,7 +25,7 @@ class PointMeans:
         """
         return self._averages[player][self.positions[player][rows]]
 
-    def all_but(self):
+    def all_but(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
         """Partial dependence on all but one player at rows' own values, in parts.
 
         Yields
@@ -38,19 +40,21 @@ class PointMeans:
             yield slice(None), slice(player, player + 1), means[:, None]
 
     @property
-    def _averages(self):
+    def _averages(self) -> list[NDArray[np.float64]]:
         """Mean responses with each player at each of its points."""
         return [at_points for at_points, _ in self._means]
 
     @cached_property
-    def _means(self):
+    def _means(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """For each player, means over the rows at its points, and the reverse."""
         shares = [
             np.bincount(at, self._shares, n_points)
             for at, n_points in zip(self.positions, self.n_points, strict=True)
         ]
 
-        def reduce(player, index, responses):
+        def reduce(
+            player: int, index: NDArray[np.intp], responses: NDArray[np.float64]
+        ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
             at_points = np.einsum("b,bdk->dk", self._shares[index], responses)
             all_but = np.einsum("d,bdk->bk", shares[player], responses)
             return index, at_points, all_but

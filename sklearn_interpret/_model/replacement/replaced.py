@@ -5,13 +5,18 @@ the trees of a model whose response is their sum or a function of it, and
 `ReplacedResponses` sends the rows to any model.
 """
 
+from __future__ import annotations
+
 from collections import namedtuple
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
@@ -21,8 +26,21 @@ from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
 from sklearn_interpret._model.responses.response import count_outputs
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.effects.accumulation import NeighbourSteps, StepMoments
+    from sklearn_interpret._core.statistics.weighted import Averages, RowMoments
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._model.rows.base import Rows
 
-def replaced(method, response, rows, replacements, *, additive=False):
+
+def replaced(
+    method: str,
+    response: Any,
+    rows: Rows,
+    replacements: list[Any],
+    *,
+    additive: bool = False,
+) -> Any:
     """Responses to rows with replaced columns, from trees or from the model.
 
     Parameters
@@ -49,7 +67,7 @@ def replaced(method, response, rows, replacements, *, additive=False):
         With "tree".
     """
 
-    def by_trees():
+    def by_trees() -> ReplacedTrees:
         trees = tree_response(response, additive=additive, labels=False)
         if method == "auto" and _are_few(rows, replacements, trees.ensemble):
             return None
@@ -60,7 +78,7 @@ def replaced(method, response, rows, replacements, *, additive=False):
     return by_formula or ReplacedResponses(response, rows, replacements)
 
 
-def _are_few(rows, replacements, ensemble):
+def _are_few(rows: Rows, replacements: list[Any], ensemble: TreeEnsemble) -> bool:
     """Whether to predict the replaced rows takes less time than to read all nodes."""
     n_replaced = rows.n_rows * sum(one.n_variants for one in replacements)
     return 4 * n_replaced * ensemble.n_trees < ensemble.n_nodes
@@ -80,19 +98,26 @@ class ReplacedResponses:
         As :func:`replaced` takes them.
     """
 
-    def __init__(self, response, rows, replacements):
+    def __init__(self, response: Any, rows: Rows, replacements: list[Any]) -> None:
         self._response, self._rows = response, rows
         self._replacements = replacements
         self._n_outputs = None
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         """Number of outputs; one row is sent to count them if none was sent before."""
         if self._n_outputs is None:
             self._n_outputs = count_outputs(self._response, self._rows)
         return self._n_outputs
 
-    def averages(self, weights, masses=None, *, with_errors=True, n_jobs=None):
+    def averages(
+        self,
+        weights: NDArray[np.float64],
+        masses: list[NDArray[np.float64] | None] | None = None,
+        *,
+        with_errors: bool = True,
+        n_jobs: int | None = None,
+    ) -> Averages:
         """Weighted means of the responses over the rows.
 
         Parameters
@@ -115,7 +140,13 @@ class ReplacedResponses:
         """
         return averages_of_rows(self, weights, masses, n_jobs)
 
-    def responses(self, reduce, *, merge=None, n_jobs=None):
+    def responses(
+        self,
+        reduce: Callable[..., Any] | RowMoments,
+        *,
+        merge: Callable[..., Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> list[list[Any]]:
         """Responses to all perturbed rows, reduced block by block.
 
         Parameters
@@ -148,7 +179,9 @@ class ReplacedResponses:
             kept[place] = reduced
         return [[kept[place] for place in sorted(kept)] for kept in keyed]
 
-    def _reduced(self, reduce, n_jobs):
+    def _reduced(
+        self, reduce: Callable[..., Any] | RowMoments, n_jobs: int | None
+    ) -> Iterator[Any]:
         """Blocks, the number of outputs, and what the blocks are reduced to."""
         given = self._response, self._rows, self._replacements, reduce
         blocks = _plan(self._replacements, self._rows)
@@ -160,7 +193,13 @@ class ReplacedResponses:
         tasks = [(*given, group) for group in groups]
         return chain.from_iterable(run(_respond_to_all, tasks, n_jobs=n_jobs))
 
-    def differences(self, steps, cells, reduce, **options):
+    def differences(
+        self,
+        steps: list[NeighbourSteps],
+        cells: NDArray[np.intp],
+        reduce: Callable[..., Any],
+        **options: Any,
+    ) -> list[list[StepMoments]]:
         """Changes of the response as rows step to the neighbouring points of the grids.
 
         Parameters
@@ -194,7 +233,7 @@ class ReplacedResponses:
 Block = namedtuple("Block", "which start stop first last")
 
 
-def _plan(replacements, rows):
+def _plan(replacements: list[Any], rows: Rows) -> list[Block]:
     """Blocks of rows x variants within the batch size.
 
     Blocks over the same rows with as many variants come together, so that they share
@@ -217,11 +256,17 @@ def _plan(replacements, rows):
     return sorted(blocks, key=lambda b: (b.last - b.first, b.start, b.stop, b.which))
 
 
-def _respond_to_all(*given):
+def _respond_to_all(*given: Any) -> Any:
     return list(_respond(*given))
 
 
-def _respond(response, rows, replacements, reduce, blocks):
+def _respond(
+    response: Any,
+    rows: Rows,
+    replacements: list[Any],
+    reduce: Callable[..., Any] | RowMoments,
+    blocks: list[Block],
+) -> Iterator[tuple[Block, int, Any]]:
     """Blocks, the number of outputs, and reduced responses, one after the other.
 
     The work copy of the last block serves the next one if that is over the same rows.
@@ -252,7 +297,12 @@ def _respond(response, rows, replacements, reduce, blocks):
         yield block, responses.shape[2], reduced
 
 
-def _to_neighbours(grid, steps, taken, cells):
+def _to_neighbours(
+    grid: Any,
+    steps: NeighbourSteps,
+    taken: list[NDArray[np.intp]],
+    cells: NDArray[np.intp],
+) -> Any:
     """Of a grid only the neighbours of each row, for rows that take a step."""
     moves = np.any([kind >= 0 for kind in taken], axis=0)
     rows = None if moves.all() else np.flatnonzero(moves)
@@ -263,7 +313,15 @@ def _to_neighbours(grid, steps, taken, cells):
     return replace(grid, codes=codes, shape=None, rows=rows, together=True)
 
 
-def _difference(reduce, steps, taken, which, index, variants, responses):
+def _difference(
+    reduce: Callable[..., Any],
+    steps: list[NeighbourSteps],
+    taken: list[list[NDArray[np.intp]]],
+    which: int,
+    index: NDArray[np.intp],
+    variants: slice,
+    responses: NDArray[np.float64],
+) -> StepMoments:
     """Reduce differences of the responses at neighbouring points."""
     own = [kind.take(index) for kind in taken[which]]
     return reduce(which, index, own, steps[which].differences(responses))

@@ -1,6 +1,12 @@
 """Responses to rows with replaced columns, from the trees of a model."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Averages
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
@@ -18,6 +24,14 @@ from sklearn_interpret._model.parallel import (
 )
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.effects.accumulation import NeighbourSteps, StepMoments
+    from sklearn_interpret._core.statistics.weighted import RowMoments
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.replacement.replacement import Replacement
+    from sklearn_interpret._model.rows.base import Rows
 
 # Tasks for all workers. The number is fixed: sums must not depend on the workers.
 _MOST_TASKS = 16
@@ -57,7 +71,9 @@ class ReplacedTrees:
         The trees do not give the responses of the model.
     """
 
-    def __init__(self, trees, rows, replacements):
+    def __init__(
+        self, trees: TreeResponse, rows: Rows, replacements: list[Replacement]
+    ) -> None:
         self._trees, self._codes = trees, trees.checked_codes(rows)
         # Replacements of different columns share a pass over the trees.
         self._groups = []
@@ -66,17 +82,24 @@ class ReplacedTrees:
             self._groups.append((which, list(_moved_features(trees, rows, chosen))))
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         """Number of outputs."""
         return self._trees.of_codes(self._codes[:1]).shape[1]
 
-    def most_sums_of_pairs(self, n_pairs, n_points):
+    def most_sums_of_pairs(self, n_pairs: int, n_points: int) -> Any:
         """About how many sums averages of pairs take, with `n_points` in total."""
         ensemble, n_rows = self._trees.ensemble, len(self._codes)
         n_responses = 0 if self._trees.additive else n_rows * n_points
         return sums_of_passes(ensemble, n_rows, n_pairs, n_pairs) + n_responses
 
-    def averages(self, weights, masses=None, *, with_errors=True, n_jobs=None):
+    def averages(
+        self,
+        weights: NDArray[np.float64],
+        masses: list[NDArray[np.float64]] | None = None,
+        *,
+        with_errors: bool = True,
+        n_jobs: None = None,
+    ) -> Averages:
         """Weighted means over the rows; errors are from the curves of single rows."""
         if with_errors or not self._trees.additive:
             return averages_of_rows(self, weights, masses, n_jobs)
@@ -94,10 +117,18 @@ class ReplacedTrees:
             means.update(zip(which, averages, strict=True))
         return Averages.of_means([means[entry] for entry in sorted(means)], total)
 
-    def responses(self, reduce, *, merge=None, n_jobs=None):
+    def responses(
+        self,
+        reduce: Callable[..., Any] | RowMoments,
+        *,
+        merge: Callable[..., Any] | None = None,
+        n_jobs: None = None,
+    ) -> list[list[Any]]:
         """Reduced responses to all replaced rows, in the order of the rows."""
 
-        def tasks(which, effects):
+        def tasks(
+            which: list[int] | range, effects: TreeEffects
+        ) -> Iterator[tuple[Any, ...]]:
             curves = TreeCurves(effects)
             size = curves.block_rows(self._bytes_of_curves)
             given = curves, self._trees, self._codes
@@ -106,10 +137,18 @@ class ReplacedTrees:
 
         return self._reduced(tasks, merge, n_jobs)
 
-    def differences(self, steps, cells, reduce, *, merge=None, n_jobs=None):
+    def differences(
+        self,
+        steps: list[NeighbourSteps],
+        cells: NDArray[np.intp],
+        reduce: Callable[..., Any],
+        *,
+        merge: Callable[..., Any] | None = None,
+        n_jobs: None = None,
+    ) -> list[list[StepMoments]]:
         """Reduced changes of the response as rows step to the neighbouring points."""
 
-        def tasks(which, effects):
+        def tasks(which: list[int], effects: TreeEffects) -> Iterator[tuple[Any, ...]]:
             own = [(entry, steps[entry]) for entry in which]
             for rows in row_tasks(len(self._codes), effects.block_rows):
                 yield (
@@ -126,10 +165,12 @@ class ReplacedTrees:
         return self._reduced(tasks, merge, n_jobs)
 
     @property
-    def _bytes_of_curves(self):
+    def _bytes_of_curves(self) -> float:
         return _BYTES_OF_CURVES
 
-    def _reduced(self, tasks, merge, n_jobs):
+    def _reduced(
+        self, tasks: Callable[..., Any], merge: Callable[..., Any] | None, n_jobs: None
+    ) -> list[list[Any]]:
         """For each replacement the results of all of its tasks for `_collected`."""
         found = {}
         for which, effects in self._effects():
@@ -139,16 +180,18 @@ class ReplacedTrees:
         n_replacements = sum(len(which) for which, _ in self._groups)
         return [found.get(entry, []) for entry in range(n_replacements)]
 
-    def _effects(self):
+    def _effects(self) -> Iterator[Any]:
         """Replacements that share a pass over the trees, and their effects."""
         for which, parts in counted(self._groups):
             yield which, self._effects_of(parts)
 
-    def _effects_of(self, parts):
+    def _effects_of(self, parts: Iterator[Any] | list[MovedFeatures]) -> TreeEffects:
         trees, n_rows = self._trees.ensemble, len(self._codes)
         return TreeEffects(trees, trees.value, trees.base, list(parts), n_rows)
 
-    def _summed_leaf_weights(self, made, weights, n_jobs):
+    def _summed_leaf_weights(
+        self, made: TreeEffects, weights: NDArray[np.float64], n_jobs: None
+    ) -> NDArray[np.float64]:
         """Sum over all rows of the arrays that ``made.leaf_weights`` returns."""
         total = None
         for codes, own in self._portions(made, weights):
@@ -160,7 +203,9 @@ class ReplacedTrees:
                 total = _added(total, part)
         return total
 
-    def _portions(self, made, weights):
+    def _portions(
+        self, made: TreeEffects, weights: NDArray[np.float64]
+    ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
         """Codes and weights of rows, sorted by likeness if that makes a pass fast."""
         if not made.wants_order:
             yield self._codes, weights
@@ -174,7 +219,9 @@ class ReplacedTrees:
             yield codes, weights[piece].take(order)
 
 
-def _points_in_memory(parts, n_nodes):
+def _points_in_memory(
+    parts: list[MovedFeatures], n_nodes: int
+) -> Iterator[list[slice]]:
     """Blocks of the points of all parts, as a slice for each part.
 
     Along joint points of several features, conditions begin and cease to hold many
@@ -195,7 +242,9 @@ def _points_in_memory(parts, n_nodes):
         ]
 
 
-def _moved_features(trees, rows, replacements):
+def _moved_features(
+    trees: TreeResponse, rows: Rows, replacements: list[Replacement]
+) -> Iterator[MovedFeatures]:
     """The features that move and their points, for replacements without shared columns.
 
     All values are encoded in copies of one row: a feature of the trees is made from one
@@ -227,7 +276,7 @@ def _moved_features(trees, rows, replacements):
         yield MovedFeatures(features, codes[: part.n_variants][:, features], shape)
 
 
-def _disjoint(sets):
+def _disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
     """Positions of the sets in groups in which no two share a member."""
     groups = []
     for position, members in enumerate(map(set, sets)):
@@ -241,18 +290,24 @@ def _disjoint(sets):
     return [group for group, _ in groups]
 
 
-def sums_of_passes(ensemble, n_rows, n_passes, n_pairs):
+def sums_of_passes(
+    ensemble: TreeEnsemble, n_rows: int, n_passes: Any, n_pairs: int
+) -> Any:
     """Estimated cost of passes over the trees and of pairs, in sums over rows."""
     of_pass = np.count_nonzero(ensemble.is_leaf) * float(n_rows + _ROWS_OF_PASS)
     return n_passes * of_pass + n_pairs * float(n_rows + _SUMS_OF_PAIR)
 
 
-def row_tasks(n_rows, size):
+def row_tasks(n_rows: int, size: int) -> Iterator[Any]:
     """Slices of rows for workers, each a multiple of `size` of them."""
     return slices(n_rows, size * -(-n_rows // (size * _MOST_TASKS)))
 
 
-def _collect(found, pairs, merge):
+def _collect(
+    found: dict[int, list[StepMoments]],
+    pairs: Iterator[Any] | list[tuple[int, Any]],
+    merge: Callable[..., Any] | None,
+) -> None:
     """Append the results of entries to those before them, or merge them."""
     for entry, result in pairs:
         kept = found.setdefault(entry, [])
@@ -261,14 +316,22 @@ def _collect(found, pairs, merge):
         kept.append(result)
 
 
-def _collected(function, merge, *given):
+def _collected(
+    function: Callable[..., Any], merge: Callable[..., Any] | None, *given: Any
+) -> list[tuple[int, Any]]:
     """Entries and results that a function yields, merged if `merge` is given."""
     found = {}
     _collect(found, function(*given), merge)
     return [(entry, result) for entry, kept in found.items() for result in kept]
 
 
-def _sum_of_weights(made, codes, weights, rows, size):
+def _sum_of_weights(
+    made: TreeEffects,
+    codes: NDArray[Any],
+    weights: NDArray[np.float64],
+    rows: slice,
+    size: int,
+) -> NDArray[np.float64]:
     """Sum of ``made.leaf_weights`` over some of the rows, `size` at a time."""
     total = None
     for part in _within(rows, size):
@@ -276,7 +339,7 @@ def _sum_of_weights(made, codes, weights, rows, size):
     return total
 
 
-def _added(total, part):
+def _added(total: Any, part: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sum of two arrays, or of two lists of them; the first is written over."""
     if total is None:
         return part
@@ -287,7 +350,15 @@ def _added(total, part):
     return total
 
 
-def _curves(curves, trees, codes, rows, size, which, reduce):
+def _curves(
+    curves: TreeCurves,
+    trees: TreeResponse,
+    codes: NDArray[Any],
+    rows: slice,
+    size: int,
+    which: list[int] | range,
+    reduce: Callable[..., Any] | RowMoments,
+) -> Iterator[tuple[int, Any]]:
     """Reduced responses of some rows at all points, with their entries."""
     for block in _within(rows, size):
         for part, sums in curves.curves(codes[block]):
@@ -297,7 +368,14 @@ def _curves(curves, trees, codes, rows, size, which, reduce):
                 yield entry, reduce(entry, index, points, trees.of_sums(sums))
 
 
-def _differences(effects, codes, cells, rows, own, reduce):
+def _differences(
+    effects: TreeEffects,
+    codes: NDArray[Any],
+    cells: NDArray[np.intp],
+    rows: slice,
+    own: list[tuple[int, NeighbourSteps]],
+    reduce: Callable[..., Any],
+) -> Iterator[tuple[int, StepMoments]]:
     """Reduced differences of some rows, with their entries."""
     for part in _within(rows, effects.block_rows):
         table, some = cells[part], codes[part]
@@ -315,7 +393,7 @@ def _differences(effects, codes, cells, rows, own, reduce):
             yield entry, reduce(entry, index, taken[column], kinds)
 
 
-def _within(rows, step):
+def _within(rows: slice, step: int) -> Iterator[slice]:
     """Slices of a slice of rows."""
     for part in slices(rows.stop - rows.start, step):
         yield slice(rows.start + part.start, rows.start + part.stop)

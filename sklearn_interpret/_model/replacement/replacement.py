@@ -1,8 +1,10 @@
 """New values of some columns, variant by variant."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Averages, Moments, RowMoments
 
@@ -37,11 +39,11 @@ class Replacement:
     shape: tuple | None = None
 
     @property
-    def n_variants(self):
+    def n_variants(self) -> int:
         """Number of perturbed copies of each row."""
         return self.codes[0].shape[1]
 
-    def recast(self, rows):
+    def recast(self, rows: Any) -> Any:
         """The replacement with its values in the types of another container."""
         pairs = zip(self.columns, self.levels, strict=True)
         levels = tuple(
@@ -51,7 +53,12 @@ class Replacement:
         return replace(self, levels=levels)
 
 
-def averages_of_rows(model, weights, masses, n_jobs):
+def averages_of_rows(
+    model: Any,
+    weights: NDArray[np.float64],
+    masses: list[NDArray[np.float64] | None] | None,
+    n_jobs: int | None,
+) -> Averages:
     """Weighted means over rows and their errors, from the responses of single rows."""
     reduce = RowMoments(weights, masses)
     blocks = model.responses(reduce, merge=Moments.merge, n_jobs=n_jobs)

@@ -6,9 +6,11 @@ as below or above all borders, depending on the model's parameters.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -48,7 +50,7 @@ class CatBoostEncoder:
     n_columns: int
     columns: tuple
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         if tree_model.is_frame(X):
             columns = tree_model.column_numbers(X, [None] * self.n_columns, None)
             chosen = [columns[j].astype(_SINGLE) for j in self.columns]
@@ -58,7 +60,7 @@ class CatBoostEncoder:
         ]
 
 
-def _read(estimator, _):
+def _read(estimator: Any, _: Any) -> Any:
     if not estimator.is_fitted():
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet.")
     content = _exported(estimator)
@@ -86,20 +88,20 @@ def _read(estimator, _):
     )
 
 
-def _read_ranker(estimator, read):
+def _read_ranker(estimator: Any, read: Callable[..., Any]) -> Any:
     """The scores of any loss are the sum; `predict` takes no type of prediction."""
     fields = {"raw_params": {}, "link": "identity", "response_method": "predict"}
     return replace(_read(estimator, read), **fields)
 
 
-def _exported(estimator):
+def _exported(estimator: Any) -> Any:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         estimator.save_model(str(path), format="json")
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _split(split):
+def _split(split: Any) -> Any:
     """Feature and border of a numeric split; other splits are refused."""
     kind = split["split_type"]
     if kind != "FloatFeature":
@@ -110,7 +112,7 @@ def _split(split):
     return split["float_feature_index"], split["border"]
 
 
-def _symmetric_tree(tree, k, scale, missing_left):
+def _symmetric_tree(tree: int, k: int, scale: Any, missing_left: Any) -> Any:
     """An oblivious tree: all nodes of a level share a split; the root's is the last.
 
     Bit i of a leaf's number is set if split i sent the row to the right.
@@ -140,11 +142,11 @@ def _symmetric_tree(tree, k, scale, missing_left):
     )
 
 
-def _tree(tree, k, scale, missing_left):
+def _tree(tree: int, k: int, scale: Any, missing_left: Any) -> Any:
     """A tree of any shape, as grown by leaf or by depth."""
     nodes = []
 
-    def visit(node):
+    def visit(node: int) -> Any:
         place = len(nodes)
         nodes.append(None)
         if "split" not in node:

@@ -10,8 +10,12 @@ evaluated as LightGBM does:
   so do missing ones.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -20,6 +24,9 @@ from sklearn.utils import check_array
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._model.formulas.trees import tree_model
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.gradients.objectives import Objective
 
 # Absolute values up to this are zero: LightGBM's constant, which is a float32.
 _ZERO = float(np.float32(1e-35))
@@ -61,7 +68,7 @@ class LightGBMEncoder:
     listed: tuple
     levels: tuple
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         numbers = self._numbers(X)
         numbers[np.abs(numbers) <= _ZERO] = 0.0
         for column in self.zero_is_missing:
@@ -72,7 +79,7 @@ class LightGBMEncoder:
             )
         return numbers
 
-    def _numbers(self, X):
+    def _numbers(self, X: Any) -> Any:
         """Rows as float64, always a copy."""
         if tree_model.is_frame(X):
             columns = tree_model.column_numbers(X, self._places(X), lambda *_: np.nan)
@@ -85,7 +92,7 @@ class LightGBMEncoder:
         tree_model.check_width(X.shape[1], self.n_columns)
         return X.astype(np.float64)
 
-    def _places(self, X):
+    def _places(self, X: Any) -> Any:
         """Positions of labels, for the columns of category dtype in their order."""
         places = [None] * X.shape[1]
         found = [j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"]
@@ -99,7 +106,7 @@ class LightGBMEncoder:
         return places
 
 
-def _read(estimator, _):
+def _read(estimator: Any, _: Any) -> Any:
     booster = estimator.booster_  # raises if it is not fitted
     header, blocks = _parsed(booster.model_to_string())
     k = int(header["num_tree_per_iteration"])
@@ -131,23 +138,23 @@ def _read(estimator, _):
     )
 
 
-def _parsed(text):
+def _parsed(text: str) -> Any:
     """Fields of the header, and of each tree."""
     trees, _, _ = text.partition("\nend of trees")
     header, *blocks = trees.split("\nTree=")
     return _fields(header), [_fields(block) for block in blocks]
 
 
-def _fields(block):
+def _fields(block: Any) -> Any:
     pairs = (line.partition("=") for line in block.splitlines())
     return {name: value for name, _, value in pairs}
 
 
-def _array(block, name, dtype):
+def _array(block: Any, name: str, dtype: Any) -> Any:
     return np.array(block.get(name, "").split(), dtype=np.float64).astype(dtype)
 
 
-def _response(estimator, objective):
+def _response(estimator: Any, objective: Objective) -> Any:
     """Fields of TreeModel for the link from raw scores to responses."""
     name, *options = objective.split() if objective else [None]
     link = _LINKS.get(name)
@@ -162,7 +169,7 @@ def _response(estimator, objective):
     return fields
 
 
-def _methods(response, is_mean):
+def _methods(response: Any, is_mean: Any) -> Any:
     """Fields with the method of raw scores; for a mean it returns the sum."""
     if not is_mean:
         raw = {"raw_method": "predict", "raw_params": {"raw_score": True}}
@@ -173,14 +180,14 @@ def _methods(response, is_mean):
     return {**response, **raw}
 
 
-def _splits(block):
+def _splits(block: Any) -> Any:
     """Features, missing types, and flags of categorical splits."""
     decision = _array(block, "decision_type", np.intp)
     categorical = (decision & _CATEGORICAL) > 0
     return _array(block, "split_feature", np.intp), (decision >> 2) & 3, categorical
 
 
-def _zero_columns(blocks):
+def _zero_columns(blocks: Any) -> Any:
     """Columns in which zero means missing."""
     kinds = {}
     for block in blocks:
@@ -196,7 +203,7 @@ def _zero_columns(blocks):
     return tuple(sorted(j for j, found in kinds.items() if found == {True}))
 
 
-def _category_splits(block):
+def _category_splits(block: Any) -> Iterator[Any]:
     """Yield categorical splits: node, column, and categories that go left."""
     boundaries = _array(block, "cat_boundaries", np.intp)
     words = _array(block, "cat_threshold", np.uint32).astype("<u4")
@@ -208,13 +215,13 @@ def _category_splits(block):
         yield node, feature[node], np.flatnonzero(bits)
 
 
-def _tree(block, output, k, share, listed):
+def _tree(block: Any, output: int, k: int, share: float, listed: Any) -> Any:
     """A tree with inner nodes first, then leaves."""
     feature, missing, categorical = _splits(block)
     n_inner, n_leaves = len(feature), int(block["num_leaves"])
     leaves = np.full(n_leaves, -1)
 
-    def children(name):
+    def children(name: str) -> Any:
         child = _array(block, name, np.intp)
         return np.append(np.where(child < 0, n_inner + ~child, child), leaves)
 

@@ -3,8 +3,11 @@
 Only public attributes are read.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.ensemble import (
@@ -30,6 +33,9 @@ from sklearn_interpret._model.formulas.trees._sklearn_trees import (
 )
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +64,7 @@ class Member:
     preprocess: Callable | None = None
 
 
-def read_part(role, estimator, read):
+def read_part(role: str, estimator: BaseEstimator, read: Callable[..., Any]) -> Any:
     """Read a model that is part of another; an error names it and its role."""
     try:
         return read(estimator)
@@ -69,7 +75,9 @@ def read_part(role, estimator, read):
         ) from error
 
 
-def sum_of_models(members, *, n_columns, n_outputs, **fields):
+def sum_of_models(
+    members: Any, *, n_columns: int, n_outputs: int, **fields: Any
+) -> Any:
     """The weighted sum of `Member` models as one TreeModel with these fields.
 
     Members that compare plain numbers share the columns as their features. Each other
@@ -105,14 +113,14 @@ def sum_of_models(members, *, n_columns, n_outputs, **fields):
     )
 
 
-def _weighted(member, n_outputs):
+def _weighted(member: Any, n_outputs: int) -> Any:
     trees = joining.scaled(member.model.ensemble, member.weight)
     if member.outputs is None:
         return trees
     return joining.with_outputs(trees, member.outputs, n_outputs)
 
 
-def _block(member, n_columns, precision):
+def _block(member: Any, n_columns: int, precision: float) -> Any:
     """Encoder of a member in the sum, its columns, and positions of its features."""
     model = member.model
     if isinstance(model.encoder, tree_model.ArrayEncoder):
@@ -128,7 +136,9 @@ def _block(member, n_columns, precision):
     return encoder, columns, np.arange(len(columns))
 
 
-def _sum_by_method(estimator, members, methods, *, n_columns):
+def _sum_by_method(
+    estimator: Any, members: Any, methods: list[str], *, n_columns: int
+) -> Any:
     """The sum of members, by the first method for which each is a sum of trees."""
     models = [member.model for member in members]
     classes = getattr(estimator, "classes_", None)
@@ -154,14 +164,14 @@ def _sum_by_method(estimator, members, methods, *, n_columns):
     )
 
 
-def _is_sum_of_trees(model, method):
+def _is_sum_of_trees(model: BaseEstimator, method: str) -> Any:
     """Whether a method of a model returns a sum of trees."""
     if method == "decision_function":
         return model.raw_method == method
     return model.response_method == method and model.link == "identity"
 
 
-def _read_bagging(estimator, read):
+def _read_bagging(estimator: Any, read: Callable[..., Any]) -> Any:
     check_is_fitted(estimator)
     members = []
     parts = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
@@ -187,7 +197,7 @@ def _read_bagging(estimator, read):
     )
 
 
-def _read_voting(estimator, read):
+def _read_voting(estimator: BaseEstimator, read: Callable[..., Any]) -> Any:
     check_is_fitted(estimator)
     if getattr(estimator, "voting", "soft") == "hard":
         raise UnreadableModelError(
@@ -215,7 +225,7 @@ def _read_voting(estimator, read):
     )
 
 
-def _read_ada_classifier(estimator, _):
+def _read_ada_classifier(estimator: Any, _: Any) -> Any:
     """Votes of trees: the weight for a leaf's class, -weight / (K - 1) for the others.
 
     J. Zhu, H. Zou, S. Rosset and T. Hastie (2009). Multi-class AdaBoost.
@@ -253,13 +263,13 @@ def _read_ada_classifier(estimator, _):
     )
 
 
-def _refuse_ada_regressor(*_):
+def _refuse_ada_regressor(*_: Any) -> Any:
     raise UnreadableModelError(
         "it predicts a weighted median of its trees, which is not their sum."
     )
 
 
-def _read_pipeline(estimator, read):
+def _read_pipeline(estimator: BaseEstimator, read: Callable[..., Any]) -> Any:
     """Trees after steps that work column by column; features are input columns."""
     check_is_fitted(estimator)
     model = read_part("last step", estimator.steps[-1][1], read)

@@ -11,9 +11,13 @@ are evaluated as XGBoost does:
 XGBoost sums margins in float32, this library in float64: they differ by rounding.
 """
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, count, pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -31,6 +35,9 @@ from sklearn_interpret._model.formulas.trees.tree_model import (
     response_fields,
 )
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _SINGLE = np.dtype(np.float32)
 
@@ -75,7 +82,7 @@ class XGBoostEncoder:
     listed: tuple
     levels: tuple
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         if is_frame(X):
             columns = column_numbers(X, self._places(X), _refuse_unseen)
             X = np.column_stack([column.astype(_SINGLE) for column in columns])
@@ -90,7 +97,7 @@ class XGBoostEncoder:
             numbers[:, column] = listed_positions(values, categories, len(categories))
         return numbers
 
-    def _places(self, X):
+    def _places(self, X: Any) -> Any:
         """Positions of labels in the columns of categories."""
         places = []
         for dtype, level in zip(X.dtypes, self.levels, strict=False):
@@ -108,7 +115,7 @@ class XGBoostEncoder:
         return places
 
 
-def _stored_labels(labels):
+def _stored_labels(labels: Any) -> Any:
     """Labels as XGBoost stores and compares those of pandas frames.
 
     It concatenates their bytes, but splits at numbers of characters, which is wrong for
@@ -119,14 +126,14 @@ def _stored_labels(labels):
     return [text.encode()[start:stop] for start, stop in pairwise(stops)]
 
 
-def _refuse_unseen(name, label):
+def _refuse_unseen(name: str, label: Any) -> Any:
     raise ValueError(
         f"The feature {name!r} has the category {label!r}, which the model has not "
         "seen: XGBoost refuses it, or confuses it with another. Make it missing."
     )
 
 
-def _read(estimator, _):
+def _read(estimator: Any, _: Any) -> Any:
     check_is_fitted(estimator)
     booster = estimator.get_booster()
     learner = json.loads(booster.save_raw(raw_format="json"))["learner"]
@@ -162,7 +169,7 @@ def _read(estimator, _):
     return model
 
 
-def _encoder(estimator, forest, listed, n_columns):
+def _encoder(estimator: Any, forest: Any, listed: Any, n_columns: int) -> Any:
     missing = np.nan if estimator.missing is None else float(estimator.missing)
     return XGBoostEncoder(
         numbers=ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
@@ -171,7 +178,7 @@ def _encoder(estimator, forest, listed, n_columns):
     )
 
 
-def _check_margin(model, estimator):
+def _check_margin(model: BaseEstimator, estimator: Any) -> None:
     """Check one prediction: XGBoost's versions store the base score differently."""
     row = np.full((1, model.n_columns), np.nan)
     margin = estimator.predict(row, validate_features=False, **model.raw_params)
@@ -182,7 +189,7 @@ def _check_margin(model, estimator):
         )
 
 
-def _n_trees_in_use(estimator, forest):
+def _n_trees_in_use(estimator: Any, forest: Any) -> Any:
     """Number of trees up to the best iteration, if training stopped early."""
     try:
         rounds = estimator.best_iteration + 1
@@ -191,7 +198,7 @@ def _n_trees_in_use(estimator, forest):
     return forest["iteration_indptr"][rounds]
 
 
-def _base(learner):
+def _base(learner: Any) -> Any:
     """Margin of each output before the first tree."""
     parameters = learner["learner_model_param"]
     k = max(int(parameters["num_class"]), int(parameters.get("num_target", 1)), 1)
@@ -203,7 +210,7 @@ def _base(learner):
     return np.resize(scores, k).astype(np.float64)
 
 
-def _levels(forest, n_columns):
+def _levels(forest: Any, n_columns: int) -> Any:
     """Labels of the training frame's categories by column; None without any."""
     columns = forest.get("cats", {}).get("enc", [])
     if not columns:
@@ -216,7 +223,7 @@ def _levels(forest, n_columns):
     return levels
 
 
-def _labels(column):
+def _labels(column: Any) -> Any:
     values = column["values"]
     if "offsets" not in column:
         return tuple(values) if values else None
@@ -227,7 +234,7 @@ def _labels(column):
     return tuple(text[start:stop] for start, stop in pairwise(bounds))
 
 
-def _category_splits(block):
+def _category_splits(block: Any) -> Iterator[Any]:
     """Yield categorical splits: node, column, and categories that go right."""
     parts = zip(
         block["categories_nodes"],
@@ -240,7 +247,7 @@ def _category_splits(block):
         yield node, block["split_indices"][node], categories
 
 
-def _tree(block, output, k, weight, listed):
+def _tree(block: Any, output: int, k: int, weight: float, listed: Any) -> Any:
     left, right = np.array(block["left_children"]), np.array(block["right_children"])
     leaf = left < 0
     value = np.zeros((len(left), k))
@@ -265,7 +272,7 @@ def _tree(block, output, k, weight, listed):
     return without_unreached(tree)
 
 
-def _leaf_vectors(block, k, leaf):
+def _leaf_vectors(block: Any, k: int, leaf: int) -> Any:
     """Values for all outputs at the leaves of a tree."""
     if "leaf_weights" not in block:
         raise UnreadableModelError(

@@ -1,7 +1,10 @@
 """The path of one row through one tree: conditions as text, and node statistics."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +13,12 @@ from sklearn_interpret._core.trees.structure.ensemble import node_means
 from sklearn_interpret._model.rows.base import default_names, is_missing
 from sklearn_interpret._model.rows.number_format import rounded_between
 from sklearn_interpret._model.surrogates.inner_predictors import Column
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
+    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.rows.frames import PandasRows
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,13 @@ class DecisionPath:
     output: int  # position of the output that the means are of
 
 
-def decision_path(response, row, tree, names=None, encoded=()):
+def decision_path(
+    response: TreeResponse,
+    row: PandasRows,
+    tree: int,
+    names: list[str] | None = None,
+    encoded: list[Column] = (),
+) -> DecisionPath:
     """The `DecisionPath` of a row (`Rows` of one) through a tree of a TreeResponse.
 
     Means of a forest's tree are its own predictions; those of boosting are the tree's
@@ -81,14 +96,16 @@ def decision_path(response, row, tree, names=None, encoded=()):
     )
 
 
-def _cover_name(kind, cover):
+def _cover_name(kind: str, cover: NDArray[np.float64]) -> str:
     """Name of the quantity in the cover of nodes."""
     if kind == "rows" or (kind == "weight" and not (cover % 1).any()):
         return "training rows"
     return {"weight": "weight of rows", "hessian": "hessian"}.get(kind, "cover")
 
 
-def _levels_text(model, node, left, row, encoded):
+def _levels_text(
+    model: TreeModel, node: int, left: bool, row: PandasRows, encoded: Column
+) -> Any:
     """Text of the levels on the row's side of a split; None for numeric splits."""
     trees = model.ensemble
     if encoded.category is not None:
@@ -115,7 +132,9 @@ def _levels_text(model, node, left, row, encoded):
     return f"≠ {' or '.join(in_order(others))}"
 
 
-def _bound_text(trees, node, left, number, value):
+def _bound_text(
+    trees: TreeEnsemble, node: int, left: bool, number: float, value: float
+) -> str:
     """Text of the bound that a row meets; `number` is its encoded `value`."""
     if isinstance(value, bool | np.bool_):
         return f"= {value}"
@@ -130,7 +149,9 @@ def _bound_text(trees, node, left, number, value):
     return f"{text} as transformed"
 
 
-def _moments(trees, tree, nodes):
+def _moments(
+    trees: TreeEnsemble, tree: int, nodes: list[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Means and standard deviations, by cover, of the leaves below nodes of a tree."""
     ends = np.append(trees.roots, trees.n_nodes)
     own = slice(int(ends[tree]), int(ends[tree + 1]))

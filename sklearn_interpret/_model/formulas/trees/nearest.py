@@ -1,9 +1,13 @@
 """The nearest rows for which models of trees reach a target."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.search.boxes import BoxSums, CellValues
 from sklearn_interpret._core.search.decimal_grids import DecimalGrid
@@ -16,6 +20,11 @@ from sklearn_interpret._model.formulas.trees.tree_response import (
     tree_response,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.search.programs import Goal, Solved
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.problem import SearchProblem
 
 # Relative rounding error of sums, of models that add up in double or single precision.
 _DOUBLE, _SINGLE = 1e-10, 1e-6
@@ -50,7 +59,7 @@ class TreeSearch:
     relative_gap = SAME
     step_costs = 0.0
 
-    def __init__(self, known, margin):
+    def __init__(self, known: SearchProblem, margin: float) -> None:
         outcome, rows = known.outcome, known.rows
         model = read_trees(outcome.estimator)
         ensemble = model.ensemble
@@ -83,7 +92,9 @@ class TreeSearch:
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
 
-    def found(self, problem, row, goal):
+    def found(
+        self, problem: SearchProblem, row: int, goal: Goal
+    ) -> tuple[NDArray[np.float64], float]:
         """Encoded row or None, and a lower bound that is infinite if there is none."""
         ways = self._possible_ways(problem, row)
         end = monotonic() + goal.time_limit
@@ -98,7 +109,9 @@ class TreeSearch:
         values = space.row_at(solved.point)[None]
         return problem.projected(values, [row])[0], lower
 
-    def _nearest(self, problem, row, ways, goal, end):
+    def _nearest(
+        self, problem: SearchProblem, row: int, ways: list[Any], goal: Goal, end: float
+    ) -> tuple[NDArray[np.float64], float, bool]:
         """The nearest row or None, a lower bound, and whether it satisfies the target.
 
         The model is asked about rows whose sums are within rounding of their needs, the
@@ -124,12 +137,12 @@ class TreeSearch:
                 for boxes, starts, doubt in searched
             ]
 
-    def _possible_ways(self, problem, row):
+    def _possible_ways(self, problem: SearchProblem, row: int) -> list[Any]:
         """Ways in which the target can be reached, as of `SumTarget`."""
         ways = self.target.ways(problem.own_of(row))
         return [way for way in ways if np.isfinite(way[1]).all()]
 
-    def _without(self, boxes, doubt, point):
+    def _without(self, boxes: BoxSums, doubt: Any, point: NDArray[np.intp]) -> Any:
         """The sums without a point at which the model misses the target."""
         spare = boxes.sums(point[None])[0] - boxes.needs
         if (spare < 0).any():
@@ -139,7 +152,9 @@ class TreeSearch:
             return replace(boxes, needs=boxes.needs + np.where(tied, 2 * doubt, 0))
         return boxes.without(point)
 
-    def region(self, problem, row, values, goal):
+    def region(
+        self, problem: Any, row: int, values: NDArray[np.float64], goal: Goal
+    ) -> Any:
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         # Constraints would cut the cells of the trees.
         actionability, origin = problem.actionability, problem.values[row]
@@ -173,12 +188,16 @@ class TreeSearch:
             high[j] = max(high[j], min(self.cells.high[j][cells[1, j]], most[j]))
         return low, high
 
-    def _searched(self, space, way, goal, *, sure=False):
+    def _searched(
+        self, space: _Space, way: Any, goal: Goal, *, sure: bool = False
+    ) -> tuple[BoxSums, NDArray[np.intp], NDArray[np.float64]]:
         """`BoxSums` of a way, points to start from, and the doubt about its sums."""
         boxes, doubt = self._boxes(space, way, goal, sure=sure)
         return boxes, self._starts(space, way, boxes), doubt
 
-    def _boxes(self, space, way, goal, *, sure):
+    def _boxes(
+        self, space: _Space, way: Any, goal: Goal, *, sure: bool
+    ) -> tuple[BoxSums, NDArray[np.float64]]:
         """`BoxSums` of a way, and the rounding errors of its sums.
 
         The needs are lowered by these, or raised by many times as much to be `sure`.
@@ -206,7 +225,7 @@ class TreeSearch:
         )
         return boxes, doubt
 
-    def _starts(self, space, way, boxes):
+    def _starts(self, space: _Space, way: Any, boxes: BoxSums) -> NDArray[np.intp]:
         """Cells of the nearest known rows that satisfy the target."""
         weights, needs, *_ = way
         reached = (self.known_sums @ weights.T >= needs).all(axis=1)
@@ -217,7 +236,12 @@ class TreeSearch:
         return cells[np.argsort(boxes.cost(cells), kind="stable")[:_NEAREST]]
 
 
-def _solved(space, searched, goal, end):
+def _solved(
+    space: _Space,
+    searched: list[tuple[BoxSums, NDArray[np.intp], NDArray[np.float64]]],
+    goal: Goal,
+    end: float,
+) -> Solved:
     """`Solved` of some ways until a time; those that lack least come first."""
     ways = []
     if len(space.own):
@@ -249,7 +273,9 @@ class _Space:
     grid: DecimalGrid
 
     @classmethod
-    def of_row(cls, cells, problem, row, spare=0.0):
+    def of_row(
+        cls, cells: TreeCells, problem: SearchProblem, row: int, spare: float = 0.0
+    ) -> _Space:
         """The space around an explained row.
 
         `spare` is the slack of constraints, relative to the size of their terms.
@@ -296,23 +322,23 @@ class _Space:
         )
 
     @property
-    def costs(self):
+    def costs(self) -> list[NDArray[np.float64]]:
         """Costs of the cells of each column."""
         return [column.costs for column in self.columns]
 
-    def costs_of_cells(self):
+    def costs_of_cells(self) -> Any:
         """Costs of the cells, infinite for own values outside of all others."""
         costs = [cost.copy() for cost in self.costs]
         for k in np.flatnonzero(self.outside):
             costs[k][-1] = np.inf
         return costs
 
-    def split(self, cells):
+    def split(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
         """Cells of trees (n, p) as cells of the space, with own cells cut in three."""
         own = self.own - self.in_three
         return cells + self.in_three * ((cells >= own) * 1 + (cells > own))
 
-    def row_at(self, point):
+    def row_at(self, point: NDArray[np.intp]) -> Any:
         """The encoded row of a point."""
         near, low, high = (
             np.array(
@@ -337,7 +363,7 @@ class _Space:
         values[self.free] = near
         return values
 
-    def _returned(self, point, values):
+    def _returned(self, point: NDArray[np.intp], values: NDArray[np.float64]) -> Any:
         """Values moved back to their origins where the constraints allow it."""
         values, origin = values.copy(), self.origin[self.free]
         moves = np.abs(values - origin)
@@ -359,7 +385,15 @@ class _Column:
     high: np.ndarray
 
 
-def _column(cells, actionability, j, origin, own, least, most):
+def _column(
+    cells: TreeCells,
+    actionability: Actionability,
+    j: int,
+    origin: float,
+    own: int,
+    least: float,
+    most: float,
+) -> _Column:
     """The cells of a column; where it is constrained, the own one is cut in three.
 
     An own value outside of all cells has a last cell for itself.
@@ -401,7 +435,9 @@ def _column(cells, actionability, j, origin, own, least, most):
     return _Column(costs, nearest, low, high)
 
 
-def _far(cells, actionability, origin):
+def _far(
+    cells: TreeCells, actionability: Actionability, origin: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Limits of numbers, from the values that offset all others of a constraint."""
     coefficients = np.abs(actionability.coefficients)
     far = np.full(len(origin), np.inf)
@@ -419,7 +455,14 @@ def _far(cells, actionability, origin):
     return far
 
 
-def _within(actionability, origin, free, columns, scale, spare):
+def _within(
+    actionability: Actionability,
+    origin: NDArray[np.float64],
+    free: NDArray[np.bool_],
+    columns: list[_Column],
+    scale: NDArray[np.float64],
+    spare: float,
+) -> Any:
     """Linear constraints on the free columns, in units of their costs; None if none."""
     if not len(actionability.bounds):
         return None

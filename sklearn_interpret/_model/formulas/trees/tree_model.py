@@ -1,9 +1,13 @@
 """A fitted model as a sum of trees, and encoders of rows for its trees."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.utils import check_array
@@ -12,6 +16,10 @@ from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, is_missing
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
 
 # Response = link(raw * link_scale), by the link's name.
 LINKS = {
@@ -78,7 +86,7 @@ class TreeModel:
     cover: str = "weight"
     n_averaged: int = 1
 
-    def encode(self, X):
+    def encode(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float32]:
         """Rows as the numbers that the trees compare: (n_rows, ensemble.n_features).
 
         In the ensemble's precision, missing values as NaN, categories as positions.
@@ -86,17 +94,17 @@ class TreeModel:
         return self.encoder(X)
 
     @property
-    def takes_numbers(self):
+    def takes_numbers(self) -> bool:
         """Whether the model takes all finite numbers: it has no steps and no levels."""
         before = TransformerEncoder | ChainedEncoder | StackingEncoder
         levels = getattr(self.encoder, "levels", ())  # labels of categories
         return not isinstance(self.encoder, before) and not any(levels)
 
-    def raw(self, X):
+    def raw(self, X: Any) -> Any:
         """Sum of the trees for rows: float64 of shape (n_rows, k)."""
         return self.ensemble.raw(self.encode(X))
 
-    def response(self, raw):
+    def response(self, raw: NDArray[Any]) -> Any:
         """Return value of `response_method` from raw outputs (n_rows, k).
 
         Probabilities of several outputs are concatenated; a single column of
@@ -110,7 +118,9 @@ class TreeModel:
             return np.hstack([1 - response, response])
         return response
 
-    def raw_response(self, estimator, X):
+    def raw_response(
+        self, estimator: BaseEstimator, X: DataFrame | NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Raw outputs (n_rows, k) from the fitted model's own method."""
         if self.raw_method is None:
             raise ValueError("No method of this model returns the sum of its trees.")
@@ -119,7 +129,7 @@ class TreeModel:
             return np.hstack(raw)
         return np.asarray(raw).reshape(len(raw), -1)
 
-    def as_returned(self, outputs):
+    def as_returned(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Concatenated outputs as a method returns them: a list for several targets."""
         if not isinstance(self.classes, list):
             return outputs
@@ -127,7 +137,7 @@ class TreeModel:
         return np.split(outputs, ends[:-1], axis=1)
 
 
-def response_fields(estimator, link):
+def response_fields(estimator: BaseEstimator, link: str) -> dict[str, Any]:
     """Fields of a TreeModel about its response, for the name of a link or None."""
     classes = getattr(estimator, "classes_", None)
     if classes is not None and len(classes) == 0:
@@ -153,7 +163,7 @@ class ArrayEncoder:
     absent: float = 0.0
     missing: float = np.nan
 
-    def __call__(self, X):
+    def __call__(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float32]:
         with np.errstate(over="ignore"):  # models also get infinity beyond float32
             numbers = check_array(
                 X,
@@ -177,7 +187,7 @@ class TransformerEncoder:
 
     transformer: object
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         return np.asarray(self.transformer.transform(X), dtype=np.float64)
 
 
@@ -187,7 +197,7 @@ class StepsEncoder:
 
     pipeline: object
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         return self.pipeline.transform(copy_of(X))  # steps with copy=False
 
 
@@ -197,7 +207,7 @@ class ColumnSelector:
 
     columns: tuple
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         X = check_array(
             X,
             accept_sparse=["csr", "csc"],
@@ -215,7 +225,7 @@ class ChainedEncoder:
     first: object
     second: object
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         return self.second(self.first(X))
 
 
@@ -226,12 +236,12 @@ class StackingEncoder:
     encoders: tuple
     precision: np.dtype
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         parts = [encoder(X) for encoder in self.encoders]
         return np.hstack(parts, dtype=self.precision, casting="same_kind")
 
 
-def check_width(n_columns, expected):
+def check_width(n_columns: int, expected: int) -> None:
     """Refuse rows with another number of columns than the model was fitted on."""
     if n_columns != expected:
         raise ValueError(
@@ -239,7 +249,7 @@ def check_width(n_columns, expected):
         )
 
 
-def dense(X, absent):
+def dense(X: Any, absent: Any) -> Any:
     """A sparse matrix as an array; entries not stored become `absent`."""
     if absent == 0:
         return X.toarray()
@@ -249,7 +259,7 @@ def dense(X, absent):
     return dense
 
 
-def column_numbers(X, places, unseen):
+def column_numbers(X: Any, places: Any, unseen: Any) -> Any:
     """Columns of a frame as numbers; categories as positions.
 
     Parameters
@@ -279,12 +289,12 @@ def column_numbers(X, places, unseen):
     return columns
 
 
-def is_frame(X):
+def is_frame(X: Any) -> Any:
     """Whether rows are a pandas or polars DataFrame."""
     return isinstance(as_rows(X), PandasRows | PolarsRows)
 
 
-def listed_categories(splits):
+def listed_categories(splits: NDArray[np.intp]) -> Any:
     """Sorted categories that occur in any split, by column: a dict.
 
     `splits` are triples (node, column, categories); categories are integers.
@@ -295,7 +305,7 @@ def listed_categories(splits):
     return {j: sorted(listed[j]) for j in sorted(listed)}
 
 
-def category_table(splits, listed, n_nodes):
+def category_table(splits: NDArray[np.intp], listed: Any, n_nodes: int) -> Any:
     """Sets of categories of splits, as rows of a table of the listed ones.
 
     Returns
@@ -315,7 +325,7 @@ def category_table(splits, listed, n_nodes):
     return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
 
 
-def listed_positions(values, listed, other):
+def listed_positions(values: NDArray[np.float64], listed: Any, other: Any) -> Any:
     """Positions of truncated numbers (n,) in a sorted list of integers, as float64.
 
     `other` for numbers that are not listed, NaN for NaN.
