@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from itertools import chain, starmap
@@ -23,9 +23,6 @@ from threadpoolctl import ThreadpoolController
 from sklearn_interpret._model.progress import counted
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.statistics.weighted import Moments
-    from sklearn_interpret._core.trees.shapley.values import TreeShare
-    from sklearn_interpret._model.replacement.replaced import Block
     from sklearn_interpret._model.rows.base import Rows
 
 # Larger batches only add cache misses and memory; but batches have at least this number
@@ -66,12 +63,12 @@ def working_bytes() -> int:
     return get_config()["working_memory"] * 2**20
 
 
-def slices(n_rows: int, step: int) -> Iterator[Any]:
+def slices(n_rows: int, step: int) -> Iterator[slice]:
     """Consecutive slices of `step` rows."""
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
-def worker_slices(n_rows: int, n_jobs: None) -> Iterator[Any]:
+def worker_slices(n_rows: int, n_jobs: int | None) -> Iterator[slice]:
     """Slices of rows that workers take: all for one, else several for each."""
     n_workers = effective_n_jobs(n_jobs)
     n_pieces = _PIECES * n_workers if n_workers > 1 else 1
@@ -104,7 +101,7 @@ class LazyRows(ABC):
         self._batch_bytes = rows.row_bytes + making_bytes
 
     @abstractmethod
-    def _compute(self, rows: Rows) -> Self:
+    def _compute(self, rows: Rows) -> NDArray[Any]:
         """Compute the array for some `Rows`: (n, n_columns)."""
 
     def __len__(self) -> int:
@@ -139,7 +136,7 @@ class LazyRows(ABC):
         """Whether the whole array fits into memory."""
         return len(self) <= rows_in_memory(self.row_bytes)
 
-    def held(self) -> NDArray[Any]:
+    def held(self) -> NDArray[Any] | Self:
         """The whole array if it is small, else this object."""
         return self[:] if self.is_small else self
 
@@ -159,7 +156,9 @@ class _BlasLimits:
     """
 
     def __init__(self) -> None:
-        self._lock, self._limits, self._first = Lock(), [], None
+        self._lock = Lock()
+        self._first: Any = None  # the first limiter
+        self._limits: list[int] = []
 
     @contextmanager
     def limit(self, n_threads: int) -> Iterator[Any]:
@@ -200,7 +199,7 @@ def limit_threads(n_threads: int) -> Iterator[Any]:
 
 def run(
     function: Callable[..., Any],
-    tasks: list[tuple[Any, ...]],
+    tasks: Sequence[tuple[Any, ...]],
     *,
     n_jobs: int | None = None,
 ) -> Iterator[Any]:
@@ -234,10 +233,10 @@ def run(
 
 def stream(
     function: Callable[..., Any],
-    tasks: list[tuple[NDArray[np.uint8] | TreeShare | int, ...]],
+    tasks: Sequence[tuple[Any, ...]],
     n_items: int | None = None,
     *,
-    n_jobs: None = None,
+    n_jobs: int | None = None,
 ) -> Iterator[Any]:
     """Like `run` for functions that return iterators: all items, task by task.
 
@@ -247,7 +246,7 @@ def stream(
     computed when it is requested.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        results = starmap(function, tasks)
+        results: Iterable[Any] = starmap(function, tasks)
     else:
         work = _limited_calls(partial(_listed, function), tasks, n_jobs)
         backend, _ = get_active_backend()
@@ -257,8 +256,11 @@ def stream(
 
 
 def run_in_threads(
-    function: Callable[..., Any], tasks: list[tuple[Any, ...]], *, n_jobs: None = None
-) -> Iterator[NDArray[np.float64] | list[tuple[int, Any]]]:
+    function: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    n_jobs: int | None = None,
+) -> Iterator[Any]:
     """Like `run` with threads, for loops inside numpy, which release the GIL.
 
     A backend that the caller has chosen is used in any case.
@@ -274,7 +276,7 @@ def run_in_threads(
         yield from counted(results, len(tasks))
 
 
-def _n_workers(n_jobs: int | None, tasks: list[tuple[Any, ...]]) -> int:
+def _n_workers(n_jobs: int | None, tasks: Sequence[tuple[Any, ...]]) -> int:
     return min(effective_n_jobs(n_jobs), len(tasks))
 
 
@@ -282,14 +284,17 @@ class _Shared:
     """A function, with the arguments that are the same objects in all tasks."""
 
     def __init__(
-        self, function: Callable[..., Any], tasks: list[tuple[Any, ...]]
+        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
     ) -> None:
         self.function = function
         columns = enumerate(zip(*tasks, strict=True))
         self.arguments = {i: c[0] for i, c in columns if all(a is c[0] for a in c)}
 
     def calls(
-        self, function: Callable[..., Any], tasks: list[tuple[Any, ...]], *first: int
+        self,
+        function: Callable[..., Any],
+        tasks: Sequence[tuple[Any, ...]],
+        *first: int,
     ) -> Iterator[Any]:
         """Joblib's calls ``function(*first, self, others)``, one for each task.
 
@@ -321,7 +326,7 @@ def _identity(shared: Callable[..., Any]) -> Any:
 
 
 def _limited_calls(
-    function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int
+    function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None
 ) -> Iterator[Any]:
     """Joblib's calls, each with its worker's share of the cores."""
     return _Shared(function, tasks).calls(_limited, tasks, _n_workers(n_jobs, tasks))
@@ -338,7 +343,7 @@ def _limited(n_workers: int, shared: Callable[..., Any], own: Any) -> Any:
     backend = "sequential" if cores == 1 else "threading"
     # Warning filters are global: only the main thread may catch warnings.
     main = current_thread() is main_thread()
-    caught = warnings.catch_warnings(record=True) if main else nullcontext([])
+    caught: Any = warnings.catch_warnings(record=True) if main else nullcontext([])
     with caught as given, limit_threads(cores), parallel_config(backend, n_jobs=1):
         result = shared(own)
     # As text: not all warnings can be pickled.
@@ -346,9 +351,7 @@ def _limited(n_workers: int, shared: Callable[..., Any], own: Any) -> Any:
     return result, list(dict.fromkeys(found))
 
 
-def _with_warnings(
-    found: list[tuple[list[tuple[Any, ...]], list[Any]]],
-) -> Iterator[list[tuple[Block, int, Moments]]]:
+def _with_warnings(found: Iterable[tuple[Any, list[tuple[Any, ...]]]]) -> Iterator[Any]:
     """Results of `_limited`; each warning of the workers is issued once."""
     given = set()
     for result, warned in found:
