@@ -1,1 +1,1 @@
-"""Looks that all displays share."""
+"""What all displays share: their construction, axes, colours, labels and marks."""

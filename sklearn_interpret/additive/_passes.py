@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
@@ -15,8 +17,17 @@ from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.rows.validation import offsets_of
 from sklearn_interpret.additive._terms import Column, Summary
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.gram import Bins, RoundedDesign
+    from sklearn_interpret.additive._terms import FittedTerm
 
-def observed(check, read_labels, needed, sample):
+
+def observed(
+    check: Callable[..., Any],
+    read_labels: Callable[..., Any],
+    needed: set[tuple[int, str]],
+    sample: Any,
+) -> tuple[int, NDArray[Any], dict[tuple[int, str], Summary]]:
     """What the first pass finds: number of rows, distinct labels, and summaries.
 
     These are the `Summary` of each column and kind of term, after checks of values and
@@ -32,14 +43,17 @@ def observed(check, read_labels, needed, sample):
     )
 
 
-def both_observed(first, second):
+def both_observed(
+    first: tuple[int, NDArray[Any], dict[tuple[int, str], Summary]],
+    second: tuple[int, NDArray[Any], dict[tuple[int, str], Summary]],
+) -> tuple[int, NDArray[np.float64], dict[tuple[int, str], Summary]]:
     """What two parts of the rows hold."""
     n_rows, labels, summaries = zip(first, second, strict=True)
     both = {key: summary + summaries[1][key] for key, summary in summaries[0].items()}
     return sum(n_rows), np.union1d(*labels), both
 
 
-def totals(terms, rows):
+def totals(terms: list[FittedTerm], rows: TargetRows) -> Any:
     """Sums of the second pass, of `TargetRows` that are coded only.
 
     Number of rows, and sums of weights, targets and offset; of each term what
@@ -53,7 +67,10 @@ def totals(terms, rows):
     return sums, histograms, extents
 
 
-def both_totals(first, second):
+def both_totals(
+    first: tuple[Any, list[Any], list[list[NDArray[np.float64]]]],
+    second: tuple[Any, list[Any], list[list[NDArray[np.float64]]]],
+) -> Any:
     """Those of two parts of the rows."""
     sums, histograms, extents = zip(first, second, strict=True)
     return (
@@ -63,11 +80,21 @@ def both_totals(first, second):
     )
 
 
-def _each(function, first, second):
+def _each(
+    function: Callable[..., Any],
+    first: Any,
+    second: list[Any] | tuple[NDArray[np.float64] | float, ...],
+) -> list[NDArray[np.float64]]:
     return list(map(function, first, second))
 
 
-def coded_rows(terms, bins, offset, labels, sample):
+def coded_rows(
+    terms: list[FittedTerm],
+    bins: list[list[Bins]],
+    offset: int | None,
+    labels: NDArray[Any] | None,
+    sample: Any,
+) -> TargetRows:
     """`TargetRows` with a `CodedTerm` for each term in place of the design.
 
     Parameters
@@ -94,17 +121,17 @@ def coded_rows(terms, bins, offset, labels, sample):
     return TargetRows(coded, targets_of(labels, sample.y), sample.weights, offset)
 
 
-def _key(column):
+def _key(column: Column) -> tuple[int, bool]:
     return column.position, column.labels is None
 
 
-def with_design(design, rows):
+def with_design(design: RoundedDesign, rows: TargetRows) -> TargetRows:
     """Coded rows with the functions of a design."""
     coded = rows.design[: len(design.terms)]
     return replace(rows, design=RoundedRows(design, coded, len(rows.weights)))
 
 
-def targets_of(labels, y):
+def targets_of(labels: NDArray[Any] | None, y: NDArray[Any]) -> NDArray[np.float64]:
     """Numbers of each model: (n_models, n_rows)."""
     return y[None] if labels is None else (y == labels[:, None]).astype(np.float64)
 
@@ -127,12 +154,12 @@ class Passes:
     columns: Any
     makes: tuple = ()
 
-    def sum(self, function, merge=add):
+    def sum(self, function: Callable[..., Any], merge: Callable[..., Any] = add) -> Any:
         """Merged results of a function of what is made of each part of the rows."""
         function = partial(_chained, (*self.makes, function))
         return self.sample.map_reduce(function, merge, self.columns)
 
-    def made(self, make):
+    def made(self, make: Callable[..., Any]) -> Passes:
         """The same of what a function makes: once of rows in memory, which are kept."""
         if isinstance(self.sample, PartitionedSample):
             return replace(self, makes=(*self.makes, make))
@@ -145,10 +172,12 @@ class Made:
 
     rows: Any
 
-    def map_reduce(self, function, merge, columns):
+    def map_reduce(
+        self, function: Callable[..., Any], merge: Callable[..., Any], columns: range
+    ) -> Any:
         """The function of it."""
         return function(self.rows)
 
 
-def _chained(functions, part):
+def _chained(functions: tuple[Callable[..., Any], ...], part: Any) -> Any:
     return reduce(lambda made, function: function(made), functions, part)

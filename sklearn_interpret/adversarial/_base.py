@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,12 @@ from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Number of sizes of a curve where none are given.
 _N_SIZES = 11
@@ -79,7 +85,7 @@ class BaseAttack(BaseRowSearch):
     # The parameter that limits changes; None for the nearest row at any distance.
     _budget: ClassVar[str | None] = "epsilon"
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         model, target = self.estimator_, self.target
         if not is_classifier(model):
             return TargetOutcome.of_model(model, self.desired, target)
@@ -99,7 +105,9 @@ class BaseAttack(BaseRowSearch):
             wanted = make_response(model, methods, target).target
         return TargetOutcome(model, response, wanted=wanted)
 
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(
+        self, rows: Rows, weights: NDArray[np.float64]
+    ) -> Actionability:
         categorical = np.zeros(rows.n_columns, dtype=bool)
         categorical[list(rows.detected_categorical)] = True
         return Actionability(
@@ -114,7 +122,9 @@ class BaseAttack(BaseRowSearch):
             missing_stays=True,
         )
 
-    def _ranges(self, rows, categorical):
+    def _ranges(
+        self, rows: Rows, categorical: NDArray[np.bool_]
+    ) -> dict[int, tuple[float, float]]:
         """Lowest and highest values of the numbers: those of the data, or `bounds`."""
         ranges = {}
         for j in np.flatnonzero(~categorical).tolist():
@@ -137,10 +147,10 @@ class BaseAttack(BaseRowSearch):
         return ranges
 
     @abstractmethod
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Self:
         """`Tries` at the rows at `index` of a problem; none satisfies the target."""
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         """Number of rows in one call of the model, per attacked row."""
         return 1
 
@@ -176,7 +186,7 @@ class BaseAttack(BaseRowSearch):
             warn_of_failures(explanation.status, explanation.reasons)
         return explanation
 
-    def _problem(self, rows, y):
+    def _problem(self, rows: Rows, y: NDArray[Any] | Series | list[int] | None) -> Any:
         """The problem of some rows, whose true classes may be given."""
         classes = None
         if y is not None and self._outcome.is_other:
@@ -193,7 +203,7 @@ class BaseAttack(BaseRowSearch):
                 )
         return SearchProblem(self._outcome, self._actionability, rows, classes)
 
-    def _tries(self, problem):
+    def _tries(self, problem: Any) -> Tries:
         """`Tries` at all rows, in blocks that workers share."""
         index = np.flatnonzero(~problem.fulfilled)
         values = problem.values.copy()
@@ -206,7 +216,7 @@ class BaseAttack(BaseRowSearch):
                 bounds[block] = tries.lower_bounds
         return Tries(values, bounds)
 
-    def _explained(self, problem, tries):
+    def _explained(self, problem: Any, tries: Tries) -> RowExplanation:
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
         found = problem.asked(tries.values, origin)
@@ -237,7 +247,7 @@ class BaseAttack(BaseRowSearch):
             **proofs,
         )
 
-    def _failure(self):
+    def _failure(self) -> str:
         """Why an attack failed, in words."""
         return "the model's answer does not satisfy the target"
 
@@ -307,7 +317,13 @@ class BaseAttack(BaseRowSearch):
         _, scores = self._curve(X, y, limits.tolist(), sample_weight)
         return scores
 
-    def _curve(self, X, y, sizes, sample_weight):
+    def _curve(
+        self,
+        X: DataFrame | NDArray[np.float64],
+        y: NDArray[Any] | Series | None,
+        sizes: list[float | None],
+        sample_weight: NDArray[np.float64] | None,
+    ) -> tuple[list[float | None], NDArray[np.float64]]:
         """Sizes of perturbations and robust scores under attacks of each.
 
         A size of None is the attack's own. Without sizes the curve goes up to twice the
@@ -333,13 +349,15 @@ class BaseAttack(BaseRowSearch):
             weights = check_sample_weight(sample_weight, right)
         return sizes, np.array([np.average(part, weights=weights) for part in kept])
 
-    def _lost_at(self, problem):
+    def _lost_at(self, problem: SearchProblem) -> NDArray[np.float64]:
         """Distance of the row that a search finds for each, infinite where none."""
         every, values = np.arange(problem.rows.n_rows), self._tries(problem).values
         lost = problem.holds(values, every) & ~problem.fulfilled
         return np.where(lost, problem.distances(values, every), np.inf)
 
-    def _kept_at(self, problem, right, sizes):
+    def _kept_at(
+        self, problem: Any, right: NDArray[np.bool_], sizes: list[float | None]
+    ) -> list[NDArray[np.bool_]]:
         """Masks of rows that are answered rightly under attacks up to each size."""
         kept = [right] * len(sizes)
         for place in counted(np.argsort([size or 0 for size in sizes], kind="stable")):
@@ -347,20 +365,20 @@ class BaseAttack(BaseRowSearch):
             kept[place] = right
         return kept
 
-    def _sizes(self):
+    def _sizes(self) -> Any:
         """Sizes of a curve where none are given, of attacks with a budget."""
         most = 2 * getattr(self, self._budget)
         if self._budget != "epsilon":  # a count
             return np.arange(most + 1)
         return np.linspace(0, most, _N_SIZES)
 
-    def _with_size(self, size):
+    def _with_size(self, size: float) -> BaseAttack:
         """The same attack with another budget."""
         attack = copy(self)
         setattr(attack, self._budget, size)
         return attack
 
-    def _withstands(self, problem, size):
+    def _withstands(self, problem: Any, size: float | None) -> NDArray[np.bool_]:
         """Mask of rows that an attack of some size does not bring to the target."""
         every, attack = np.arange(problem.rows.n_rows), self
         if size == 0:
@@ -384,7 +402,7 @@ class Budget:
         The largest norm.
     """
 
-    def __init__(self, problem, index, epsilon):
+    def __init__(self, problem: Any, index: NDArray[np.intp], epsilon: float) -> None:
         self.problem, self.index, self.epsilon = problem, index, float(epsilon)
         self.actionability = problem.actionability
         self.norm = self.actionability.norm
@@ -397,19 +415,24 @@ class Budget:
         stays = ~(outside * self.actionability.costs <= self.epsilon)
         self.low, self.high = (np.where(stays, 0, part) for part in moves)
 
-    def part(self, some):
+    def part(self, some: NDArray[np.intp]) -> Budget:
         """The budget of some of the rows."""
         part = copy(self)
         for name in ("index", "origins", "low", "high"):
             setattr(part, name, getattr(self, name)[some])
         return part
 
-    def farthest(self, slopes, radius, steps=0.0):
+    def farthest(
+        self,
+        slopes: NDArray[np.float64],
+        radius: NDArray[np.float64] | float,
+        steps: NDArray[np.float64] | float = 0.0,
+    ) -> NDArray[np.float64]:
         """Steps extended by a norm of `radius` where slopes gain most."""
         low, high = self.low - steps, self.high - steps
         return steps + farthest(slopes, low, high, radius, self.norm)
 
-    def rows_after(self, steps):
+    def rows_after(self, steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """Encoded rows after some steps, as their columns take them, in the ball."""
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
@@ -424,7 +447,9 @@ class Budget:
             self._return_to_ball(values, np.abs(moved))
         return values
 
-    def _return_to_ball(self, values, moved):
+    def _return_to_ball(
+        self, values: NDArray[np.float64], moved: NDArray[np.float64]
+    ) -> None:
         """Move rows that rounding took out of the ball back, by the smallest moves."""
         left = np.arange(len(values))
         while True:
@@ -455,14 +480,16 @@ class BaseGradientAttack(BaseAttack):
         "epsilon": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
         whole = (actionability.integer & actionability.vary).any()
         # Then margins after a step follow from the slopes.
         self._is_linear = self._margins.are_linear and not whole
 
-    def _one_step(self, budget):
+    def _one_step(self, budget: Budget) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Rows after the step of the full size towards the best rival, and that rival.
 
         The model is asked where margins are not linear and there are several rivals.
@@ -486,7 +513,9 @@ class BaseGradientAttack(BaseAttack):
         values = budget.rows_after(steps.reshape(n, m, -1)[rows, place])
         return values, rivals[rows, place]
 
-    def _best_of(self, budget, values, number):
+    def _best_of(
+        self, budget: Budget, values: NDArray[np.float64], number: int
+    ) -> NDArray[np.intp]:
         """Which of a number of rows for each attacked one is best.
 
         Those that satisfy the target come first, then those with the largest margin.
@@ -497,15 +526,17 @@ class BaseGradientAttack(BaseAttack):
         some = holds.any(axis=1, keepdims=True)
         return np.where(holds == some, margins, -np.inf).argmax(axis=1)
 
-    def _failure(self):
+    def _failure(self) -> str:
         return f"no row that reaches the target was found within epsilon={self.epsilon}"
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         n_columns = len(self._actionability.vary)
         return self._margins.n_rivals * (1 if self.by_formula_ else 2 * n_columns)
 
 
-def _bounds_of_all(bounds, n_columns):
+def _bounds_of_all(
+    bounds: tuple[Any, ...], n_columns: int
+) -> dict[int, tuple[float, float]]:
     """Limits by column, from a pair of numbers or of one number for each column."""
     if len(bounds) != 2:
         raise ValueError(

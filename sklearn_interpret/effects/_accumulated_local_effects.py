@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,10 @@ from sklearn_interpret.effects._local_effects import (
     similar_levels_first,
 )
 from sklearn_interpret.exceptions import EmptyIntervalWarning
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.axes import Axis
+    from sklearn_interpret._model.rows.base import Rows
 
 # Narrow intervals from which n_intervals="auto" chooses: their largest number, and the
 # rows of each, from which the spread of differences is estimated.
@@ -239,23 +243,30 @@ default="similarity"
     _errors_count_rows = _takes_partitions = True
 
     @property
-    def _weights_count_rows(self):
+    def _weights_count_rows(self) -> Any:
         return self.n_intervals == "auto"
 
     _quantiles_of = interval_quantiles
 
-    def _size_of_axes(self, sample, parts):
+    def _size_of_axes(self, sample: Any, parts: list[tuple[int, ...]]) -> int:
         if self.n_intervals == "auto" and len(parts) == 1:
             most = int(sample.total_weight / _ROWS_OF_NARROW)
             return min(_MOST_NARROW, max(most, 1))
         return number_of_intervals(self, sample, parts)
 
-    def _make_axis(self, sample, columns, name, size, custom):
+    def _make_axis(
+        self,
+        sample: Any,
+        columns: tuple[int, ...],
+        name: str,
+        size: int,
+        custom: list[float] | None,
+    ) -> Axis:
         axis = make_interval_axis(self, sample, columns, name, size, custom)
         has_order = custom is not None or not axis.categorical
         return axis if has_order else self._ordered(axis, sample)
 
-    def _ordered(self, axis, sample):
+    def _ordered(self, axis: Any, sample: Any) -> Any:
         """The axis with its levels in the order in which they are accumulated."""
         rows, columns = sample.rows, axis.columns
         chosen = self._given_orders(rows)
@@ -267,7 +278,7 @@ default="similarity"
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
-    def _given_orders(self, rows):
+    def _given_orders(self, rows: Rows) -> dict[Any, Any]:
         """The user's orders, by column or name of a group."""
         if not isinstance(self.categorical_order, dict):
             return {}
@@ -286,7 +297,7 @@ default="similarity"
                 )
         return chosen
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> int:
         self._given_orders(sample.rows)  # checks all names, also of other features
         if self.n_intervals == "auto":
             self._choose_intervals(sample, response)
@@ -319,7 +330,7 @@ default="similarity"
             self._set_intervals(parts, state.nodes[:] if bootstrap else None, sample)
         return len(self._effects[0])
 
-    def _choose_intervals(self, sample, response):
+    def _choose_intervals(self, sample: Any, response: Any) -> None:
         """Replace the narrow intervals of features alone by their best unions."""
         entries = [
             entry
@@ -340,7 +351,7 @@ default="similarity"
                 )
                 self.axes_[entry] = (reordered(axis, kept),)
 
-    def _publish(self, parts):
+    def _publish(self, parts: list[LocalEffects]) -> None:
         self._effects = [part.effect(centred=self.centered) for part in parts]
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
         self.local_effects_ = [
@@ -356,7 +367,7 @@ default="similarity"
             for error in self._errors
         ]
 
-    def _warn_if_empty(self, parts):
+    def _warn_if_empty(self, parts: list[LocalEffects]) -> None:
         for axes, part in zip(self.axes_, parts, strict=True):
             if len(axes) == 1 and (part.step_weights == 0).any():
                 warn(
@@ -366,7 +377,9 @@ default="similarity"
                     EmptyIntervalWarning,
                 )
 
-    def _set_intervals(self, parts, nodes, sample):
+    def _set_intervals(
+        self, parts: list[LocalEffects], nodes: Any, sample: Any
+    ) -> None:
         """Set the ends of the bands, by bootstrap if `nodes` of rows are given."""
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(parts))
@@ -385,7 +398,7 @@ default="similarity"
             highs.append(drop_single_output(high))
         self.intervals_low_, self.intervals_high_ = lows, highs
 
-    def _bootstrap(self, part, nodes, sample, seed):
+    def _bootstrap(self, part: Any, nodes: Any, sample: Any, seed: int) -> Any:
         """Quantiles of the effect over draws of the rows with replacement."""
         rng = np.random.default_rng(seed)
         n_rows = sample.rows.n_rows
@@ -401,15 +414,17 @@ default="similarity"
         tail = (1 - self.confidence_level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
 
-    def _curves_and_sums(self, entry):
+    def _curves_and_sums(
+        self, entry: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return self._effects[entry], self._sums[entry][:, :-1]
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,) = self.axes_[entry]
         return curve_at(axis, rows, self._effects[entry])
 
 
-def _given_order(axis, levels):
+def _given_order(axis: Any, levels: tuple[float, float]) -> Any:
     """Positions of the axis' levels in the user's order."""
     known = {label_key(label): code for code, label in enumerate(axis.values)}
     try:

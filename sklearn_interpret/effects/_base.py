@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,9 @@ from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 # Numbers or levels along one feature or two, for each entry.
 Points = list[NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]]
@@ -59,7 +62,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         rows = sample.rows
         names, named = rows.names, rows.named
         groups = features.resolve_groups(self.feature_groups, names, named=named)
@@ -123,7 +126,9 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         if self._one_way:
             self.feature_importances_ = self._importances(sample)
 
-    def _treatable(self, entries, groups, rows):
+    def _treatable(
+        self, entries: list[tuple[int, ...]], groups: dict[Any, Any], rows: Rows
+    ) -> list[tuple[int, ...]]:
         """The entries of columns that are numbers, dates or levels; others are named.
 
         If there are none, all entries are left, for the error to say why.
@@ -139,7 +144,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         self._left_out = features.named_as_left_out(rows, untreatable)
         return left
 
-    def _summarised(self, sample, parts):
+    def _summarised(self, sample: Any, parts: list[tuple[tuple[int, ...], int]]) -> Any:
         """The sample that knows what axes of parts, columns and a size, need."""
         quantiles, level_sets, most_distinct = {}, [], 0
         for columns, size in parts:
@@ -155,22 +160,29 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         return sample.summarised(quantiles, level_sets, most_distinct)
 
     @abstractmethod
-    def _quantiles_of(self, rows, column, size):
+    def _quantiles_of(self, rows: Rows, column: int, size: int) -> Self:
         """Quantiles that make the axis of a numeric column; None for all values."""
 
     @abstractmethod
-    def _size_of_axes(self, sample, parts):
+    def _size_of_axes(self, sample: Any, parts: list[tuple[int, ...]]) -> Self:
         """Largest number of points or intervals of the axes of one entry."""
 
     @abstractmethod
-    def _make_axis(self, sample, columns, name, size, custom):
+    def _make_axis(
+        self,
+        sample: Any,
+        columns: tuple[int, ...],
+        name: str,
+        size: int,
+        custom: list[float] | None,
+    ) -> Self:
         """Axis of one feature or group, from custom values where these are given."""
 
     @abstractmethod
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> Self:
         """Set the method's fitted attributes; return the number of outputs."""
 
-    def _importances(self, sample):
+    def _importances(self, sample: Any) -> NDArray[np.float64]:
         """Weighted standard deviation of each feature's effect over the rows."""
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
@@ -179,23 +191,23 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             importances[list(self.features_[entry])] = deviation
         return importances
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry: int, rows: Rows) -> Self:
         """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
 
-    def _curves_and_sums(self, entry):
+    def _curves_and_sums(self, entry: int) -> Self:
         """Curves (k, n_points) in the axis' order, and `grid_sums` of the rows."""
 
-    def _refuse_overlap(self):
+    def _refuse_overlap(self) -> None:
         for name, columns in zip(self.effect_names_, self.features_, strict=True):
             if len(set(columns)) < len(columns):
                 raise ValueError(
                     f"features has the entry {name!r}, whose parts share a feature."
                 )
 
-    def _is_level_axis(self, columns):
+    def _is_level_axis(self, columns: tuple[int, ...]) -> bool:
         return len(columns) > 1 or self.categorical_features_[columns[0]]
 
-    def _warn_if_constant(self, axis):
+    def _warn_if_constant(self, axis: Axis) -> None:
         if axis.categorical:
             n_values = len({label_key(value) for value in axis.values})
         else:
@@ -208,7 +220,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 ConstantFeatureWarning,
             )
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each point of each entry and output: columns "feature" (and
         "feature2" of pairs), "x" (and "x2"), "output" and "value"; "standard_error"
         and, of shapes alone, "shape_standard_error"; "low" and "high" where there are
@@ -220,7 +232,9 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             blocks += self._blocks_of(entry, self._numbers)
         return blocks
 
-    def _blocks_of(self, entry, attributes, rows=None):
+    def _blocks_of(
+        self, entry: int, attributes: dict[str, str], rows: Any = None
+    ) -> list[dict[str, Any]]:
         """Lines of an entry; with `rows` each number is that of one of them."""
         n_axes = len(self.axes_[entry])
         found = {
@@ -238,14 +252,14 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         names = [axis.name for axis in self.axes_[entry]]
         return effect_blocks(names, places, numbers, self.output_names_, rows)
 
-    def _result_units(self):
+    def _result_units(self) -> dict[str, str]:
         return {"value": self._response_name}
 
     @property
-    def _one_way(self):
+    def _one_way(self) -> list[int]:
         return [entry for entry, axes in enumerate(self.axes_) if len(axes) == 1]
 
-    def _entries_to_transform(self):
+    def _entries_to_transform(self) -> list[int]:
         entries = self._one_way
         if not entries:
             raise ValueError(
@@ -254,7 +268,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             )
         return entries
 
-    def _show_missing_to_model(self, entries, rows):
+    def _show_missing_to_model(self, entries: list[int], rows: Rows) -> None:
         """Send rows with missing values to the model, which may refuse them."""
         axes = [self.axes_[entry][0] for entry in entries]
         numeric = [axis.columns[0] for axis in axes if not axis.categorical]
@@ -289,7 +303,7 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
         self._warn_of_unseen(entries, rows)
         return np.hstack([self._effect_at(entry, rows) for entry in entries])
 
-    def _warn_of_unseen(self, entries, rows):
+    def _warn_of_unseen(self, entries: list[int], rows: Rows) -> None:
         for entry in entries:
             (axis,) = self.axes_[entry]
             if not axis.categorical:
@@ -336,12 +350,14 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
         ]
         return np.array(all_names, dtype=object)
 
-    def _places(self, axis):
+    def _places(self, axis: Axis) -> list[str]:
         """Suffixes of a feature's name, one per column of `transform`."""
         return [""]
 
 
-def curve_at(axis, rows, curves):
+def curve_at(
+    axis: Axis, rows: Rows, curves: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Curves (k, n_points) along an axis at each row: (n_rows, k); NaN if unknown."""
     if axis.categorical:
         return grids.look_up(axis.codes(rows), curves)
@@ -352,7 +368,9 @@ def curve_at(axis, rows, curves):
     return grids.interpolate(numbers, axis.values[order], curves[:, order])
 
 
-def sums_of_entries(entries, of_pairs, sample):
+def sums_of_entries(
+    entries: list[tuple[Axis, ...]], of_pairs: bool, sample: Any
+) -> list[NDArray[np.float64] | float]:
     """Sums of the rows along the axis of each entry; masses of pairs, or zero."""
     total = [0.0] * len(entries)
     for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
@@ -365,7 +383,7 @@ def sums_of_entries(entries, of_pairs, sample):
     return total
 
 
-def _sums(axis, rows, weights):
+def _sums(axis: Axis, rows: Rows, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of the rows by point of the sorted grid, missing values last."""
     low, share = _position(axis, rows)
     unknown = np.isnan(share)
@@ -374,7 +392,7 @@ def _sums(axis, rows, weights):
     return grids.grid_sums(low, share, len(axis.values) + 1, weights)
 
 
-def _masses(axes, rows, weights):
+def _masses(axes: Any, rows: Any, weights: NDArray[np.float64]) -> Any:
     """The rows' weight at each point of the grid of a pair."""
     shape = tuple(len(axis.values) for axis in axes)
     if 0 in shape:
@@ -388,7 +406,7 @@ def _masses(axes, rows, weights):
     return masses.ravel()
 
 
-def _position(axis, rows):
+def _position(axis: Axis, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Left neighbour of each row on a sorted axis, and its relative distance to it."""
     if axis.categorical:
         codes = axis.codes(rows)
@@ -400,19 +418,26 @@ def _position(axis, rows):
     return np.zeros(rows.n_rows, dtype=np.intp), np.full(rows.n_rows, np.nan)
 
 
-def distinct_axes(axes_of_entries):
+def distinct_axes(
+    axes_of_entries: list[tuple[Axis, ...]],
+) -> tuple[list[Axis], list[list[int]]]:
     """Distinct axes of all entries, and the positions of each entry's axes."""
     axes = list({id(axis): axis for axes in axes_of_entries for axis in axes}.values())
     place = {id(axis): position for position, axis in enumerate(axes)}
     return axes, [[place[id(axis)] for axis in axes] for axes in axes_of_entries]
 
 
-def one_or_pair(parts):
+def one_or_pair(parts: list[NDArray[np.float64] | bool | str]) -> Any:
     """The single part of an entry with one axis, or a pair for two axes."""
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def grid_replacement(axes, levels=None, *, together=False):
+def grid_replacement(
+    axes: tuple[Axis, ...],
+    levels: tuple[float, float] | None = None,
+    *,
+    together: bool = False,
+) -> Any:
     """All points of the grid over one or two axes, the last axis fastest.
 
     For a single column, `levels` are the grid's levels and further ones after them.
@@ -431,7 +456,9 @@ def grid_replacement(axes, levels=None, *, together=False):
     )
 
 
-def row_curves(method, response, rows, grids, *, n_jobs=None):
+def row_curves(
+    method: str, response: Any, rows: Rows, grids: list[Any], *, n_jobs: None = None
+) -> list[NDArray[np.float64]]:
     """Responses of each row along each grid: list of (k, n_rows, n_variants)."""
     model = replaced(method, response, rows, grids)
     blocks = model.responses(_kept_responses, n_jobs=n_jobs)
@@ -441,12 +468,17 @@ def row_curves(method, response, rows, grids, *, n_jobs=None):
     ]
 
 
-def _kept_responses(which, index, variants, responses):
+def _kept_responses(
+    which: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], slice, NDArray[np.float64]]:
     """Keep all responses, with their positions."""
     return index, variants, responses
 
 
-def _assembled(parts, shape):
+def _assembled(
+    parts: list[tuple[NDArray[np.intp], slice, NDArray[np.float64]]],
+    shape: tuple[int, int, int],
+) -> NDArray[np.float64]:
     """Blocks of responses as one array of shape (k, n_rows, n_variants)."""
     whole = np.empty(shape)
     for index, variants, responses in parts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import partial, partialmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,10 @@ from sklearn_interpret.effects._base import (
     distinct_axes,
     one_or_pair,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.axes import Axis
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @estimator_dataclass
@@ -167,7 +171,7 @@ class ConditionalDependence(BaseEffect):
         **INTERVAL_CONSTRAINTS,
     }
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> int:
         states = sample.map_reduce(partial(_states, self.axes_, response), merged)
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
@@ -189,23 +193,27 @@ class ConditionalDependence(BaseEffect):
         self.standard_errors_ = [drop_single_output(error) for error in errors]
         return n_outputs
 
-    def _curves_and_sums(self, entry):
+    def _curves_and_sums(
+        self, entry: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         counts = self.interval_counts_[entry]
         sums = np.stack([counts, 0 * counts, 0 * counts])
         return np.nan_to_num(self._averages[entry]), sums
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,) = self.axes_[entry]
         return look_up(axis.cells(rows), self._averages[entry])
 
 
-def _n_cells(axis):
+def _n_cells(axis: Axis) -> int:
     if axis.categorical:
         return len(axis.values)
     return max(len(axis.values) - 1, 0)
 
 
-def _states(entries, response, sample):
+def _states(
+    entries: list[tuple[Axis, ...]], response: Any, sample: Any
+) -> list[list[Moments | float | list[Moments]]]:
     """For each entry, moments of responses by cell and of its features by interval.
 
     The weight of the rows in no cell comes third.
@@ -233,7 +241,7 @@ def _states(entries, response, sample):
     return states
 
 
-def _of_feature(axis, cells, sample):
+def _of_feature(axis: Axis, cells: NDArray[np.intp], sample: Any) -> Moments:
     """Moments of a feature, in its unit, in each interval; of levels none are used."""
     inside = cells >= 0
     cells, weights = cells[inside], sample.weights[inside]
@@ -244,12 +252,12 @@ def _of_feature(axis, cells, sample):
     return Moments.of_groups(numbers[:, None], cells, _n_cells(axis), weights)
 
 
-def _size(axis):
+def _size(axis: Axis) -> float:
     """Unit of a feature in which sums of huge numbers do not overflow."""
     return max(np.abs(axis.values).max(initial=0.0), 1.0)
 
 
-def _centers(axis, moments):
+def _centers(axis: Axis, moments: Moments) -> NDArray[np.float64]:
     """Weighted mean of the feature in each interval, or the levels."""
     if axis.categorical:
         return axis.values

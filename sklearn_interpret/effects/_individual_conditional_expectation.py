@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import field
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,12 @@ from sklearn_interpret.effects._base import (
     row_curves,
 )
 from sklearn_interpret.explanations._selection import row_position
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sklearn_interpret._model.rows.axes import Axis
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @lazy_transformer
@@ -196,7 +202,7 @@ class IndividualConditionalExpectation(BaseEffect):
         "derivative": ["boolean"],
     }
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> int:
         self.grid_values_ = [
             one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
         ]
@@ -215,7 +221,7 @@ class IndividualConditionalExpectation(BaseEffect):
             self._set_derivatives(curves, weights)
         return len(curves[0])
 
-    def _set_derivatives(self, curves, weights):
+    def _set_derivatives(self, curves: Any, weights: NDArray[np.float64]) -> None:
         self.derivatives_, self.derivative_std_ = [], []
         for axes, c in zip(self.axes_, curves, strict=True):
             if len(axes) > 1 or axes[0].categorical:
@@ -229,14 +235,16 @@ class IndividualConditionalExpectation(BaseEffect):
             self.derivatives_.append(drop_single_output(slopes))
             self.derivative_std_.append(drop_single_output(np.sqrt(moments.variance)))
 
-    def _blocks_of(self, entry, attributes, rows=None):
+    def _blocks_of(
+        self, entry: int, attributes: dict[str, str], rows: Any = None
+    ) -> Any:
         of_rows = {"value": "curves_", "slope": "derivatives_"}
         return [
             *super()._blocks_of(entry, attributes),
             *super()._blocks_of(entry, of_rows, self.sample_indices_),
         ]
 
-    def _resolve_anchors(self, rows):
+    def _resolve_anchors(self, rows: Rows) -> list[int | None]:
         """Anchor of each entry: None, an index on the grid, or levels with a value."""
         if not isinstance(self.center, dict):
             return [_anchor(axes, self.center, rows) for axes in self.axes_]
@@ -256,7 +264,9 @@ class IndividualConditionalExpectation(BaseEffect):
             anchors.append(_anchor(axes, wanted, rows))
         return anchors
 
-    def _curves(self, rows, response, entries):
+    def _curves(
+        self, rows: Rows, response: Any, entries: range
+    ) -> list[NDArray[np.float64]]:
         """Centred curves of the rows, (k, n, G) or (k, n, G1, G2) for each entry."""
         anchors = [self._anchors[entry] for entry in entries]
         axes = [self.axes_[entry] for entry in entries]
@@ -292,10 +302,10 @@ class IndividualConditionalExpectation(BaseEffect):
             [np.moveaxis(c, 0, -1).reshape(rows.n_rows, -1) for c in curves]
         )
 
-    def _places(self, axis):
+    def _places(self, axis: Any) -> Any:
         return [f"={label_text(value)}" for value in axis.shown]
 
-    def _importances(self, sample):
+    def _importances(self, sample: Any) -> NDArray[np.float64]:
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
             importances[list(self.features_[entry])] = self._deviations[entry]
@@ -308,12 +318,14 @@ class GridInspector(IndividualConditionalExpectation):
 
     subsample: float | None = None  # grids of all rows cost little
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> int:
         self._deviations = [0.0] * len(self.axes_)
         return 1
 
 
-def inspect_row(inspector, X, row, entries):
+def inspect_row(
+    inspector: GridInspector, X: DataFrame, row: int, entries: list[int]
+) -> IndividualConditionalExpectation:
     """Fitted ICE of one row of X, over the grids of entries of an ICE inspector.
 
     The row's own values are added to the grids; they are `row_values_`. Its response is
@@ -347,7 +359,7 @@ def inspect_row(inspector, X, row, entries):
     return ice
 
 
-def _anchor(axes, center, rows):
+def _anchor(axes: tuple[Axis, ...], center: str | None, rows: Rows) -> int | None:
     """Anchor of an entry: None, a point's index, or levels with one more value."""
     if center is None:
         return None
@@ -375,7 +387,9 @@ def _anchor(axes, center, rows):
     return axis.levels_and(rows, number)
 
 
-def _centred(responses, axes, anchor):
+def _centred(
+    responses: NDArray[np.float64], axes: tuple[Axis, ...], anchor: int | None
+) -> NDArray[np.float64]:
     """Responses (k, n, V) as curves over the grid, minus the value at the anchor."""
     shape = [len(axis.values) for axis in axes]
     n_points = int(np.prod(shape))
@@ -386,7 +400,9 @@ def _centred(responses, axes, anchor):
     return curves.reshape(*responses.shape[:2], *shape)
 
 
-def _shape_spread(curves, weights):
+def _shape_spread(
+    curves: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Heterogeneity: root mean variance over rows of curves without their means."""
     if not curves.size:
         return np.zeros(len(curves))
@@ -396,7 +412,7 @@ def _shape_spread(curves, weights):
     return np.sqrt(variance.mean(axis=1))
 
 
-def _mean_deviation(curves, weights):
+def _mean_deviation(curves: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     """Importance: root mean square of the curves' standard deviations."""
     if not curves.size:
         return 0.0

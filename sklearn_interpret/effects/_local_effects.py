@@ -1,10 +1,13 @@
 """Differences of the response over the steps of rows along axes."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.effects.accumulation import (
     LocalEffects,
@@ -57,7 +60,16 @@ class LocalState:
     nodes: Any = None
 
     @classmethod
-    def of_sample(cls, axes, steps, response, method, keep_rows, n_jobs, sample):
+    def of_sample(
+        cls,
+        axes: list[tuple[Axis, ...]],
+        steps: list[NeighbourSteps],
+        response: Any,
+        method: str,
+        keep_rows: bool,
+        n_jobs: None,
+        sample: Any,
+    ) -> LocalState:
         """The state of the rows of a sample."""
         distinct, _ = distinct_axes(axes)
         nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).held()
@@ -78,16 +90,24 @@ class LocalState:
         sums = sums_of_entries(axes, False, sample)
         return cls(*weights, differences, sums, nodes)
 
-    def merge(self, other):
+    def merge(self, other: Any) -> Any:
         """The state of the rows of both."""
         return LocalState(*map(merged, self._merged, other._merged))
 
     @property
-    def _merged(self):
+    def _merged(self) -> Any:
         return self.inside, self.outside, self.between, self.differences, self.sums
 
 
-def local_effects(axes, sample, response, method, *, keep_rows=False, n_jobs=None):
+def local_effects(
+    axes: list[tuple[Axis, ...]],
+    sample: Any,
+    response: Any,
+    method: str,
+    *,
+    keep_rows: bool = False,
+    n_jobs: None = None,
+) -> tuple[list[LocalEffects], LocalState]:
     """Local effects along the axes of each entry.
 
     Parameters
@@ -123,7 +143,7 @@ def local_effects(axes, sample, response, method, *, keep_rows=False, n_jobs=Non
     return [LocalEffects(*entry) for entry in entries], state
 
 
-def similar_levels_first(axis, sample, categorical):
+def similar_levels_first(axis: Any, sample: Any, categorical: NDArray[np.bool_]) -> Any:
     """The axis with levels next to each other whose rows are similar otherwise.
 
     `categorical` (n_features,) says which columns are compared as levels.
@@ -147,7 +167,7 @@ def similar_levels_first(axis, sample, categorical):
     return reordered(axis, order, by_similarity=True)
 
 
-def _tables_by_level(axis, points, others, sample):
+def _tables_by_level(axis: Any, points: Any, others: Any, sample: Any) -> Any:
     """Weights of an axis' levels by percentiles, or levels, of each other feature."""
     rows, weights, n_levels = sample.rows, sample.weights, len(axis.values)
     codes, tables = axis.codes(rows), []
@@ -163,19 +183,21 @@ def _tables_by_level(axis, points, others, sample):
     return tables
 
 
-def reordered(axis, order, *, by_similarity=False):
+def reordered(axis: Any, order: Any, *, by_similarity: bool = False) -> Any:
     """The axis with its levels in another order."""
     levels = tuple(gather(level, order) for level in axis.levels)
     values = axis.values[order]
     return replace(axis, values=values, levels=levels, by_similarity=by_similarity)
 
 
-def _node_axis(axis):
+def _node_axis(axis: Axis) -> NodeAxis:
     positions = np.arange(len(axis.values)) if axis.categorical else axis.values
     return NodeAxis(positions.astype(np.float64), axis.categorical)
 
 
-def _weights_at_nodes(axes, steps, nodes, sample):
+def _weights_at_nodes(
+    axes: list[Axis], steps: list[NeighbourSteps], nodes: NDArray[np.intp], sample: Any
+) -> tuple[list[NDArray[np.float64]], list[float], list[float]]:
     """Weights for `LocalState`: at nodes, outside of them, and between two nodes."""
     inside, outside, between = [0.0] * len(steps), [0.0] * len(steps), [0.0] * len(axes)
     for part in slices(len(nodes), block_rows(sample.rows.row_bytes)):
@@ -191,7 +213,15 @@ def _weights_at_nodes(axes, steps, nodes, sample):
     return inside, outside, between
 
 
-def _step_moments(steps, weights, keep_rows, which, index, taken, differences):
+def _step_moments(
+    steps: list[NeighbourSteps],
+    weights: NDArray[np.float64],
+    keep_rows: bool,
+    which: int,
+    index: NDArray[np.intp],
+    taken: list[NDArray[np.intp]],
+    differences: list[NDArray[np.float64]],
+) -> StepMoments:
     """Reduce the differences of some rows to their moments by step."""
     return StepMoments.of_rows(
         steps[which], index, taken, differences, weights, keep_rows=keep_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,10 @@ from sklearn_interpret.effects._base import (
     one_or_pair,
     sums_of_entries,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.axes import Axis
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @estimator_dataclass
@@ -208,7 +212,7 @@ class PartialDependence(BaseEffect):
         "method": [StrOptions({"auto", "tree", "brute", "recursion"})],
     }
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> int:
         self.grid_values_ = [
             one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
         ]
@@ -238,7 +242,9 @@ class PartialDependence(BaseEffect):
         ]
         return len(averages[0])
 
-    def _blocks_of(self, entry, attributes, rows=None):
+    def _blocks_of(
+        self, entry: int, attributes: dict[str, str], rows: Any = None
+    ) -> list[dict[str, Any]]:
         blocks, missing = super()._blocks_of(entry, attributes), self._missing[entry]
         if missing is not None:
             names, numbers = [self.effect_names_[entry]], {"value": missing[:, None]}
@@ -255,7 +261,7 @@ class PartialDependence(BaseEffect):
         """Standard errors of the centred curves, computed like `standard_errors_`."""
         return self._errors_of(of_shape=True)
 
-    def _errors_of(self, *, of_shape):
+    def _errors_of(self, *, of_shape: bool) -> list[NDArray[np.float64]]:
         if "_errors" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         if not self._has_errors:
@@ -277,15 +283,15 @@ class PartialDependence(BaseEffect):
             for axes, errors in pairs
         ]
 
-    def _has_shape(self, axes):
+    def _has_shape(self, axes: tuple[Axis, ...]) -> bool:
         """Whether rows' curves are centred, which needs all of their points."""
         return self._centred or len(axes) == 1
 
-    def _reset(self):
+    def _reset(self) -> None:
         super()._reset()
         vars(self).pop("_errors", None)
 
-    def _sums_of_rows(self, sample):
+    def _sums_of_rows(self, sample: Any) -> Any:
         """Sums of the rows by point, missing values last, and their masses.
 
         For each entry; None for pairs, but masses of pairs if curves are centred.
@@ -309,7 +315,9 @@ class PartialDependence(BaseEffect):
             masses.append(mass)
         return sums, masses
 
-    def _averaged(self, sample, response, masses):
+    def _averaged(
+        self, sample: Any, response: Any, masses: list[NDArray[np.float64] | None]
+    ) -> Averages:
         """Averages at all points of the grids, then at missing values."""
         grids = []
         for axes, sums in zip(self.axes_, self._sums, strict=True):
@@ -328,14 +336,16 @@ class PartialDependence(BaseEffect):
             self._remaining_pass = partial(sample.map_reduce, task, Averages.merge)
         return averages
 
-    def _curves_and_sums(self, entry):
+    def _curves_and_sums(
+        self, entry: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         curves, missing = self._averages[entry], self._missing[entry]
         curves = curves[:, self.axes_[entry][0].order]
         if missing is not None:
             curves = np.hstack([curves, missing[:, None]])
         return curves, self._sums[entry]
 
-    def _by_recursion(self, sample):
+    def _by_recursion(self, sample: Any) -> Any:
         model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
@@ -364,11 +374,11 @@ class PartialDependence(BaseEffect):
             averages = [-average for average in averages]
         return averages
 
-    def _first_class(self):
+    def _first_class(self) -> Any:
         classes = getattr(self.estimator_, "classes_", None)
         return classes[0] if classes is not None and len(classes) == 2 else object()
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,), missing = self.axes_[entry], self._missing[entry]
         values = curve_at(axis, rows, self._averages[entry])
         if missing is not None:
@@ -376,28 +386,38 @@ class PartialDependence(BaseEffect):
         return values
 
 
-def _range_of_weights(sample):
+def _range_of_weights(sample: Any) -> Any:
     """The smallest weight, and minus the largest."""
     return np.array([sample.weights.min(), -sample.weights.max()])
 
 
-def _n_points(axes):
+def _n_points(axes: tuple[Axis, ...]) -> int:
     return int(np.prod([len(axis.values) for axis in axes]))
 
 
-def _on_grid(axes, values):
+def _on_grid(
+    axes: tuple[Axis, ...], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Values at all variants (k, V) in the shape of the grid, without the missing."""
     shape = [len(axis.values) for axis in axes]
     return values[:, : _n_points(axes)].reshape(len(values), *shape)
 
 
-def _at_missing(axes, values):
+def _at_missing(axes: tuple[Axis, ...], values: NDArray[np.float64]) -> Any:
     """Values (k,) at the missing value, after the grid's points, or None."""
     n_points = _n_points(axes)
     return values[:, n_points] if values.shape[1] > n_points else None
 
 
-def _averages(method, response, grids, masses, n_jobs, with_errors, sample):
+def _averages(
+    method: str,
+    response: Any,
+    grids: list[Any],
+    masses: list[NDArray[np.float64] | None],
+    n_jobs: int | None,
+    with_errors: bool,
+    sample: Any,
+) -> Averages:
     """Averages over the rows of a sample."""
     model = replaced(method, response, sample.rows, grids)
     return model.averages(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +45,10 @@ from sklearn_interpret.effects._base import (
 )
 from sklearn_interpret.effects._local_effects import local_effects, similar_levels_first
 from sklearn_interpret.explanations import Condition
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.effects.regions import RegionNode
+    from sklearn_interpret._model.rows.axes import Axis
 
 # Heterogeneity below this share of the largest response is rounding error.
 _ROUNDING = 1e-9
@@ -289,7 +294,14 @@ class RegionalEffects(BaseEffect):
         "alpha": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
-    def _make_axis(self, sample, columns, name, size, custom):
+    def _make_axis(
+        self,
+        sample: Any,
+        columns: tuple[int, ...],
+        name: str,
+        size: int,
+        custom: list[float] | None,
+    ) -> Axis:
         if self.effect == "ice":
             return make_grid_axis(self, sample, columns, name, size, custom)
         if not self._is_level_axis(columns):
@@ -301,7 +313,7 @@ class RegionalEffects(BaseEffect):
 
     _size_of_axes, _quantiles_of = number_of_points, grid_quantiles
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> int:
         self.grid_values_ = [axis.shown for (axis,) in self.axes_]
         self.sample_indices_ = sample.index
         read = self._read_ice if self.effect == "ice" else self._read_ale
@@ -337,7 +349,9 @@ class RegionalEffects(BaseEffect):
         ]
         return len(averages[0])
 
-    def _read_ice(self, sample, response):
+    def _read_ice(
+        self, sample: Any, response: Any
+    ) -> tuple[list[RowCurves], list[Callable[..., Any]]]:
         """Curves less their means, and functions from rows to their mean curve."""
         grids = list(map(grid_replacement, self.axes_))
         responses = row_curves(
@@ -348,7 +362,7 @@ class RegionalEffects(BaseEffect):
         curves = [RowCurves(_shapes(own), weights[:, None]) for own in responses]
         return curves, [partial(_mean_curve, own, weights) for own in responses]
 
-    def _read_ale(self, sample, response):
+    def _read_ale(self, sample: Any, response: Any) -> Any:
         """Differences of rows, and functions from rows to their accumulated effect."""
         parts, state = local_effects(
             self.axes_,
@@ -363,7 +377,9 @@ class RegionalEffects(BaseEffect):
         table = state.nodes[:]
         return curves, [partial(_ale, part, table, sample.weights) for part in parts]
 
-    def _search(self, sample, curves, limits):
+    def _search(
+        self, sample: Any, curves: list[RowCurves], limits: tuple[float, float]
+    ) -> list[RegionNode]:
         """The tree of regions of each entry, or of all together."""
         rows, least = sample.rows, self.min_samples_leaf
         if not isinstance(least, Integral):
@@ -385,23 +401,23 @@ class RegionalEffects(BaseEffect):
             roots.append(RegionSearch(*given).grow(curves[entry], *limits))
         return roots
 
-    def _region(self, node, curves, sample):
+    def _region(self, node: RegionNode, curves: RowCurves, sample: Any) -> Region:
         conditions = [self._condition(j, codes) for j, codes in node.allowed.items()]
         weight = float(sample.weights[node.rows].sum())
         spread = float(curves.take(node.rows).spread([slice(None)]))
         return Region(tuple(conditions), sample.index[node.rows], weight, spread)
 
-    def _condition(self, column, allowed):
+    def _condition(self, column: int, allowed: NDArray[np.bool_]) -> Condition:
         return self._space.of_codes(column, np.flatnonzero(allowed))
 
-    def _importances(self, sample):
+    def _importances(self, sample: Any) -> NDArray[np.float64]:
         importances = np.zeros(sample.rows.n_columns)
         for columns, spread in zip(self.features_, self.heterogeneity_, strict=True):
             importances[list(columns)] = spread[0]
         return importances
 
     @property
-    def _divisions(self):
+    def _divisions(self) -> list[list[Region]]:
         """Lists of regions: one for each entry, or a single one."""
         return [self.regions_] if self.joint else self.regions_
 
@@ -477,7 +493,9 @@ class RegionalEffects(BaseEffect):
             lines += self._lines(root, iter(regions), "  ", digits)
         return "\n".join(lines)
 
-    def _lines(self, node, regions, indent, digits):
+    def _lines(
+        self, node: RegionNode, regions: Iterator[Any], indent: str, digits: int
+    ) -> list[str]:
         """Lines of the tree below a node, whose leaves are the next regions."""
         lines = []
         for part in node.children:
@@ -489,7 +507,7 @@ class RegionalEffects(BaseEffect):
             lines += [line, *self._lines(part, regions, indent + "  ", digits)]
         return lines
 
-    def _tests(self, node):
+    def _tests(self, node: RegionNode) -> tuple[Condition, None, None] | None:
         """Splits below a node: (condition, where it holds, elsewhere), or None."""
         if not node.children:
             return None
@@ -502,7 +520,7 @@ class RegionalEffects(BaseEffect):
             return tests
         return Condition(column, first.name), tests, missing
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each region. Columns "feature" (not with `joint`), "region" (its
         position), "conditions" in words, "n_rows" and "heterogeneity".
         """
@@ -518,10 +536,10 @@ class RegionalEffects(BaseEffect):
             for name, regions in zip(names, self._divisions, strict=True)
         ]
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {}
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         return {
             f"heterogeneity of {name}": np.asarray(spreads).tolist()
             for name, spreads in zip(
@@ -530,12 +548,12 @@ class RegionalEffects(BaseEffect):
         }
 
 
-def _leaves(root):
+def _leaves(root: RegionNode) -> list[RegionNode]:
     """The regions below a node."""
     return root.at(np.inf)
 
 
-def _shapes(responses):
+def _shapes(responses: NDArray[np.float64]) -> NDArray[np.float64]:
     """Responses (k, n, G) as curves of rows less their means: (n, k G)."""
     if not responses.size:
         return np.empty((responses.shape[1], 0))
@@ -543,7 +561,7 @@ def _shapes(responses):
     return np.moveaxis(shapes, 1, 0).reshape(shapes.shape[1], -1)
 
 
-def _differences(part, weights):
+def _differences(part: Any, weights: NDArray[np.float64]) -> Any:
     """Differences of rows over the steps of an axis, with weights where there are.
 
     They are scaled to the standard deviation, over the axis, of the straight line that
@@ -558,19 +576,21 @@ def _differences(part, weights):
     return RowCurves(*(each.reshape(len(weights), -1) for each in (values, known)))
 
 
-def _joined(curves, *, shared):
+def _joined(curves: Any, *, shared: Callable[..., Any]) -> Any:
     """Curves of several features as one, with the same weights or side by side."""
     values = np.hstack([own.values for own in curves])
     weights = [own.weights for own in curves]
     return RowCurves(values, weights[0] if shared else np.hstack(weights))
 
 
-def _mean_curve(responses, weights, rows):
+def _mean_curve(
+    responses: NDArray[np.float64], weights: NDArray[np.float64], rows: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Weighted mean curve (k, G) of some rows."""
     return np.average(responses[:, rows], axis=1, weights=weights[rows])
 
 
-def _ale(part, nodes, weights, rows):
+def _ale(part: Any, nodes: Any, weights: NDArray[np.float64], rows: Any) -> Any:
     """Accumulated local effects (k, n_nodes) of some rows."""
     own = np.zeros(len(weights))
     own[rows] = weights[rows]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Parameters of estimators that refer to columns, or have an entry for each, and values
 # that do neither.
@@ -89,12 +92,12 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         "threshold": [Interval(Real, None, None, closed="neither")],
     }
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         self._set_players(sample.rows)
         try:
             importances = self._measure(sample, response)
         finally:
-            vars(self).pop("_given", None)  # what refits take
+            vars(self).pop("_fit_input", None)  # what refits take
         results = Bunch(importances=importances)
         if importances.ndim == 2:
             results = summary(importances)
@@ -109,22 +112,22 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             )
         self.feature_importances_ = self._by_feature(means)
 
-    def _set_players(self, rows):
+    def _set_players(self, rows: Rows) -> None:
         """Set the features and groups to measure."""
         self.features_, self.player_names_ = players_of(self, rows)
 
     @abstractmethod
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> Self:
         """Set fitted attributes; return importances (n_players,) or (n_players, r)."""
 
-    def _by_feature(self, by_player):
+    def _by_feature(self, by_player: NDArray[Any]) -> NDArray[Any]:
         """Values of players as (n_features,): each member of a group gets its value."""
         by_feature = np.zeros(self.n_features_in_, dtype=by_player.dtype)
         for columns, value in zip(self.features_, by_player, strict=True):
             by_feature[list(columns)] = value
         return by_feature
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each feature or group, the most important first: columns
         "feature", "importance", and where there are several draws "std" (their standard
         deviation). "scoring" names the score, where there are several;
@@ -139,7 +142,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             for name, result in results.items()
         ]
 
-    def _block(self, importances):
+    def _block(self, importances: NDArray[np.float64]) -> Any:
         """Columns of importances (n_players[, r]), the most important player first."""
         draws = importances.reshape(len(self.player_names_), -1)
         means = draws.mean(axis=1)
@@ -150,7 +153,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         order = np.argsort(-means, kind="stable")
         return {name: column[order] for name, column in columns.items()}
 
-    def _columns(self):
+    def _columns(self) -> Any:
         """Further columns by name, (n_players,) each."""
         return {
             column: getattr(self, name)
@@ -158,11 +161,11 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             if hasattr(self, name)
         }
 
-    def _targets(self, sample):
+    def _targets(self, sample: Any) -> NDArray[np.float64]:
         """Targets of the sample; an error if there are none."""
         return self._with_targets(sample).y
 
-    def _with_targets(self, sample):
+    def _with_targets(self, sample: Any) -> Any:
         """The sample; an error if it, or one of its partitions, has no targets."""
         check = partial(_given_targets, type(self).__name__, self._why_targets)
         if isinstance(sample, PartitionedSample):
@@ -195,24 +198,26 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             return self._transform(np.empty(rows.native.shape))
         return rows.keep_columns(kept).native
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._check_rows(X, reset=reset)
         if reset:
             self._takes_missing = not rows.is_finite
         return rows
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # `transform` accepts missing values if `fit` did, whatever the model's tags.
         tags.input_tags.allow_nan |= getattr(self, "_takes_missing", False)
         return tags
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.feature_importances_ > self.threshold
 
 
-def _given_targets(name, why, rows, y):
+def _given_targets(
+    name: str, why: str, rows: Rows, y: NDArray[np.float64]
+) -> NDArray[np.float64]:
     if y is None:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None: {why}"
@@ -220,7 +225,7 @@ def _given_targets(name, why, rows, y):
     return y
 
 
-def summary(importances, **others):
+def summary(importances: NDArray[np.float64], **others: Any) -> Any:
     """Importances (n_players, r), their mean and deviation, and other results."""
     return Bunch(
         importances=importances,
@@ -230,7 +235,7 @@ def summary(importances, **others):
     )
 
 
-def copies(sample):
+def copies(sample: Any) -> Any:
     """A row for each unit of weight, sorted, if weights are whole and not large.
 
     Weighted rows and their copies, in any order, then have the same draws.
@@ -245,7 +250,9 @@ def copies(sample):
     return Sample(rows, y, np.ones(len(index)), kept=distinct.index[index])
 
 
-def random_folds(y, n_folds, rng):
+def random_folds(
+    y: NDArray[np.float64], n_folds: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
     """Random fold of each row, (n,), stratified by sorted targets."""
     order = rng.permutation(len(y))
     if y.ndim == 1:
@@ -255,13 +262,13 @@ def random_folds(y, n_folds, rng):
     return folds
 
 
-def drop_columns(rows, columns):
+def drop_columns(rows: ArrayRows, columns: tuple[int, ...]) -> ArrayRows:
     """Rows without the columns, or with constant ones if none would remain."""
     kept = np.setdiff1d(np.arange(rows.n_columns), columns)
     return rows.keep_columns(kept) if len(kept) else hold_constant(rows, columns)
 
 
-def hold_constant(rows, columns):
+def hold_constant(rows: Any, columns: Any) -> Any:
     """Rows in which the columns have the first row's values."""
     first = np.zeros(rows.n_rows, dtype=np.intp)
     everywhere = dict.fromkeys(columns, first)

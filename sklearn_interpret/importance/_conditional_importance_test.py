@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.stats import t
 from sklearn.base import is_classifier
@@ -36,6 +36,11 @@ from sklearn_interpret.importance._nuisance import (
     class_flags,
 )
 from sklearn_interpret.importance._redrawn import Redraw
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret.importance._conditional_tests import Finding
 
 # Tests of residuals with a p-value below this, over all features, raise a warning.
 _WEAK_LEVEL = 0.01
@@ -248,10 +253,10 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     # P-values take the sum of the weights for the number of rows.
     _errors_count_rows = True
 
-    def _get_estimator(self):
+    def _get_estimator(self) -> AdditiveModel | BaseEstimator:
         return AdditiveModel() if self.estimator is None else self.estimator
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._check_rows(X, reset=reset)
         if sparse.issparse(X) and not self.__sklearn_tags__().input_tags.sparse:
             raise TypeError(
@@ -267,7 +272,14 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
                 )
         return rows
 
-    def _fit_estimator(self, X, y, sample_weight, params, context):
+    def _fit_estimator(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        params: dict[Any, Any],
+        context: Any,
+    ) -> None:
         if self.estimator is None and y is not None:
             y, _ = self._outcomes(np.asarray(y))
             y = y[:, 0] if y.shape[1] == 1 else y
@@ -275,10 +287,10 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
             y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, sample_weight, params, context)
 
-    def _make_response(self):
+    def _make_response(self) -> Self:
         """None: the tests fit models of parts of the rows."""
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
         """Importances (n_players,), and the results of the test."""
         self._targets(sample)
         if sample.rows.n_rows < _FEWEST_ROWS:
@@ -310,15 +322,15 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         self._warn_of_few_draws()
         return importances
 
-    def _columns(self):
+    def _columns(self) -> Any:
         columns = super()._columns() | {"selected": self.adjusted_pvalues_ < self.alpha}
         scores = zip(("target R²", "feature R²"), self.nuisance_scores_.T, strict=True)
         return columns | {name: r2 for name, r2 in scores if not np.isnan(r2).all()}
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         return {"test": self.test, "correction": self.correction or "none"}
 
-    def _outcomes(self, y):
+    def _outcomes(self, y: NDArray[np.float64]) -> tuple[NDArray[np.float64], None]:
         """Targets as numbers (n_rows, q), and the labels of classes or None."""
         if y.dtype.kind in _REFUSED:
             raise ValueError(
@@ -337,7 +349,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         classes = np.unique(labels)
         return class_flags(labels, classes), classes
 
-    def _tests(self, given, rng):
+    def _tests(self, given: Any, rng: np.random.RandomState) -> ConditionalTests:
         """The tests on a sample."""
         sample = copies(given)
         y, weights = sample.y, sample.weights
@@ -366,7 +378,13 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
             Redraw(self.sampler, self.n_samples),
         )
 
-    def _parts(self, given, sample, strata, rng):
+    def _parts(
+        self,
+        given: Any,
+        sample: Any,
+        strata: NDArray[np.float64],
+        rng: np.random.RandomState,
+    ) -> NDArray[np.intp]:
         """Parts 2 k and 2 k + 1 of the rows of fold k."""
         if isinstance(self.cv, Integral):
             n_parts = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
@@ -383,7 +401,9 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         folds = folds[sample.index]
         return 2 * folds + random_folds(folds, 2, rng)
 
-    def _warn_of_weakness(self, dependence):
+    def _warn_of_weakness(
+        self, dependence: list[tuple[tuple[float, float], tuple[float, float]]]
+    ) -> None:
         """Warn of features whose nuisance regressions leave a dependence."""
         pvalues, shares = np.moveaxis(np.array(dependence), 2, 0)
         weak = np.flatnonzero(pvalues.min(axis=1) * pvalues.size < _WEAK_LEVEL)
@@ -410,7 +430,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
             WeakNuisanceWarning,
         )
 
-    def _warn_of_few_draws(self):
+    def _warn_of_few_draws(self) -> None:
         """Warn if p-values of "hrt" can't be small enough for any selection."""
         if self.test != "hrt":
             return
@@ -423,7 +443,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
                 InspectionWarning,
             )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if tags.classifier_tags is not None:
             tags.target_tags = replace(tags.target_tags, multi_output=False)
@@ -432,11 +452,13 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         tags.input_tags.sparse &= self.test == "loco"
         return tags
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self._by_feature(self.adjusted_pvalues_ < self.alpha)
 
 
-def _tested(tests, test, columns, seed):
+def _tested(
+    tests: ConditionalTests, test: str, columns: tuple[int, ...], seed: int
+) -> Finding:
     """The finding of a test about some columns."""
     return getattr(tests, test)(columns, seed)

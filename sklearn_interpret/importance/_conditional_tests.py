@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import t
 
 from sklearn_interpret._core.statistics.covariance_tests import (
@@ -27,6 +28,10 @@ from sklearn_interpret.importance._nuisance import (
     score,
 )
 from sklearn_interpret.importance._redrawn import Redraw, losses_of_draws
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret.importance._nuisance import AdditiveModel
 
 # Estimated variances below this share of their mean count as this share: the direction
 # of the projected test is divided by them.
@@ -99,7 +104,7 @@ class ConditionalTests:
     index: np.ndarray
     redraw: Redraw
 
-    def gcm(self, columns, seed):
+    def gcm(self, columns: Any, seed: int) -> Any:
         """Generalised covariance measure (Shah & Peters 2020, section 3).
 
         The importance is the share of the variance of the target's residuals that the
@@ -122,7 +127,7 @@ class ConditionalTests:
         checks = self._checks(others, scores, of_target, of_feature)
         return Finding(*found, share, **checks)
 
-    def pcm(self, columns, seed):
+    def pcm(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Projected covariance measure (Lundborg et al. 2024, algorithm 1).
 
         One half of the rows gives a direction: the prediction of the target, less those
@@ -156,7 +161,7 @@ class ConditionalTests:
         checks = self._checks(others, scores, of_target, projected)
         return Finding(*found, share, **checks)
 
-    def loco(self, columns, seed):
+    def loco(self, columns: Any, seed: int) -> Any:
         """Difference of held-out losses (Williamson et al. 2023, algorithm 4).
 
         The model with the feature is evaluated on other rows than that without it: with
@@ -179,7 +184,7 @@ class ConditionalTests:
         pvalue = t.sf(statistic, min(dofs))
         return Finding(statistic, pvalue, importance, error, min(dofs))
 
-    def hrt(self, columns, seed):
+    def hrt(self, columns: Any, seed: int) -> Any:
         """Holdout randomization test (Tansey et al. 2022, algorithm 1).
 
         A model of one half of the rows predicts the other half, with the feature as it
@@ -217,7 +222,9 @@ class ConditionalTests:
             return drop_columns(self.rows, columns)
         return without_columns(self.rows, columns, self.nuisance.model)
 
-    def residuals(self, targets, others):
+    def residuals(
+        self, targets: NDArray[np.float64], others: ArrayRows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Residuals of targets (n_rows, q), held-out ones, and their R^2.
 
         Those of the default nuisance come from a model of all rows, as in Shah & Peters
@@ -232,12 +239,16 @@ class ConditionalTests:
         gone = self._follow(targets, others) | _are_rounding(found, targets)
         return np.where(gone, 0.0, found), np.where(gone, 0.0, held_out), score
 
-    def held_out(self, learner, targets, others):
+    def held_out(
+        self, learner: Learner, targets: NDArray[np.float64], others: ArrayRows
+    ) -> tuple[NDArray[np.float64], float]:
         """Held-out residuals (n_rows, q) and R^2."""
         found = targets - learner.held_out(others, self.parts // 2)
         return found, score(targets, found, self.weights)
 
-    def _follow(self, targets, others):
+    def _follow(
+        self, targets: NDArray[np.float64], others: ArrayRows
+    ) -> NDArray[np.bool_]:
         """Flags (q,) of targets that are linear functions of the others."""
         half = self.parts % 2 == 0
         table = coded(others, range(others.n_columns))
@@ -245,7 +256,12 @@ class ConditionalTests:
         left = targets - table @ np.linalg.lstsq(table[half], targets[half])[0]
         return _are_rounding(left[~half], targets)
 
-    def _checks(self, others, scores, *residuals):
+    def _checks(
+        self,
+        others: ArrayRows,
+        scores: tuple[float, float],
+        *residuals: NDArray[np.float64],
+    ) -> dict[str, Any]:
         """Scores, and what is left in residuals (n_rows, q), as `Finding` has them."""
         dependence = [
             remaining_dependence(
@@ -257,19 +273,19 @@ class ConditionalTests:
         ]
         return {"scores": scores, "dependence": tuple(dependence)}
 
-    def prepare(self, test):
+    def prepare(self, test: str) -> None:
         """Compute what a test needs for all features, before the work is divided."""
         shared = {"pcm": "_predicted", "hrt": "_of_half", "loco": "_losses_with"}
         if test in shared:
             getattr(self, shared[test])
 
     @cached_property
-    def _of_half(self):
+    def _of_half(self) -> AdditiveModel:
         """The model of the target, fitted to the even parts."""
         return self.learner.fitted(self.rows, np.flatnonzero(self.parts % 2 == 0))
 
     @cached_property
-    def _predicted(self):
+    def _predicted(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Predictions of the target, and its variance given all features: (n, q)."""
         half = np.flatnonzero(self.parts % 2 == 0)
         whole = self.learner.outcomes(self._of_half, self.rows)
@@ -280,7 +296,9 @@ class ConditionalTests:
         least = np.where(mean > 0, _LEAST_VARIANCE * mean, 1.0)
         return whole, np.maximum(variance, least)
 
-    def _with_values_of(self, donor, columns):
+    def _with_values_of(
+        self, donor: int, columns: tuple[int, ...]
+    ) -> NDArray[np.float64]:
         """Predictions of the target with a row's values of some columns: (n, q)."""
         index = np.arange(self.rows.n_rows)
         moved = dict.fromkeys(columns, np.full(len(index), donor))
@@ -288,23 +306,25 @@ class ConditionalTests:
         return self.learner.outcomes(self._of_half, rows)
 
     @cached_property
-    def _losses_with(self):
+    def _losses_with(self) -> Any:
         """Losses of the model with all features."""
         return self._losses(self.rows)
 
-    def _losses(self, rows):
+    def _losses(self, rows: Any) -> Any:
         """Held-out squared errors, summed over outputs: (n_rows,)."""
         predictions = self.learner.held_out(rows, self.parts // 2)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
 
 
-def _are_rounding(values, given):
+def _are_rounding(
+    values: NDArray[np.float64], given: NDArray[np.float64]
+) -> NDArray[np.bool_]:
     """Flags (q,) of columns of values that are rounding errors of the given numbers."""
     size = given.std(axis=0) + _ROUNDING * np.abs(given).max(axis=0)
     return np.sqrt(np.mean(values**2, axis=0)) <= _ROUNDING * size
 
 
-def _of_mean(values, weights):
+def _of_mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> Any:
     """Weighted mean, its variance, and degrees of freedom."""
     total = weights.sum()
     mean, dof = weights @ values / total, max(total - 1, 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,11 @@ from sklearn_interpret.importance._base import (
     names_columns,
     summary,
 )
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Relative differences of scores below this are rounding errors, and count as zero.
 _ROUNDING = 1e-12
@@ -147,7 +152,7 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
         "removal": [StrOptions({"auto", "drop", "constant"})],
     }
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
         y, weights = self._targets(sample), None
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         if np.ptp(sample.weights) > 0:
@@ -170,7 +175,9 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
         scores = np.reshape(scores, (-1, len(left_out), len(metrics)))
         return self._set_results(scores.transpose(2, 1, 0), metrics)
 
-    def _set_results(self, scores, metrics):
+    def _set_results(
+        self, scores: NDArray[np.float64], metrics: list[Any]
+    ) -> NDArray[np.float64]:
         """Set the fitted attributes from scores (n_metrics, 1 + n_players, n_folds)."""
         self.results_ = {}
         for metric, (baseline, *without) in zip(metrics, scores, strict=True):
@@ -184,14 +191,22 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
         self.baseline_scores_ = first.baseline_scores
         return first.importances
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         return {
             f"baseline {name}": float(result.baseline_scores.mean())
             for name, result in self.results_.items()
         }
 
 
-def _scores(estimator, fit_params, remove, player, data, split, metrics):
+def _scores(
+    estimator: BaseEstimator,
+    fit_params: dict[Any, Any],
+    remove: Callable[..., Any],
+    player: tuple[tuple[int, ...], str | None],
+    data: tuple[ArrayRows, NDArray[np.float64], None],
+    split: tuple[NDArray[np.intp], NDArray[np.intp]],
+    metrics: list[Any],
+) -> list[float]:
     """Scores on held-out rows of a model fitted without some columns."""
     (columns, name), (rows, y, weights), (train, test) = player, data, split
     if columns:

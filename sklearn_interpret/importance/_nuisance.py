@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.multioutput import MultiOutputRegressor
 
@@ -19,6 +20,9 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.exceptions import ExtrapolationWarning
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Splines of a feature, and of a curve for each level: with 16, curves over the hours of
 # a day are too smooth, and 8 % of null features are rejected on 100 rows.
@@ -77,10 +81,12 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
     `structures` has the `Structure` for each target; None searches them.
     """
 
-    def __init__(self, structures=None):
+    def __init__(self, structures: list[Structure] | None = None) -> None:
         self.structures = structures
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: NDArray[np.float64], y: NDArray[np.float64], sample_weight: Any = None
+    ) -> Self:
         """Fit a model of each target; add what its residuals show."""
         rows, y = as_rows(X), np.asarray(y, dtype=np.float64)
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -112,14 +118,14 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         self.n_features_in_ = rows.n_columns
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         inputs = tags.input_tags
         inputs.allow_nan = inputs.categorical = inputs.string = True
         return tags
 
-    def predict(self, X):
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted means of the rows."""
         columns = self._columns(as_rows(X))
         with warnings.catch_warnings():
@@ -131,7 +137,7 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
             ]
         return means[0] if self._one_target else np.stack(means, axis=1)
 
-    def _columns(self, rows):
+    def _columns(self, rows: ArrayRows) -> NDArray[np.float64]:
         """Numbers and codes of levels (n_rows, n_columns); unknown levels are -1."""
         columns = np.empty((rows.n_rows, rows.n_columns))
         for j, codes in enumerate(self._codes):
@@ -241,13 +247,17 @@ class Learner:
     params: dict[str, Any] = field(default_factory=dict)
     classes: np.ndarray | None = None
 
-    def fitted(self, rows, train):
+    def fitted(
+        self, rows: ArrayRows, train: NDArray[np.intp]
+    ) -> AdditiveModel | BaseEstimator:
         """A model fitted to the rows at the positions `train`."""
         params = parameters_of_rows(rows.native, self.params, train)
         part = rows.take(train).native
         return clone(self.model).fit(part, self.targets[train], **params)
 
-    def outcomes(self, model, rows):
+    def outcomes(
+        self, model: AdditiveModel | BaseEstimator, rows: ArrayRows
+    ) -> NDArray[np.float64]:
         """Predictions (n_rows, q): numbers, or probabilities of `class_flags`."""
         if self.classes is None:
             return np.reshape(model.predict(rows.native), (rows.n_rows, -1))
@@ -258,14 +268,14 @@ class Learner:
         found[:, places] = model.predict_proba(rows.native)
         return found[:, 1:] if len(self.classes) == 2 else found
 
-    def of_all(self, rows):
+    def of_all(self, rows: ArrayRows) -> tuple[NDArray[np.float64], Learner]:
         """Predictions (n_rows, q) by a model of all rows, and a learner like it."""
         model, like = self.fitted(rows, np.arange(rows.n_rows)), self
         if isinstance(model, AdditiveModel):  # a search takes several fits
             like = replace(self, model=AdditiveModel(model.structures_))
         return self.outcomes(model, rows), like
 
-    def held_out(self, rows, folds):
+    def held_out(self, rows: ArrayRows, folds: NDArray[np.intp]) -> NDArray[np.float64]:
         """Predictions (n_rows, q) of each fold by a model of the others."""
         parts, order = [], np.argsort(folds, kind="stable")
         for fold in np.unique(folds):
@@ -284,7 +294,7 @@ class Nuisance:
     model: Any
     weights: Any
 
-    def __call__(self, targets):
+    def __call__(self, targets: NDArray[np.float64]) -> Learner:
         """A learner of targets (n_rows, q)."""
         model, params = AdditiveModel() if self.model is None else self.model, {}
         name = weight_parameter(model)
@@ -297,13 +307,13 @@ class Nuisance:
         return Learner(model, targets, params)
 
 
-def class_flags(labels, classes):
+def class_flags(labels: Any, classes: Any) -> Any:
     """Flags of the classes, (n_rows, n_classes); of two classes only the second's."""
     flags = (labels[:, None] == classes).astype(np.float64)
     return flags[:, 1:] if len(classes) == 2 else flags
 
 
-def coded(rows, columns):
+def coded(rows: ArrayRows, columns: range | tuple[int, ...]) -> NDArray[np.float64]:
     """Columns as numbers (n_rows, r): flags of all levels but the last, and of NaN.
 
     Numbers have the deviation 1, for penalties and decompositions.
@@ -324,18 +334,29 @@ def coded(rows, columns):
     return np.concatenate(parts, axis=1, dtype=np.float64)
 
 
-def _are_numbers(rows):
+def _are_numbers(rows: ArrayRows) -> NDArray[np.bool_]:
     return rows.are_numbers & ~resolve_categorical("auto", rows)
 
 
-def score(targets, residuals, weights):
+def score(
+    targets: NDArray[np.float64],
+    residuals: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> float:
     """Held-out R^2 of all columns together."""
     mean = np.average(targets, axis=0, weights=weights)
     spread = (weights @ (targets - mean) ** 2).sum()
     return 1 - (weights @ residuals**2).sum() / spread if spread > 0 else 0.0
 
 
-def remaining_dependence(residuals, others, nuisance, weights, parts, index):
+def remaining_dependence(
+    residuals: NDArray[np.float64],
+    others: ArrayRows,
+    nuisance: Nuisance,
+    weights: NDArray[np.float64],
+    parts: NDArray[np.intp],
+    index: NDArray[np.intp],
+) -> tuple[float, float]:
     """P-value and R^2 of residuals (n_rows, q) with held-out predictions of them.
 
     The p-value is that of a positive mean of their products, R^2 that of a line.

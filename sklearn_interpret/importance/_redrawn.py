@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import RidgeCV
 from sklearn.tree import DecisionTreeRegressor
 
@@ -45,7 +46,9 @@ class Redraw:
     sampler: Any
     n_samples: int
 
-    def __call__(self, tests, columns, others, rest, rng):
+    def __call__(
+        self, tests: Any, columns: Any, others: Any, rest: NDArray[np.float64], rng: Any
+    ) -> Any:
         """Draws for the rows at `rest`.
 
         Returns
@@ -68,7 +71,7 @@ class Redraw:
         pairs = zip(columns, values, strict=True)
         return [_as_levels(rows, rest, j, drawn) for j, drawn in pairs], *found
 
-    def _called(self, rows, columns, rng):
+    def _called(self, rows: Any, columns: Any, rng: Any) -> Any:
         """Values for each column, (n_rest, n_samples), by the user's function."""
         found = []
         for _ in range(self.n_samples):
@@ -81,7 +84,9 @@ class Redraw:
             found.append(np.asarray(drawn))
         return np.stack(found, axis=2).transpose(1, 0, 2)
 
-    def _drawn_numbers(self, tests, columns, others, rest, rng):
+    def _drawn_numbers(
+        self, tests: Any, columns: Any, others: Any, rest: NDArray[np.float64], rng: Any
+    ) -> Any:
         """Conditional means plus residuals of like rows, or normal ones."""
         given = np.stack([tests.rows.numbers(j) for j in columns], axis=1)
         if np.isnan(given).any():
@@ -118,7 +123,9 @@ class Redraw:
         values = means[rest][:, None] + noise
         return values.transpose(2, 0, 1), left, score
 
-    def _drawn_levels(self, tests, columns, others, rest, rng):
+    def _drawn_levels(
+        self, tests: Any, columns: Any, others: Any, rest: NDArray[np.float64], rng: Any
+    ) -> Any:
         """Draws of a single column's levels by their probabilities."""
         (column, *more), rows = columns, tests.rows
         if more:
@@ -138,14 +145,14 @@ class Redraw:
         return [(rows.take(first).column(column), both)], flags - means, score
 
 
-def _has_levels(rows, j):
+def _has_levels(rows: Any, j: int) -> Any:
     """Whether a column has few values, or no numbers."""
     return (
         not rows.are_numbers[j] or len(np.unique(rows.column_array(j))) <= _MOST_LEVELS
     )
 
 
-def _as_levels(rows, rest, j, drawn):
+def _as_levels(rows: Any, rest: NDArray[np.float64], j: int, drawn: Any) -> Any:
     """Values as they are, and drawn ones, as levels and codes."""
     if rows.dates(j) is not None and drawn.dtype.kind != "f":  # of the user's function
         drawn = rows.as_numbers(j, drawn.ravel()).reshape(drawn.shape)
@@ -156,7 +163,14 @@ def _as_levels(rows, rest, j, drawn):
     return rows.cast(j, levels), codes.reshape(values.shape)
 
 
-def losses_of_draws(response, rows, columns, draws, targets, weights):
+def losses_of_draws(
+    response: Any,
+    rows: Any,
+    columns: Any,
+    draws: NDArray[np.intp],
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Any:
     """Mean squared errors (1 + n_samples,) of a model, summed over its outputs.
 
     `draws` are as `Redraw` returns them. Trees are followed from each row to the points
@@ -176,7 +190,12 @@ def losses_of_draws(response, rows, columns, draws, targets, weights):
     if at is None:
         replacement = Replacement(columns, levels, codes, together=True)
 
-    def sums(which, index, variants, responses):
+    def sums(
+        which: Any,
+        index: NDArray[np.intp],
+        variants: slice,
+        responses: NDArray[np.float64],
+    ) -> Any:
         if at is not None:
             places = at[codes[0][index]]
             responses = np.take_along_axis(responses, places[..., None], axis=1)
@@ -187,7 +206,7 @@ def losses_of_draws(response, rows, columns, draws, targets, weights):
     return sum(model.responses(sums)[0]) / weights.sum()
 
 
-def _points(trees, rows, columns, levels):
+def _points(trees: Any, rows: Any, columns: Any, levels: tuple[float, float]) -> Any:
     """First level of each point that the trees tell apart, and the point of each."""
     row, found = rows.take([0]), []
     for start in range(0, len(levels), _AT_ONCE):

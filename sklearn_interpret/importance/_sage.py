@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
@@ -36,11 +36,16 @@ from sklearn_interpret._model.responses.predictors import (
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import call_given
 from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.statistics.score_losses import HalfSquared
+    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # The method of the model, and the loss of rows.
 _LOSSES = {
@@ -233,7 +238,7 @@ class SAGE(BaseImportance):
 
     _takes_partitions = True
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         model, classifies = self.estimator_, is_classifier(self.estimator_)
         default = "log_loss" if classifies else "squared_error"
         self.loss_ = default if self.loss == "auto" else self.loss
@@ -252,12 +257,14 @@ class SAGE(BaseImportance):
         check_has_classes(model)
         return make_response(model, needed)
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         return Sample.of_positive_weight(
             rows, y, weights
         )  # `subsample` is that of the background
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sample = self._with_targets(sample)
         if self.background is None and not isinstance(sample, Sample):
@@ -286,11 +293,11 @@ class SAGE(BaseImportance):
         self.loss_reduction_ = float(values.sum())
         return values[:, None]
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         loss = getattr(self.loss_, "__name__", self.loss_)
         return {"loss": loss, "loss reduction": self.loss_reduction_}
 
-    def _fewest_pairs(self, sample):
+    def _fewest_pairs(self, sample: Any) -> int:
         """The least number of pairs of orders for each row, for reliable errors.
 
         A row that outweighs all others counts alone.
@@ -302,13 +309,13 @@ class SAGE(BaseImportance):
         return max(asked, _PAIRS_OF_ROW, int(np.ceil(_FEWEST_PAIRS / n_rows)))
 
     @property
-    def _row_loss(self):
+    def _row_loss(self) -> Callable[..., Any]:
         """The function of targets and responses (m, c, k)."""
         if callable(self.loss_):
             return partial(_given_losses, self.loss_)
         return _LOSSES[self.loss_][1]
 
-    def _components(self, sample, response, seed):
+    def _components(self, sample: Any, response: Any, seed: int) -> _Components:
         """All components of the response, or None if they are not affordable."""
         if self.background is None:
             drawn = self._draw(sample, self.subsample, seed)
@@ -335,7 +342,7 @@ class SAGE(BaseImportance):
                 return None
         return _Components(parts, membership(source.sets, len(self.features_)))
 
-    def _coalitions(self, sample, response, seed):
+    def _coalitions(self, sample: Any, response: Any, seed: int) -> Any:
         """The game of coalitions, for which the model is called."""
         if self.background is None:
             drawn = self._draw(sample, self.subsample or _BACKGROUND, seed)
@@ -346,12 +353,12 @@ class SAGE(BaseImportance):
         self.background_ = background.native
         return _Coalitions(CoalitionGame(response, background, weights, self.features_))
 
-    def _multiplies(self, game):
+    def _multiplies(self, game: _Components) -> bool:
         """Whether exact values are means of products of components."""
         squares = self.loss_ in ("squared_error", "brier")
         return squares and isinstance(game, _Components)
 
-    def _chosen(self, game, n_pairs):
+    def _chosen(self, game: _Components, n_pairs: int) -> str:
         """The method that is used."""
         n_players = len(self.features_)
         affordable = n_players <= _MOST_PLAYERS or self._multiplies(game)
@@ -366,7 +373,9 @@ class SAGE(BaseImportance):
         exact = self.method == "exact" or known or no_more_work
         return "exact" if affordable and exact else "sampling"
 
-    def _by_products(self, game, sample, targets_of):
+    def _by_products(
+        self, game: _Components, sample: Any, targets_of: Callable[..., Any]
+    ) -> NDArray[np.float64]:
         """Values from the mean products of components, for squared errors."""
         reduce = partial(_sums_of_products, game, targets_of)
         weight, *sums = sample.map_reduce(reduce, merged)
@@ -374,7 +383,9 @@ class SAGE(BaseImportance):
         n_outputs = len(game.base_values)
         return values / n_outputs if self.loss_ == "squared_error" else values
 
-    def _by_coalitions(self, task, sample, targets_of):
+    def _by_coalitions(
+        self, task: Any, sample: Any, targets_of: Callable[..., Any]
+    ) -> Any:
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
         task[0].warn_of_cost(sample.rows.n_rows, len(coalitions))
@@ -382,7 +393,14 @@ class SAGE(BaseImportance):
         weight, losses = sample.map_reduce(partial(_sums_of_losses, *given), merged)
         return values_of_all(-losses[:, None] / weight)[:, 0]
 
-    def _sampled(self, task, sample, targets_of, n_more, rng):
+    def _sampled(
+        self,
+        task: Any,
+        sample: Any,
+        targets_of: Callable[..., Any],
+        n_more: int,
+        rng: Any,
+    ) -> Any:
         """Values and their standard errors."""
         if not isinstance(sample, Sample):
             raise ValueError(
@@ -404,7 +422,9 @@ class SAGE(BaseImportance):
         self.n_permutations_ = 2 * gains.shape[1]
         return values, errors
 
-    def _n_more(self, gains, values, error):
+    def _n_more(
+        self, gains: NDArray[np.float64], values: NDArray[np.float64], error: Any
+    ) -> Any:
         """Number of pairs of orders still to draw for each row."""
         (n_rows, n_pairs, _), allowed = gains.shape, _PRECISION * np.ptp([*values, 0.0])
         if self.n_permutations is not None or not error > allowed:
@@ -423,23 +443,23 @@ class _Components:
     members: np.ndarray  # (n_sets, n_players)
 
     @property
-    def base_values(self):
+    def base_values(self) -> NDArray[np.float64]:
         """Response of nobody, (k,)."""
         return np.atleast_1d(self.parts.base_values_)
 
     @property
-    def coalition_bytes(self):
+    def coalition_bytes(self) -> int:
         """Memory for a coalition of a row."""
         return 8 * len(self.members) * len(self.base_values)
 
-    def warn_of_cost(self, n_rows, n_coalitions):
+    def warn_of_cost(self, n_rows: int, n_coalitions: int) -> Any:
         """Nothing: the model is not called."""
 
-    def of_rows(self, rows):
+    def of_rows(self, rows: ArrayRows) -> NDArray[np.float64]:
         """Components, (m, n_sets, k)."""
         return self.parts._attribute(rows)[0]
 
-    def responses(self, rows, coalitions):
+    def responses(self, rows: Any, coalitions: NDArray[np.bool_]) -> Any:
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
         components = self.of_rows(rows)
         inner = responses_of_coalitions(coalitions, self.members, components)
@@ -455,20 +475,20 @@ class _Coalitions:
     game: CoalitionGame
 
     @property
-    def base_values(self):
+    def base_values(self) -> Any:
         """Response of nobody, (k,)."""
         return self.game.base_values
 
     @property
-    def coalition_bytes(self):
+    def coalition_bytes(self) -> Any:
         """Memory for a coalition of a row."""
         return len(self.game.players) + 24 * len(self.base_values)
 
-    def warn_of_cost(self, n_rows, n_coalitions):
+    def warn_of_cost(self, n_rows: int, n_coalitions: int) -> None:
         """Warn before a very large number of rows goes to the model."""
         self.game.warn_of_cost(n_rows, n_coalitions, _ADVICE)
 
-    def responses(self, rows, coalitions):
+    def responses(self, rows: Any, coalitions: NDArray[np.bool_]) -> Any:
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
         played, (m, c) = self.game.play(rows), (rows.n_rows, coalitions.shape[1])
         coalitions = np.broadcast_to(coalitions, (m, *coalitions.shape[1:]))
@@ -482,7 +502,9 @@ class _Coalitions:
         return np.concatenate([nobody, inner, everybody], axis=1)
 
 
-def _targets(loss, classes, n_outputs, y):
+def _targets(
+    loss: str, classes: Any, n_outputs: int, y: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Targets of the loss (n, ...), which fit the number of the model's outputs."""
     if callable(loss):
         return y
@@ -506,7 +528,9 @@ def _targets(loss, classes, n_outputs, y):
     return targets
 
 
-def _sums_of_products(game, targets_of, sample):
+def _sums_of_products(
+    game: _Components, targets_of: Callable[..., Any], sample: Any
+) -> list[NDArray[np.float64] | float]:
     """Sums over rows: weights, and `squared_error_moments`."""
     weights, targets = sample.weights, targets_of(sample.y)
     sums, n_outputs = [0.0, 0.0], len(game.base_values)
@@ -518,14 +542,18 @@ def _sums_of_products(game, targets_of, sample):
     return [weights.sum(), *sums]
 
 
-def _sums_of_losses(task, targets_of, n_jobs, sample):
+def _sums_of_losses(
+    task: Any, targets_of: Callable[..., Any], n_jobs: None, sample: Any
+) -> Any:
     """Sums over rows: weights, and losses of coalitions."""
     given = targets_of(sample.y), sample.weights
     found = _of_parts(_sums_of_part, task, sample, given, n_jobs)
     return [sample.weights.sum(), sum(found)]
 
 
-def _of_parts(function, task, sample, given, n_jobs):
+def _of_parts(
+    function: Callable[..., Any], task: Any, sample: Any, given: Any, n_jobs: None
+) -> Any:
     """Results of ``function(*task, rows, *given)`` for parts of the rows."""
     tasks = [
         (*task, sample.rows.part(part), *(array[part] for array in given))
@@ -534,7 +562,7 @@ def _of_parts(function, task, sample, given, n_jobs):
     return list(run(function, tasks, n_jobs=n_jobs))
 
 
-def _given_losses(loss, y, responses):
+def _given_losses(loss: HalfSquared, y: Any, responses: NDArray[np.float64]) -> Any:
     """Losses (m, c) of responses (m, c, k), by the user's function."""
     m, c, k = responses.shape
     predictions = responses.reshape(m * c, k)
@@ -549,7 +577,14 @@ def _given_losses(loss, y, responses):
     return found.reshape(m, c)
 
 
-def _sums_of_part(game, loss, coalitions, rows, targets, weights):
+def _sums_of_part(
+    game: Any,
+    loss: HalfSquared,
+    coalitions: NDArray[np.bool_],
+    rows: Any,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Any:
     """Losses of nobody, coalitions (c, n_players) and everybody, summed over rows."""
     total = 0.0
     step = rows_in_memory((len(coalitions) + 2) * game.coalition_bytes)
@@ -559,7 +594,13 @@ def _sums_of_part(game, loss, coalitions, rows, targets, weights):
     return total
 
 
-def _gains(game, loss, rows, targets, orders):
+def _gains(
+    game: Any,
+    loss: HalfSquared,
+    rows: Any,
+    targets: NDArray[np.float64],
+    orders: NDArray[np.intp],
+) -> Any:
     """Losses that players remove in pairs of orders (m, r, n_players)."""
     step = rows_in_memory(
         2 * orders[0].size * (orders.shape[-1] + game.coalition_bytes)

@@ -1,11 +1,19 @@
 """Groups of training rows that are left out together."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.tables import as_objects
 
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.panels.lines import Effect
 
-def read_groups(groups, n_rows, index=slice(None)):
+
+def read_groups(groups: Any, n_rows: int, index: NDArray[np.intp] = slice(None)) -> Any:
     """Labels of the groups of some rows, sorted, and the place of each row's.
 
     Parameters
@@ -39,7 +47,7 @@ def read_groups(groups, n_rows, index=slice(None)):
     return labels, places
 
 
-def influence_blocks(overall):
+def influence_blocks(overall: Effect) -> Any:
     """Table of one value for each training row or group, the largest size first."""
     (values,) = overall.values
     order = np.argsort(-np.abs(values), kind="stable")
@@ -47,6 +55,6 @@ def influence_blocks(overall):
     return [{"training_row": names, "value": values[order]}]
 
 
-def in_words(change, groups):
+def in_words(change: str, groups: Any) -> str:
     """Name of a change, with the row or group that is left out."""
     return f"{change} without the {'row' if groups is None else 'group'}"

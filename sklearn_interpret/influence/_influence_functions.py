@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,12 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
+
+if TYPE_CHECKING:
+    from pandas import Series
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.gradients.objectives import Objective
 
 # Iterations end at a step below this part of the change so far.
 _PRECISION = 0.02
@@ -210,12 +216,17 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     # A weight is the number of copies of a row, which are left out together.
     _weights_count_rows = _refits = True
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         self._objective = objectives.read_objective(self.estimator_)
         objectives.warn_of_balanced_classes(self._objective.model)
         return make_response(self.estimator_, "auto", None)
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self,
+        rows: Any,
+        y: NDArray[Any] | Series | list[int | str] | None,
+        weights: NDArray[np.float64],
+    ) -> Any:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "
@@ -230,7 +241,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             )
         return sample
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         # The model checks the rows itself.
         response(sample.rows.native)
         self._response, self._sample = response, sample
@@ -249,7 +260,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         self._loss_scales = self._objective.loss_scale * self._scales
         self.self_influence_ = self._loss_scales * own
 
-    def _of_scores(self, *given):
+    def _of_scores(self, *given: BaseEstimator | NDArray[Any]) -> Any:
         """Distance from the optimum; parameters there, weights, and all changes."""
         model = objectives.score_model(*given)
         d, k = len(model.parameters), self._objective.network.n_outputs
@@ -269,21 +280,21 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         changes = changes.reshape(len(without), -1)
         return distance, parameters.ravel(), model.weights, changes
 
-    def _of_network(self, *given):
+    def _of_network(self, *given: Any) -> Any:
         """The same, of a network."""
         distance, model = objectives.network_model(*given, damping=self.damping)
         self._value_and_gradient = model.value_and_gradient
         changes = model.changes_without(self._parts())
         return distance, model.parameters, model.weights, changes
 
-    def _parts(self):
+    def _parts(self) -> NDArray[np.intp]:
         """Positions of the rows that are left out together, list by list."""
         if self.groups is None:
             return self._codes[:, None]
         order = np.argsort(self._codes, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
 
-    def _own_changes(self):
+    def _own_changes(self) -> NDArray[np.float64]:
         """Increase of the loss of each row without its row or group."""
         network, loss = self._objective.network, self._objective.loss
         changes = self.parameter_changes_
@@ -293,11 +304,16 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         before = loss.values(self._targets, self._scores(self._inputs))
         return loss.values(self._targets, scores) - before
 
-    def _scores(self, inputs):
+    def _scores(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores (n_rows, k) without a change."""
         return self._objective.network.scores_at(inputs, self._parameters[None])[:, 0]
 
-    def _loss_changes(self, inputs, targets, changes):
+    def _loss_changes(
+        self,
+        inputs: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        changes: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Increases of losses by changes of the parameters, (n_rows, c)."""
         loss, scores = self._objective.loss, self._scores(inputs)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -335,7 +351,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 found[at, change] = far - before[at]
         return found
 
-    def _blocks(self, length, n_others):
+    def _blocks(self, length: int, n_others: int) -> Iterator[Any]:
         """Slices of rows, or changes, whose scores for all others fit in memory."""
         numbers = min(_BLOCK, int(working_bytes() / 64))
         each = n_others * self._objective.network.width
@@ -380,21 +396,23 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             response_name=self._response_name,
         )
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each row, or group, that is left out, the most influential first:
         columns "training_row" (its name, or that of the group) and "value", its
         `self_influence_`.
         """
         return influence_blocks(self._overall())
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {"value": self._overall().value_name}
 
-    def _overall(self):
+    def _overall(self) -> Any:
         """`self_influence_` as an explanation, for displays."""
         return self._explanation(self.self_influence_[None], "change of its own loss")
 
-    def _explanation(self, values, change, **of_rows):
+    def _explanation(
+        self, values: NDArray[np.float64], change: str, **of_rows: Any
+    ) -> TrainingExplanation:
         """Values of the training rows, or groups."""
         sample = self._sample
         training = {
@@ -446,7 +464,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         objective, changes = self._objective, self.parameter_changes_
         inputs = objective.layers(rows.native)[0]
 
-        def values(parameters):
+        def values(parameters: NDArray[np.float64]) -> Any:
             scores = objective.network.scores_at(inputs, parameters)
             if objective.has_probabilities:
                 predictions = objective.probabilities(scores)
@@ -503,7 +521,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             return float(np.corrcoef(found.ravel(), truth.ravel())[0, 1])
 
 
-def _number(value):
+def _number(value: float) -> Any:
     """A finite number that a functional has returned."""
     number = np.asarray(value)
     if number.ndim == 0 and number.dtype.kind in "biuf" and np.isfinite(number):
@@ -511,7 +529,15 @@ def _number(value):
     raise ValueError(f"functional returned {value!r}; a finite number is needed.")
 
 
-def _refitted_losses(objective, start, inputs, targets, y, weights, kept):
+def _refitted_losses(
+    objective: Objective,
+    start: Any,
+    inputs: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    y: Any,
+    weights: NDArray[np.float64],
+    kept: Any,
+) -> Any:
     """Losses of all rows, of a model that is fitted to those kept."""
     model = objective.model
     if is_classifier(model):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,9 @@ from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret.prototypes._kernels import GowerColumns
 from sklearn_interpret.prototypes._tables import with_values
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 # Metrics of scikit-learn that take sparse matrices.
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
@@ -251,7 +254,7 @@ class KMedoids(
             )
         return self
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each: columns "row" (its position), "n_rows" (rows of its
         cluster), and its values by the names of the features, but of precomputed
         distances.
@@ -262,10 +265,10 @@ class KMedoids(
             return [columns]
         return [with_values(columns, self.cluster_centers_)]
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         return {"inertia": self.inertia_}
 
-    def _points(self, rows):
+    def _points(self, rows: Rows) -> NDArray[np.float64]:
         """Rows as numbers, as the metric takes them."""
         if self._gower is not None:
             return self._gower.encode(rows)
@@ -288,7 +291,12 @@ class KMedoids(
                 f'categories: {names}; take metric="gower", or encode them. {error}'
             ) from error
 
-    def _search(self, points, kept, weights):
+    def _search(
+        self,
+        points: NDArray[np.float64],
+        kept: NDArray[np.intp],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.intp]:
         """Positions of the medoids among the rows kept."""
         if self.metric == "precomputed":
             _check_distances(points)
@@ -305,7 +313,9 @@ class KMedoids(
                 return found
         return self._best_of_starts(_LazyDistances(points, self._measure), weights)
 
-    def _best_of_starts(self, distances, weights):
+    def _best_of_starts(
+        self, distances: _LazyDistances, weights: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
         """Positions of the medoids, by the distances of rows that are asked for."""
         item_size = 4 if isinstance(distances, _EuclideanDistances) else 8
         if rows_in_memory(item_size * len(weights)) >= len(weights):
@@ -329,7 +339,7 @@ class KMedoids(
             )
         return medoids
 
-    def _distances(self, points):
+    def _distances(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distances from the medoids, (n_rows, n_clusters)."""
         if self.metric == "precomputed":
             return points[:, self.prototype_indices_]
@@ -340,7 +350,7 @@ class KMedoids(
         return self._measure(points, self._centers)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> Any:
         return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
@@ -380,17 +390,19 @@ class KMedoids(
 class _LazyDistances:
     """Rows of the matrix of distances, computed on each access."""
 
-    def __init__(self, points, measure):
+    def __init__(
+        self, points: NDArray[np.float64], measure: Callable[..., Any]
+    ) -> None:
         self._points, self._measure = points, measure
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: slice) -> NDArray[np.float64]:
         return self._measure(self._points[rows], self._points)
 
 
 class _EuclideanDistances:
     """Rows of the matrix of distances in single precision, up to a factor."""
 
-    def __init__(self, points):
+    def __init__(self, points: Any) -> None:
         # No square overflows, and sums of products are of the size of distances.
         points = points / (np.abs(points).max() or 1.0)
         points -= points.mean(axis=0)
@@ -398,7 +410,7 @@ class _EuclideanDistances:
         self._left = np.column_stack([-2 * points, squares, ones])
         self._right = np.column_stack([points, ones, squares]).T
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> Any:
         left = self._left[rows]
         distances = np.empty((len(left), len(self._left)), dtype=np.float32)
         for part in slices(len(left), _STRIP):
@@ -406,7 +418,9 @@ class _EuclideanDistances:
         return np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
 
 
-def _measure(metric, points, categorical):
+def _measure(
+    metric: str, points: NDArray[np.float64], categorical: NDArray[np.bool_]
+) -> Callable[..., Any]:
     """The function of two tables that gives all distances between their rows."""
     learned = {}
     if metric == "gower":
@@ -419,7 +433,9 @@ def _measure(metric, points, categorical):
     return partial(_finite_distances, metric=metric, **learned)
 
 
-def _finite_distances(A, B, metric, **learned):
+def _finite_distances(
+    A: NDArray[np.float64], B: NDArray[np.float64], metric: str, **learned: Any
+) -> NDArray[np.float64]:
     """All distances between two tables' rows, which must be finite."""
     measure = partial(pairwise_distances, metric=metric, **learned)
     if callable(metric):
@@ -435,7 +451,7 @@ def _finite_distances(A, B, metric, **learned):
     return distances
 
 
-def _check_distances(matrix):
+def _check_distances(matrix: Any) -> None:
     """Refuse a matrix that does not hold distances between rows."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(

@@ -1,10 +1,14 @@
 """Sections of a report: each looks at the model in one way, and says what it sees."""
 
+from __future__ import annotations
+
 import warnings
 from contextlib import suppress
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.calibration import CalibrationDisplay
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import (
@@ -41,6 +45,13 @@ from sklearn_interpret.report._page import drawn
 from sklearn_interpret.report._results import NotApplicable, Table, listed, titled
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret.report._inspection import Inspection
+    from sklearn_interpret.report._results import Figure
+
 # Features with a SAGE value of their own: coalitions double with each. Rows of each
 # fold, and of the background: an SVM of 400 vectors then takes seconds.
 _SAGE_FEATURES, _SAGE_ROWS, _SAGE_BACKGROUND = 5, 200, 50
@@ -51,7 +62,7 @@ _MOST_OUTPUTS = 3
 
 
 @titled("Model and data")
-def overview(inspection):
+def overview(inspection: Inspection) -> tuple[str, list[Any], str]:
     """Columns, scores against simple models, predictions against targets."""
     rows, parts = inspection.sample.rows, []
     size = f"{rows.n_rows:,} rows"
@@ -87,11 +98,11 @@ def overview(inspection):
     return summary, parts, code
 
 
-def _accuracy(y, found, classes, weights):
+def _accuracy(y: Any, found: Any, classes: Any, weights: NDArray[np.float64]) -> Any:
     return accuracy_score(y, classes[found.argmax(axis=1)], sample_weight=weights)
 
 
-def _roc_auc(y, found, classes, weights):
+def _roc_auc(y: Any, found: Any, classes: Any, weights: NDArray[np.float64]) -> Any:
     """Of two classes; of more, the mean over each against the others."""
     found = found[:, 1] if len(classes) == 2 else found
     return roc_auc_score(
@@ -99,16 +110,26 @@ def _roc_auc(y, found, classes, weights):
     )
 
 
-def _r2(y, found, _, weights):
+def _r2(
+    y: NDArray[np.float64],
+    found: NDArray[np.float64],
+    _: Any,
+    weights: NDArray[np.float64],
+) -> float:
     return r2_score(y, found[:, 0], sample_weight=weights)
 
 
-def _root_mean_squared_error(y, found, _, weights):
+def _root_mean_squared_error(
+    y: NDArray[np.float64],
+    found: NDArray[np.float64],
+    _: Any,
+    weights: NDArray[np.float64],
+) -> float:
     error = root_mean_squared_error(y, found[:, 0], sample_weight=weights)
     return error if error > 1e-12 * np.abs(y).max() else 0.0  # rounding errors
 
 
-def _held_out_scores(inspection):
+def _held_out_scores(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
     """The scores that people ask for first, (n_folds,); NaN where there is none."""
     metrics, classes = {"R²": _r2, "RMSE": _root_mean_squared_error}, None
     if inspection.classifies:
@@ -128,7 +149,7 @@ def _held_out_scores(inspection):
     return {name: x for name, x in scores.items() if np.isfinite(x).any()}
 
 
-def _in_words(scores):
+def _in_words(scores: dict[str, NDArray[np.float64]]) -> list[str]:
     """Each score, with its range over folds."""
     texts = []
     for name, by_fold in scores.items():
@@ -139,7 +160,7 @@ def _in_words(scores):
     return texts
 
 
-def _losses(inspection):
+def _losses(inspection: Inspection) -> tuple[Table, list[float]]:
     """Held-out losses of the model and of simple ones, over folds; and their skills."""
     losses = {"the model": inspection.losses_by_fold}
     if inspection.is_table and inspection.folds:
@@ -160,14 +181,14 @@ def _losses(inspection):
     return Table(columns, f"Mean loss ({kind})"), skills
 
 
-def _predictions(inspection):
+def _predictions(inspection: Inspection) -> list[Figure]:
     """Held-out predictions against targets; residuals, or how probabilities agree."""
     plt = import_module("matplotlib.pyplot")
 
     y, found = inspection.sample.y[inspection.held_out], inspection.held_out_responses
     weights = inspection.sample.weights[inspection.held_out]
 
-    def axes():
+    def axes() -> Axes:
         return plt.subplots(figsize=(5, 4.2), layout="constrained")[1]
 
     ink = plt.rcParams["text.color"]  # scikit-learn's black is not seen on black
@@ -221,7 +242,9 @@ def _predictions(inspection):
     return drawings
 
 
-def _shares_by_probability(hits, probabilities, weights):
+def _shares_by_probability(
+    hits: Any, probabilities: Any, weights: NDArray[np.float64]
+) -> Any:
     """Shares of hits, and mean probabilities, of rows of like probability."""
     edges = np.unique(np.quantile(probabilities, np.linspace(0, 1, _N_BINS + 1)))
     bins = np.searchsorted(edges[1:-1], probabilities)
@@ -231,7 +254,7 @@ def _shares_by_probability(hits, probabilities, weights):
     return sums / total[filled]
 
 
-def _columns(rows):
+def _columns(rows: PandasRows) -> Table:
     """Kind, missing values and range of each column."""
     table = {"kind": [], "missing": [], "distinct": [], "values": []}
     for j in range(rows.n_columns):
@@ -254,7 +277,7 @@ def _columns(rows):
 
 
 @titled("What matters", "table targets")
-def importance(inspection):
+def importance(inspection: Inspection) -> Any:
     """Permutation importance over folds, SAGE values, and drop-column importance."""
     names = inspection.names
     means, widths = inspection.mean_importances, inspection.importance_widths
@@ -300,7 +323,7 @@ _IMPORTANCE = """PermutationImportanceDisplay.from_cv_results(cv_results, X, y)
 SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"""
 
 
-def _sage_columns(inspection, shown):
+def _sage_columns(inspection: Inspection, shown: Any) -> Any:
     """Shares of SAGE values of the most important features, over folds, and errors."""
     if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
         return {}
@@ -331,7 +354,7 @@ def _sage_columns(inspection, shown):
     return dict(zip(("SAGE, share", "± (SAGE)"), zip(*cells, strict=True), strict=True))
 
 
-def _drop_columns(inspection, shown):
+def _drop_columns(inspection: Inspection, shown: Any) -> Any:
     """Drop-column importance in the folds, where the model is fitted quickly."""
     if not inspection.refits_quickly:
         return {}
@@ -364,7 +387,7 @@ def _drop_columns(inspection, shown):
 
 
 @titled("How it moves", "table")
-def effects(inspection):
+def effects(inspection: Inspection) -> Any:
     """Accumulated local effects, and regions in which curves differ."""
     part = inspection.part
     # A classifier has one output for a class; of a regressor all are shown.
@@ -402,7 +425,7 @@ def effects(inspection):
     return summary, parts, code
 
 
-def _cv_results(inspection):
+def _cv_results(inspection: Inspection) -> Any:
     """The folds as a result of `cross_validate`, without models that miss a class."""
     folds = inspection.folds
     if inspection.classifies:
@@ -414,7 +437,7 @@ def _cv_results(inspection):
     return {"estimator": models, "indices": {"train": train, "test": test}}
 
 
-def _moves(display, output, what):
+def _moves(display: str, output: int, what: str) -> Any:
     """The direction of the largest effects on an output, in words."""
     curves = {
         name: np.atleast_2d(effect)[output]
@@ -437,7 +460,7 @@ def _moves(display, output, what):
 
 
 @titled("What works together", "table columns")
-def interactions(inspection):
+def interactions(inspection: Inspection) -> Any:
     """Functional decomposition into effects of single features and pairs."""
     part = inspection.small_part
     found = FunctionalDecomposition(
@@ -472,7 +495,7 @@ _DECOMPOSITION = "FunctionalDecomposition(FrozenEstimator(model)).fit(X).explain
 
 
 @titled("Simple models that follow it", "table")
-def surrogates(inspection):
+def surrogates(inspection: Inspection) -> Any:
     """A linear and a tree surrogate with their fidelity."""
     part, parts, fidelities = inspection.part, [], {}
     linear = inspection.linear_surrogate

@@ -1,10 +1,13 @@
 """Sparse sums of rules and linear terms: rules grown, and weighed by the lasso."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
@@ -20,6 +23,9 @@ from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
 from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.frames import PandasRows
 
 # Standard deviation of a linear term before the penalty: that of a typical rule.
 _SPREAD = 0.4
@@ -74,7 +80,9 @@ class EnsembleSearch:
     loss: Any
     growth: dict
 
-    def find(self, target, n_folds, random):
+    def find(
+        self, target: Target, n_folds: int, random: np.random.RandomState
+    ) -> tuple[float, float, list[Any]]:
         """The sum whose penalty is best for rows that were left out.
 
         Each fold grows rules of its own: rules that have seen the targets of a row
@@ -114,7 +122,9 @@ class EnsembleSearch:
         intercept = target.origin + target.unit * lasso.intercept
         return intercept, target.unit * penalties[best], found
 
-    def _problem(self, targets, weights, seed):
+    def _problem(
+        self, targets: NDArray[np.float64], weights: NDArray[np.float64], seed: int
+    ) -> Any:
         """Rules grown by some weights, the columns of all rows, and the lasso."""
         weights = weights * self.class_weights
         table = OrderedTable.of_codes(self.space, self.codes, targets, weights)
@@ -131,7 +141,7 @@ class EnsembleSearch:
         return table, rules, columns, lasso
 
 
-def _times(entry, coefficient, target):
+def _times(entry: Any, coefficient: float, target: Target) -> Any:
     """A rule or linear term times its coefficient, in the unit of the target."""
     factor = target.unit * float(coefficient)
     return replace(
@@ -142,7 +152,9 @@ def _times(entry, coefficient, target):
     )
 
 
-def linear_terms(rows, columns, weights, trim):
+def linear_terms(
+    rows: PandasRows, columns: list[int], weights: NDArray[np.float64], trim: float
+) -> list[tuple[LinearTerm, NDArray[np.float64]]]:
     """Linear terms of columns of numbers, but for constant ones, all of one spread.
 
     Returns pairs of a `LinearTerm` and what it adds to each row, (n_rows,). Weights sum
@@ -169,7 +181,12 @@ def linear_terms(rows, columns, weights, trim):
     return found
 
 
-def _folds(targets, weights, n_folds, random):
+def _folds(
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    n_folds: int,
+    random: np.random.RandomState,
+) -> list[NDArray[np.float64]]:
     """Weights that each fold leaves out, (n_rows,); all folds have like targets.
 
     Copies of rows are dealt out in the order of their targets.
@@ -192,8 +209,16 @@ def _folds(targets, weights, n_folds, random):
 
 
 def boosted_rules(
-    table, targets, weights, loss, *, max_rules, tree_size, learning_rate, random
-):
+    table: OrderedTable,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    loss: Any,
+    *,
+    max_rules: int,
+    tree_size: int,
+    learning_rate: float,
+    random: np.random.RandomState,
+) -> list[tuple[tuple[int, int, int], ...]]:
     """Rules that hold for different rows, of trees that are boosted by a loss.
 
     Each tree has a random number of leaves, of mean `tree_size`, and a part of the rows
@@ -251,7 +276,9 @@ def boosted_rules(
     return list(rules.values())[:max_rules]
 
 
-def _draw(used, weights, random):
+def _draw(
+    used: NDArray[np.intp], weights: NDArray[np.float64], random: np.random.RandomState
+) -> NDArray[np.intp]:
     """Drawn rows, each as often as it is drawn: a weight is as good as copies."""
     order = random.permutation(used)
     ends = np.cumsum(weights[order])

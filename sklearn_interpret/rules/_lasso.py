@@ -1,6 +1,9 @@
 """The lasso on columns that share a scale, and its penalty by cross-validation."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import lasso_path
 
 from sklearn_interpret._core.statistics.score_losses import constant_score
@@ -34,7 +37,13 @@ class LassoProblem:
         The loss, of which the weighted mean is penalised.
     """
 
-    def __init__(self, columns, targets, weights, loss):
+    def __init__(
+        self,
+        columns: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        loss: Any,
+    ) -> None:
         self._columns, self._weights, self._loss = columns, weights, loss
         self._targets = targets[:, None]
         self._centre = weights @ columns
@@ -47,11 +56,11 @@ class LassoProblem:
         # Squares are solved in one step, by products of columns alone.
         self._squared = (self._curvatures() == 1).all()
 
-    def penalties(self):
+    def penalties(self) -> NDArray[np.float64]:
         """Decreasing penalties; at the first all coefficients are zero."""
         return self.largest * np.geomspace(1, _LAST, _N_PENALTIES)
 
-    def move(self, penalty):
+    def move(self, penalty: float) -> None:
         """Find the coefficients at the next smaller penalty.
 
         Columns whose coefficients are probably zero are left out, and taken in again if
@@ -68,23 +77,25 @@ class LassoProblem:
             kept |= missed
         self._penalty = penalty
 
-    def scores(self, columns):
+    def scores(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of rows by the present coefficients."""
         used = np.flatnonzero(self.coefficients)
         return self.intercept + columns[:, used] @ self.coefficients[used]
 
-    def _all_slopes(self):
+    def _all_slopes(self) -> NDArray[np.float64]:
         """Slope of the loss along each coefficient."""
         slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
         weighted = self._weights * slopes
         # The intercept takes the mean of the columns.
         return weighted @ self._columns - weighted.sum() * self._centre
 
-    def _curvatures(self):
+    def _curvatures(self) -> NDArray[np.float64]:
         """Curvature of the loss of each row: (n_rows,)."""
         return self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
 
-    def _solve_squares(self, kept, penalty):
+    def _solve_squares(
+        self, kept: NDArray[np.intp], penalty: float
+    ) -> NDArray[np.float64]:
         """The lasso on squares, whose products of columns are computed once."""
         if self._products is None:
             self._products = _centred_gram(self._columns, self._weights, self._centre)
@@ -98,7 +109,7 @@ class LassoProblem:
         used = np.flatnonzero(self.coefficients)
         return slopes + self.coefficients[used] @ self._products.take(used, axis=0)
 
-    def _solve(self, kept, penalty):
+    def _solve(self, kept: NDArray[np.intp], penalty: float) -> NDArray[np.float64]:
         """Newton's method, each step a lasso on squares by coordinate descent."""
         for _ in range(_STEPS):
             curvature = self._weights * np.maximum(self._curvatures(), _CURVATURE)
@@ -124,10 +135,16 @@ class LassoProblem:
                 break
         return self._all_slopes()
 
-    def _step(self, before, change, moved, penalty):
+    def _step(
+        self,
+        before: NDArray[np.float64],
+        change: NDArray[np.float64],
+        moved: NDArray[np.float64],
+        penalty: float,
+    ) -> float:
         """Share of a step, halved until the objective decreases; else zero."""
 
-        def objective(share):
+        def objective(share: float) -> float:
             scores = self._scores + share * moved[:, None]
             size = np.abs(before + share * change).sum()
             loss = self._weights @ self._loss.values(self._targets, scores)
@@ -139,12 +156,22 @@ class LassoProblem:
         return next(better, 0.0)
 
 
-def _centred_gram(columns, weights, centre):
+def _centred_gram(
+    columns: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+) -> NDArray[np.float64]:
     centred = np.sqrt(weights)[:, None] * (columns - centre)
     return centred.T @ centred
 
 
-def _least_squares(gram, products, size, start, penalty):
+def _least_squares(
+    gram: NDArray[np.float64],
+    products: NDArray[np.float64],
+    size: float,
+    start: NDArray[np.float64],
+    penalty: float,
+) -> NDArray[np.float64]:
     """Coefficients of the lasso on centred squares, from products of the columns.
 
     Products are with each other, and with the targets; size is that of the targets.
@@ -165,7 +192,7 @@ def _least_squares(gram, products, size, start, penalty):
     return found[1][:, 0]
 
 
-def best_penalty(penalties, folds, loss):
+def best_penalty(penalties: NDArray[np.float64], folds: list[Any], loss: Any) -> int:
     """The penalty with the least loss on the rows left out; of equal ones the first.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from sklearn_interpret._core.rules.bins import majority_bins, uniform_bins
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
+
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret.explanations._rules import Condition
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -127,7 +131,13 @@ class OneRClassifier(RuleListClassifier):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _find_rules(self, space, labels, weights, class_weights):
+    def _find_rules(
+        self,
+        space: ConditionSpace,
+        labels: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> list[tuple[Condition, ...]]:
         parts, errors = [], []
         weights = weights * class_weights[labels]
         for j, codes in enumerate(space.table.codes):
@@ -149,7 +159,13 @@ class OneRClassifier(RuleListClassifier):
             if part != everything
         ]
 
-    def _parts(self, space, j, sums, class_weights):
+    def _parts(
+        self,
+        space: ConditionSpace,
+        j: int,
+        sums: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> list[tuple[int, int]]:
         """Levels or bins of a column, as first and last code."""
         codes = np.flatnonzero(sums.any(axis=1)).tolist()
         missing = len(space.values[j])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret.exceptions import NoRuleWarning
 from sklearn_interpret.rules._rules import Rule, RuleModel, check_digits
+
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret.explanations._rules import Condition
 
 CLASS_WEIGHT = [StrOptions({"balanced"}), dict, None]
 # Bounds of class weights, whose products with weights of rows are finite.
@@ -58,17 +62,28 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
     decision_rule, predict = first_rule_that_holds, most_probable_class
 
     @abstractmethod
-    def _find_rules(self, space, labels, weights, class_weights):
+    def _find_rules(
+        self,
+        space: ConditionSpace,
+        labels: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> Self:
         """Tuples of `Condition`, as they are asked, without the default."""
 
-    def _fit(self, sample):
+    def _fit(self, sample: Any) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
         found = self._find_rules(space, sample.y, sample.weights, class_weights)
         self.rules_ = self._in_order(found, sample, class_weights)
         warn_of_unpredicted_classes(self, sample)
 
-    def _in_order(self, found, sample, class_weights):
+    def _in_order(
+        self,
+        found: list[tuple[Condition, ...]],
+        sample: Any,
+        class_weights: NDArray[np.float64],
+    ) -> list[Rule]:
         """Rules of these conditions and the default, with their shares and coverage."""
         n_classes = len(self.classes_)
         conditions = [*found, ()]
@@ -82,7 +97,13 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
                 rules.append(self._rule(of_rule, sums, all_sums, class_weights))
         return rules
 
-    def _rule(self, conditions, sums, all_sums, class_weights):
+    def _rule(
+        self,
+        conditions: tuple[Condition, ...],
+        sums: NDArray[np.float64],
+        all_sums: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> Rule:
         """A rule, from the weights of classes among its rows and among all rows."""
         decides = sums.any()
         shares = class_weights * (sums if decides else all_sums)
@@ -140,7 +161,7 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         return "\nELSE ".join(lines)
 
 
-def class_weights_of(model, sample):
+def class_weights_of(model: RuleModel, sample: Any) -> NDArray[np.float64]:
     """Factors of the weights of rows by a model's `class_weight`, (n_classes,)."""
     given, classes = model.class_weight, model.classes_
     if isinstance(given, str):
@@ -158,7 +179,7 @@ def class_weights_of(model, sample):
     return compute_class_weight(given, classes=classes, y=classes)
 
 
-def warn_of_unpredicted_classes(model, sample):
+def warn_of_unpredicted_classes(model: RuleModel, sample: Any) -> None:
     """Name the classes of rows of `fit` that are predicted for none of these rows."""
     predicted = set(model.predict(sample.rows.native).tolist())
     sums = np.bincount(sample.y, sample.weights, minlength=len(model.classes_))

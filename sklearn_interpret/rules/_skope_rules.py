@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,14 @@ from sklearn_interpret.rules._rule_classifiers import (
     warn_of_unpredicted_classes,
 )
 from sklearn_interpret.rules._rules import Rule, RuleModel, check_digits
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.explanations._rules import Condition
 
 
 @dataclass(frozen=True)
@@ -211,13 +220,15 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
 
     decision_rule, predict = first_rule_that_holds, most_probable_class
 
-    def _fit(self, sample):
+    def _fit(self, sample: Any) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
         self.rules_ = self._chosen_rules(sample, space, class_weights)
         warn_of_unpredicted_classes(self, sample)
 
-    def _chosen_rules(self, sample, space, class_weights):
+    def _chosen_rules(
+        self, sample: Sample, space: ConditionSpace, class_weights: NDArray[np.float64]
+    ) -> list[SkopeRule]:
         """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
         index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)
         codes, labels = space.table.codes[:, index], sample.y[index]
@@ -238,7 +249,15 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         rules = self._good(found, rows, classes, weights, outside, least)
         return self._unlike(rules, rows, classes, weights, of_row, least)
 
-    def _good(self, found, rows, classes, weights, outside, least):
+    def _good(
+        self,
+        found: dict[tuple[Condition, ...], list[int]],
+        rows: PandasRows,
+        classes: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        outside: NDArray[np.float64],
+        least: float,
+    ) -> list[SkopeRule]:
         """Rules of the least precision and recall, the best first."""
         rules, all_conditions = [], list(found)
         for part in slices(len(found), batch_rows(24 * rows.n_rows)):
@@ -255,7 +274,15 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
                 rules.append(self._rule(some[k], *facts, judged.recall[k]))
         return sorted(rules, key=lambda rule: -f1(rule.precision, rule.recall))
 
-    def _unlike(self, rules, rows, classes, weights, of_row, least):
+    def _unlike(
+        self,
+        rules: list[SkopeRule],
+        rows: PandasRows,
+        classes: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        of_row: NDArray[np.float64],
+        least: float,
+    ) -> list[SkopeRule]:
         """Rules that do not overlap too much, and the default."""
         holds = all_hold([rule.conditions for rule in rules], rows, rows.n_rows)
         predicted = np.array([rule.prediction for rule in rules])
@@ -271,7 +298,15 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         default = self._rule((), *facts)
         return [*(rules[k] for k in kept), default]
 
-    def _rule(self, conditions, label, shares, n_rows, total, recall=None):
+    def _rule(
+        self,
+        conditions: tuple[Condition, ...],
+        label: int,
+        shares: NDArray[np.float64],
+        n_rows: float,
+        total: float,
+        recall: float | None = None,
+    ) -> SkopeRule:
         return SkopeRule(
             conditions,
             prediction=self.classes_[label],
@@ -334,7 +369,13 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         return "\n".join(lines)
 
 
-def _leaves(tree, space, codes, labels, weights):
+def _leaves(
+    tree: BaseEstimator,
+    space: ConditionSpace,
+    codes: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    weights: NDArray[np.float64],
+) -> Iterator[tuple[Condition, ...]]:
     """Conditions of the leaves of trees for each class of rows that were drawn."""
     classes = np.unique(labels)
     # Trees for either of two classes have the same leaves.

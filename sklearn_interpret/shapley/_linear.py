@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
@@ -19,6 +22,13 @@ from sklearn_interpret._model.formulas.linear import (
     map_to_players,
 )
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Rows in one block of the sums of moments: fixed, so that results do not depend on
 # memory.
@@ -146,10 +156,12 @@ class LinearSHAP(BaseFormulaAttribution):
         "perturbation": [StrOptions({"interventional", "correlation"})],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         return explained_linear(self.estimator_, self.response_method, self.target)
 
-    def _fit_base_values(self, background, response):
+    def _fit_base_values(
+        self, background: Sample, response: Any
+    ) -> NDArray[np.float64]:
         del self.background_  # its mean and covariance are kept
         self._linear = response
         response.check(background.rows)
@@ -167,7 +179,9 @@ class LinearSHAP(BaseFormulaAttribution):
         self._shares = _LinearValues(model, mean, player, len(self.features_), blocks)
         return mean @ model.coefficients + model.intercept
 
-    def _attribute(self, rows):
+    def _attribute(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         n_outputs = len(self.output_names_)
         entries = len(self._shares.mean) + len(self.features_) * n_outputs
         step = batch_rows(rows.row_bytes + 3 * 8 * entries)
@@ -180,7 +194,7 @@ class LinearSHAP(BaseFormulaAttribution):
         return _joined(values), _joined(predictions), fields
 
 
-def _joined(arrays):
+def _joined(arrays: Any) -> NDArray[np.float64]:
     """Concatenated parts; a single part is not copied."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
@@ -199,7 +213,7 @@ class _LinearValues:
     n_players: int
     blocks: list | None
 
-    def shapley_values(self, rows):
+    def shapley_values(self, rows: ArrayRows) -> tuple[NDArray[np.float64], None]:
         """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
         derived = self.model.derived(rows.native)
         coefficients = self.model.coefficients
@@ -222,7 +236,9 @@ class _LinearValues:
                 )
         return values, None
 
-    def _add_correlated(self, derived, values):
+    def _add_correlated(
+        self, derived: NDArray[np.float64], values: NDArray[np.float64]
+    ) -> Any:
         """Add the values of correlated players; standard errors, or None."""
         derived = derived.toarray() if sparse.issparse(derived) else derived
         deviations = derived - self.mean
@@ -235,13 +251,15 @@ class _LinearValues:
         return errors
 
 
-def _derived_parts(model, rows):
+def _derived_parts(
+    model: Any, rows: ArrayRows
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield blocks of rows, as slices, and the model's columns for them."""
     for block in slices(rows.n_rows, _ROWS_PER_BLOCK):
         yield block, model.derived(rows.part(block).native)
 
 
-def _mean(model, background):
+def _mean(model: Any, background: Any) -> Moments:
     """Weight and mean of the columns; exact for constant dense columns."""
     shares = shares_of(background.weights)
     mean, origin = np.zeros(len(model.columns)), 0.0
@@ -253,7 +271,7 @@ def _mean(model, background):
     return Moments(background.total_weight, mean + origin, np.zeros(len(mean)))
 
 
-def _products(model, mean, background):
+def _products(model: BaseEstimator, mean: NDArray[np.float64], background: Any) -> Any:
     """Weighted products of the columns' deviations, (n_derived, n_derived)."""
     if len(mean) > _MOST_COLUMNS:
         raise ValueError(

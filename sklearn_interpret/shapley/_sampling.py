@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from itertools import permutations
 from math import factorial
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.weighted import student_factor
@@ -16,6 +18,12 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.replacement.response_games import (
+        CoalitionGame,
+        PlayedRows,
+    )
 
 # Most orders, because of memory.
 _MOST_ORDERS = 10**6
@@ -171,7 +179,7 @@ class ShapleySampling(BaseCoalitional):
         "antithetic": ["boolean"],
     }
 
-    def _make_attributor(self):
+    def _make_attributor(self) -> Attributor:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         attributor = _Permutations(self.n_permutations, self.antithetic, seed)
         if attributor.n_orders_of(len(self.features_)) > _MOST_ORDERS:
@@ -190,28 +198,28 @@ class _Permutations(Attributor):
     antithetic: bool
     seed: int
 
-    def n_coalitions(self, n_players):
+    def n_coalitions(self, n_players: int) -> int:
         """Number of coalitions of the orders that are evaluated together."""
         return self._orders_at_once(n_players) * max(n_players - 1, 1)
 
-    def n_coalitions_in_all(self, n_players):
+    def n_coalitions_in_all(self, n_players: int) -> int:
         """Number of coalitions of all orders."""
         return min(self.n_orders_of(n_players) * max(n_players - 1, 1), 2**n_players)
 
-    def _orders_at_once(self, n_players):
+    def _orders_at_once(self, n_players: int) -> int:
         """Number of orders that are evaluated together: whole pairs."""
         most = min(self.n_orders, rows_in_memory(n_players**2))
         return max(2, most + most % 2)
 
-    def n_orders_of(self, n_players):
+    def n_orders_of(self, n_players: int) -> int:
         """Number of orders of `n_players` that are taken."""
         wanted = self.n_orders + self.n_orders % 2 * self.antithetic
         return min(wanted, factorial(n_players))
 
-    def _takes_all(self, n_players):
+    def _takes_all(self, n_players: int) -> bool:
         return self.n_orders_of(n_players) == factorial(n_players)
 
-    def _orders(self, n_players):
+    def _orders(self, n_players: int) -> NDArray[np.intp]:
         """Orders of the players, (n, n_players)."""
         if self._takes_all(n_players):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
@@ -234,7 +242,9 @@ class _Permutations(Attributor):
         both = np.stack([orders, orders[:, ::-1]], axis=1)
         return both.reshape(-1, n_players)
 
-    def attribute(self, game, played):
+    def attribute(
+        self, game: CoalitionGame, played: PlayedRows
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, as means over orders, and their standard errors."""
         n_rows, n_players = played.active.shape
         numbers = np.unique(played.active.sum(axis=1)).tolist()
@@ -255,7 +265,7 @@ class _Permutations(Attributor):
                 errors[row, active] = self._error(of_row)
         return values, {"standard_errors": errors}
 
-    def _error(self, gains):
+    def _error(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Standard error of the mean of gains (n, n_active, k) over orders."""
         values = gains.mean(axis=0)
         deviations = gains - values
@@ -283,7 +293,7 @@ class _OrderCoalitions:
     places: np.ndarray
 
     @classmethod
-    def of_orders(cls, orders):
+    def of_orders(cls, orders: NDArray[np.intp]) -> _OrderCoalitions:
         """The coalitions of orders."""
         n, n_players = orders.shape
         if n_players < 2:
@@ -301,7 +311,12 @@ class _OrderCoalitions:
         places[:, -1] = len(first) + 1
         return cls(orders, joined[first], places)
 
-    def gains(self, inner, nobody, everybody):
+    def gains(
+        self,
+        inner: NDArray[np.float64],
+        nobody: NDArray[np.float64],
+        everybody: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Gains of players as they join: (n, n_players, k)."""
         added = np.diff(np.vstack([nobody, inner, everybody])[self.places], axis=1)
         gains = np.empty_like(added)

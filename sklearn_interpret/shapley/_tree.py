@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,7 +177,7 @@ class TreeSHAP(BaseFormulaAttribution):
 
     interaction_values = _base.interaction_values
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         trees = explained_response(self.estimator_, self.response_method, self.target)
         if self.perturbation == "path_dependent":
             if self.background is not None:
@@ -192,7 +193,9 @@ class TreeSHAP(BaseFormulaAttribution):
                 )
         return trees
 
-    def _fit_base_values(self, background, response):
+    def _fit_base_values(
+        self, background: Sample, response: Any
+    ) -> NDArray[np.float64]:
         self._trees, self._shares, rows = response, None, background.rows
         self._follows_trees = response.agrees(rows)
         if self.perturbation == "path_dependent":
@@ -249,7 +252,9 @@ class TreeSHAP(BaseFormulaAttribution):
             else:
                 yield in_rows, self._trees.of_codes(codes[batch])
 
-    def _attribute(self, rows):
+    def _attribute(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
         predictions, asks = None, self._asks_model(rows)
@@ -275,7 +280,7 @@ class TreeSHAP(BaseFormulaAttribution):
         approximation = None if self._trees.additive else "rescaled margins"
         return values, predictions, {"approximation": approximation}
 
-    def _pair_values(self, rows):
+    def _pair_values(self, rows: Any) -> Any:
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
         asks, tree_values = self._asks_model(rows), self._tree_values()
@@ -294,7 +299,7 @@ class TreeSHAP(BaseFormulaAttribution):
         return pairs
 
 
-def _complete(pairs):
+def _complete(pairs: Any) -> None:
     """Complete matrices from upper halves, with Shapley values on the diagonal.
 
     In place; rows then sum to the Shapley values.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.responses.response import count_outputs, make_response
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -21,14 +22,14 @@ class InteractionSources(Display):
     # Strengths by the names of their arrays, with an axis of folds in front.
     _by_fold: Any = None
 
-    def _set_response(self, inspector, target):
+    def _set_response(self, inspector: Any, target: Any) -> Self:
         """Set the response and the output of the inspector; return the display."""
         output = output_position(inspector.output_names_, target)
         self.response_name = response_name(inspector)
         self.output_name = inspector.output_names_[output]
         return self
 
-    def _label(self):
+    def _label(self) -> str:
         """Name of the strengths, and of the response."""
         if self.response_name is None:
             return self.strength_name
@@ -36,7 +37,9 @@ class InteractionSources(Display):
         return f"{self.strength_name}\n{response}"
 
     @classmethod
-    def _check_request(cls, estimator, X, parameters):
+    def _check_request(
+        cls, estimator: Any, X: Any, parameters: NDArray[np.float64]
+    ) -> None:
         """Refuse several outputs without a target, before the inspection runs."""
         if parameters.get("target") is None:
             method = parameters.get("response_method", "auto")
@@ -45,6 +48,6 @@ class InteractionSources(Display):
             output_position(response.output_names(n_outputs), None)
 
 
-def one_output(values, n_axes, output):
+def one_output(values: NDArray[np.float64], n_axes: int, output: int) -> Any:
     """Values of one output, if there is an axis of outputs."""
     return values[output] if np.ndim(values) > n_axes else values
