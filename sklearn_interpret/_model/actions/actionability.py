@@ -3,10 +3,14 @@
 And a `SearchProblem`: rows to be explained under a target and such constraints.
 """
 
+from __future__ import annotations
+
 from copy import copy
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.search.decimal_grids import DecimalGrid, decimal_step
 from sklearn_interpret._core.statistics.weighted import (
@@ -16,6 +20,11 @@ from sklearn_interpret._core.statistics.weighted import (
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.dates import as_objects
 from sklearn_interpret._model.rows.plain import PlainState
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sklearn_interpret._model.rows.base import Rows, Tiles
 
 # Up to here floats hold all whole numbers.
 LARGEST_INTEGER = 2.0**53
@@ -82,20 +91,20 @@ class Actionability(PlainState):
 
     def __init__(
         self,
-        known,
-        weights,
+        known: Rows,
+        weights: NDArray[np.float64],
         *,
-        categorical,
-        vary,
-        ranges,
-        directions,
-        distance,
-        norm=1,
-        within_data=None,
-        two_valued=None,
-        missing_stays=False,
-        steps="exact",
-    ):
+        categorical: NDArray[np.bool_],
+        vary: NDArray[np.bool_],
+        ranges: dict[int, tuple[float, float]],
+        directions: dict[Any, Any],
+        distance: dict[int, float] | str,
+        norm: float = 1,
+        within_data: NDArray[np.bool_] | None = None,
+        two_valued: NDArray[np.bool_] | None = None,
+        missing_stays: bool = False,
+        steps: str | None = "exact",
+    ) -> None:
         self.known = known
         self._missing_stays = missing_stays
         self.norm = norm
@@ -153,13 +162,13 @@ class Actionability(PlainState):
         self.coefficients = np.zeros((0, known.n_columns))
         self.bounds = np.zeros(0)
 
-    def _are_floats(self, rows):
+    def _are_floats(self, rows: Rows) -> bool:
         """Whether rows are an array of doubles, none of whose columns is a category."""
         native = rows.native
         plain = isinstance(native, np.ndarray) and native.dtype == np.float64
         return plain and not self.categorical.any()
 
-    def _levels_of(self, j):
+    def _levels_of(self, j: int) -> list[bool | str]:
         """Levels of a category, in the natural order, missing ones left out.
 
         Those that the dtype declares and no known row has are among them.
@@ -168,7 +177,9 @@ class Actionability(PlainState):
         labels = self.known.categories(j) or labels
         return [label for label in labels if not is_missing(label)]
 
-    def _step_of(self, j, steps, weights):
+    def _step_of(
+        self, j: int, steps: str | None, weights: NDArray[np.float64]
+    ) -> float:
         """The step of a column; zero where it takes all numbers of its dtype."""
         if self.categorical[j]:
             return 0.0
@@ -183,7 +194,7 @@ class Actionability(PlainState):
         spread = _unit("mad", values[present], weights[present])
         return decimal_step(values, self.dtypes[j], spread)
 
-    def _take_steps(self, steps):
+    def _take_steps(self, steps: NDArray[np.float64] | list[float]) -> None:
         """Limit numbers to multiples of steps (n_columns,); zero allows all numbers."""
         self.grid = DecimalGrid.of(steps, self.dtypes)
         self.stepped, self.integer = self.grid.steps > 0, self.grid.steps == 1
@@ -192,7 +203,7 @@ class Actionability(PlainState):
         doubles &= [self.known.dates(j) is None for j in range(len(doubles))]
         self._rounded = ~(doubles | self.stepped) | self.categorical
 
-    def _limits_of_dtype(self, j):
+    def _limits_of_dtype(self, j: int) -> tuple[float, float]:
         """The lowest and highest multiple of a step; no limits of other columns."""
         if not self.stepped[j]:
             return -np.inf, np.inf
@@ -202,7 +213,9 @@ class Actionability(PlainState):
             return max(bounds.min, -most), min(bounds.max, most)
         return -most, most
 
-    def _known_values(self, counted):
+    def _known_values(
+        self, counted: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], list[NDArray[np.bool_] | None]]:
         """Lowest and highest numbers of the known rows that count, and their levels."""
         n_columns = self.known.n_columns
         observed = np.repeat([[np.inf], [-np.inf]], n_columns, axis=1)
@@ -220,7 +233,7 @@ class Actionability(PlainState):
             observed[:, j] = values.min(initial=np.inf), values.max(initial=-np.inf)
         return observed, levels
 
-    def _limit_to(self, within_data):
+    def _limit_to(self, within_data: NDArray[np.bool_]) -> None:
         """Limit some columns to the values of the known rows, others by their dtype."""
         self._within_data = within_data
         low, high = np.where(within_data, self.observed, self._of_dtype)
@@ -232,7 +245,9 @@ class Actionability(PlainState):
             )
         ]
 
-    def beyond(self, values, origins):
+    def beyond(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Mask of cells changed to values beyond the known rows."""
         low, high = self.observed
         beyond = (values < low) | (values > high)
@@ -243,7 +258,7 @@ class Actionability(PlainState):
         return beyond & (self.changes(values, origins) > 0)
 
     @cached_property
-    def medians(self):
+    def medians(self) -> Any:
         """Medians of the known numbers, (n_columns,); zero where there are none."""
         medians = np.zeros(self.known.n_columns)
         for j in np.flatnonzero(~self.categorical).tolist():
@@ -255,7 +270,9 @@ class Actionability(PlainState):
                 )
         return medians
 
-    def _costs(self, weights, distance):
+    def _costs(
+        self, weights: NDArray[np.float64], distance: dict[int, float] | str
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Costs of a unit of each column, or of a change of category; `filling`."""
         n_columns = self.known.n_columns
         units = np.ones(n_columns)
@@ -272,25 +289,29 @@ class Actionability(PlainState):
                 costs[j], units[j] = cost, 1.0
         return costs, units
 
-    def constrained(self, coefficients, bounds):
+    def constrained(
+        self, coefficients: NDArray[np.float64], bounds: NDArray[np.float64]
+    ) -> Actionability:
         """A copy with linear constraints: ``coefficients @ row <= bounds``."""
         some = copy(self)
         some.coefficients, some.bounds = coefficients, bounds
         return some
 
-    def excess(self, values):
+    def excess(
+        self, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Excess of encoded rows over the bounds (n, n_bounds), and its terms' size."""
         terms = self.coefficients * values[:, None]
         terms = np.where(self.coefficients != 0, terms, 0)
         sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
         return terms.sum(axis=2) - self.bounds, sizes
 
-    def keeps(self, values):
+    def keeps(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether encoded rows satisfy all linear constraints, to rounding."""
         excess, sizes = self.excess(values)
         return (excess <= _ROUNDING * sizes).all(axis=1)
 
-    def without(self, limits):
+    def without(self, limits: str) -> Actionability:
         """A copy without one of its limits, a parameter of the methods."""
         if limits == "constraints":
             return self.constrained(self.coefficients[:0], self.bounds[:0])
@@ -305,7 +326,7 @@ class Actionability(PlainState):
             free._limit_to(self._two_valued)
         return free
 
-    def encode(self, rows):
+    def encode(self, rows: Rows) -> NDArray[np.float64]:
         """Rows as floats, (n_rows, n_columns)."""
         if self._are_floats(rows) and not np.isinf(rows.native).any():
             return rows.native.copy()
@@ -320,12 +341,14 @@ class Actionability(PlainState):
                 ]
         return values
 
-    def distinct(self, rows):
+    def distinct(self, rows: Rows) -> Rows:
         """The distinct rows of a table; missing entries count as equal."""
         values = np.nan_to_num(self.encode(rows), nan=np.inf)
         return rows.take(np.unique(values, axis=0, return_index=True)[1])
 
-    def permitted(self, origins):
+    def permitted(
+        self, origins: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lowest and highest value of changed cells, (n_rows, n_columns) each.
 
         Of categories the positions of levels, for `possible_levels` among them. Cells
@@ -360,7 +383,9 @@ class Actionability(PlainState):
             low, high = np.where(stays, np.inf, low), np.where(stays, -np.inf, high)
         return np.broadcast_to(low, origins.shape), np.broadcast_to(high, origins.shape)
 
-    def limits(self, origins):
+    def limits(
+        self, origins: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of boxes of origins and `permitted` values, (n_rows, n_columns) each.
 
         Where an origin is not permitted, some values between these are not either.
@@ -372,13 +397,15 @@ class Actionability(PlainState):
             np.where(stays, origins, np.fmax(high, origins)),
         )
 
-    def rooms(self, values, origins):
+    def rooms(self, values: NDArray[np.float64], origins: NDArray[np.float64]) -> Any:
         """Ends of the intervals of permitted values that encoded rows lie in."""
         low, high = self.permitted(origins)
         inside = (low <= values) & (values <= high)
         return np.where(inside, low, values), np.where(inside, high, values)
 
-    def projected(self, values, origins):
+    def projected(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """The nearest values that rows encoded as `origins` may take, cell by cell.
 
         Multiples of the column's step, and numbers that its dtype holds; a level that
@@ -403,13 +430,19 @@ class Actionability(PlainState):
         same |= ~((low <= values) & (values <= high))
         return np.where(same, origins, values)
 
-    def _possible_level(self, j, codes, own):
+    def _possible_level(self, j: int, codes: Any, own: Any) -> Any:
         known = codes >= 0
         possible = np.zeros(len(codes), dtype=bool)
         possible[known] = self.possible_levels[j][codes[known].astype(np.intp)]
         return np.where(possible, codes, own)
 
-    def _held(self, j, values, low, high):
+    def _held(
+        self,
+        j: int,
+        values: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """The nearest numbers within limits that the dtype of a column holds."""
         dtype, dates = self.dtypes[j], self.known.dates(j)
         if dates is not None:
@@ -422,7 +455,9 @@ class Actionability(PlainState):
         held = np.where(held < low, np.nextafter(held, dtype.type(np.inf)), held)
         return held.astype(np.float64)
 
-    def _held_dates(self, j, values, low, high):
+    def _held_dates(
+        self, j: int, values: NDArray[np.float64], low: Any, high: NDArray[np.float64]
+    ) -> Any:
         """The nearest dates of a column within limits, as days."""
         half, shape = self.known.dates(j).step / 2, np.shape(values)
         _, held, _ = self.known.rounded(j, np.atleast_1d(values))
@@ -432,7 +467,9 @@ class Actionability(PlainState):
                 _, held[beyond], _ = self.known.rounded(j, inner[beyond])
         return held.reshape(shape)
 
-    def within_dtypes(self, low, high, values):
+    def within_dtypes(
+        self, low: Any, high: NDArray[np.float64], values: NDArray[np.float64]
+    ) -> Any:
         """The ends (n_columns,) of a box around values moved inwards.
 
         To multiples of the steps, and to numbers that dtypes hold.
@@ -446,18 +483,22 @@ class Actionability(PlainState):
                 high[j] = self._held(j, high[j], -np.inf, high[j])
         return low, high
 
-    def away(self, values, origins):
+    def away(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Encoded rows with the next multiples of steps, away from the origins."""
         up = self.grid.up(values)
         away = np.where(values > origins, up, self.grid.down(values))
         return np.where((values == origins) | np.isnan(origins), values, away)
 
     @property
-    def moving(self):
+    def moving(self) -> NDArray[np.bool_]:
         """Mask of the numbers that may change."""
         return self.vary & ~self.categorical
 
-    def nearer(self, values, origins):
+    def nearer(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """The next values towards encoded rows that the dtypes of numbers hold."""
         one_less = values + np.clip(origins - values, -1, 1)
         nearer = np.where(self.integer, one_less, np.nextafter(values, origins))
@@ -472,16 +513,22 @@ class Actionability(PlainState):
         low, high = self.permitted(origins)
         return np.where((low <= nearer) & (nearer <= high), nearer, origins)
 
-    def distances(self, values, origins):
+    def distances(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Distances of encoded rows from others, (n_rows,)."""
         sizes = self.changes(values, origins) * self.costs
         return np.linalg.norm(sizes, self.norm, axis=1)
 
-    def n_changed(self, values, origins):
+    def n_changed(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
         """Numbers of cells that differ from the origins, (n_rows,)."""
         return (self.changes(values, origins) > 0).sum(axis=1)
 
-    def changes(self, values, origins):
+    def changes(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Distance of each cell from its origin: of numbers, and 1 for a category.
 
         Missing entries that are filled have the distance `filling`.
@@ -493,7 +540,7 @@ class Actionability(PlainState):
         changes = np.where(filled, self.filling, changes)
         return np.nan_to_num(changes, nan=0.0, posinf=np.inf)
 
-    def returning(self, rows, values):
+    def returning(self, rows: Rows, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Mask of columns whose cells survive `encode` and `decode`.
 
         Columns with missing or unknown entries, or with other objects, do not.
@@ -513,7 +560,14 @@ class Actionability(PlainState):
                 returning[j] = plain and (own >= 0).all()
         return returning
 
-    def decode(self, values, origins, rows, index, returning):
+    def decode(
+        self,
+        values: NDArray[np.float64],
+        origins: NDArray[np.float64],
+        rows: Rows,
+        index: NDArray[np.intp],
+        returning: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
         """Encoded rows in the native container: cells that changed in those at `index`.
 
         Parameters
@@ -553,7 +607,13 @@ class Actionability(PlainState):
             return self._replaced(tiles, columns, values, everywhere)
         return mixed.native
 
-    def _replaced(self, tiles, columns, values, changed):
+    def _replaced(
+        self,
+        tiles: Tiles,
+        columns: list[int],
+        values: NDArray[np.float64],
+        changed: NDArray[np.bool_],
+    ) -> DataFrame | NDArray[Any]:
         """Repeated rows in which some columns are the encoded ones, where changed."""
         cells = (self._native_column(j, values[:, j], changed[:, j]) for j in columns)
         vectors, codes = zip(*cells, strict=True)
@@ -563,7 +623,9 @@ class Actionability(PlainState):
         ]
         return tiles.replaced(columns, vectors, codes)
 
-    def _native_column(self, j, values, changed):
+    def _native_column(
+        self, j: int, values: NDArray[np.float64], changed: NDArray[np.bool_]
+    ) -> tuple[Any, NDArray[np.intp]]:
         """New values of a column: a vector of its dtype, and places in it, (m,).
 
         Unchanged cells get the value of a changed one: the dtype may not hold theirs.
@@ -574,7 +636,9 @@ class Actionability(PlainState):
         return self._level_vectors[j], values.astype(np.intp)
 
 
-def _unit(kind, values, weights):
+def _unit(
+    kind: str, values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
     """The unit of the numbers of a column."""
     if not len(values) or kind == "raw":
         return 1.0

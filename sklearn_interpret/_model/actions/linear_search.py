@@ -1,8 +1,13 @@
 """The nearest rows for which linear models reach a target."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from sklearn_interpret._core.search.linear_program import (
@@ -18,6 +23,13 @@ from sklearn_interpret._model.formulas.linear import (
     read_linear,
 )
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sklearn_interpret._core.search.programs import Goal
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.problem import SearchProblem
 
 # Number of known rows at which the linear function is compared with sums of effects.
 _SPOTS = 50
@@ -42,7 +54,7 @@ _ROUNDING = 1e-13
 _MOST_STEPS = 1000
 
 
-def precision(actionability):
+def precision(actionability: Actionability) -> float:
     """Largest machine epsilon of the columns of numbers."""
     numbers = np.flatnonzero(~actionability.categorical)
     kinds = {actionability.dtypes[j] for j in numbers}
@@ -77,7 +89,7 @@ class ColumnEffects:
         If the model is not linear in the columns.
     """
 
-    def __init__(self, known):
+    def __init__(self, known: SearchProblem) -> None:
         rows = known.rows
         # Refuses pairs of classes that vote: a linear score does not decide there.
         explained_linear(known.outcome.estimator).check(rows)
@@ -99,7 +111,7 @@ class ColumnEffects:
         self._absolute_slopes = np.array(slopes)
         self._check()
 
-    def target(self, margin=0.0):
+    def target(self, margin: float = 0.0) -> SumTarget:
         """The `SumTarget` of the linear functions."""
         outcome = self._known.outcome
         link = "exp" if self.model.exponential else "identity"
@@ -113,7 +125,7 @@ class ColumnEffects:
             outcome, n_sums, link, 1.0, margin, precision=precision
         )
 
-    def _link_of_probability(self, response):
+    def _link_of_probability(self, response: Any) -> Any:
         """ "logistic" if probabilities are the expit of one function, else None."""
         rows = self._known.rows
         some = rows.take(np.arange(min(rows.n_rows, 20))).native
@@ -123,11 +135,13 @@ class ColumnEffects:
         shares = expit(-margins if response.target == 0 else margins)
         return "logistic" if np.allclose(shares, response(some)) else None
 
-    def margins(self, native):
+    def margins(self, native: DataFrame) -> NDArray[np.float64]:
         """The linear functions of rows in the model's container, (n_rows, k)."""
         return self.model.margin(self.model.derived(native))
 
-    def margins_and_errors(self, native, values):
+    def margins_and_errors(
+        self, native: DataFrame, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Linear functions of rows, and bounds of their rounding errors, (n, k)."""
         derived = self.model.derived(native)
         sizes = self._sizes(derived)
@@ -135,12 +149,12 @@ class ColumnEffects:
             sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
         return self.model.margin(derived), self.rounding * sizes
 
-    def _sizes(self, derived):
+    def _sizes(self, derived: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sizes of the terms that the functions are sums of, (n_rows, k)."""
         terms = abs(derived) @ np.abs(self.model.coefficients)
         return terms + np.abs(self.model.intercept)
 
-    def _effects(self, j):
+    def _effects(self, j: int) -> tuple[NDArray[np.float64], None, NDArray[np.float64]]:
         """Entries of `slopes`, `levels` and `errors` for a column."""
         rounding = self.rounding * _DOUBLE / self.precision * self._size
         actionability = self._known.actionability
@@ -161,7 +175,7 @@ class ColumnEffects:
         errors += self.rounding * np.abs(slopes)
         return slopes, None, np.where(slopes == 0, 0.0, errors)
 
-    def _margins_at(self, j, column):
+    def _margins_at(self, j: int, column: NDArray[np.float64]) -> NDArray[np.float64]:
         """The functions at a known row with other values of a column."""
         first = self._whole[:1]
         values = np.repeat(self._values[first], len(column), axis=0)
@@ -169,7 +183,7 @@ class ColumnEffects:
         index = np.repeat(first, len(column))
         return self.margins(self._known.decode(values, index))
 
-    def _check(self):
+    def _check(self) -> None:
         """Raise if the functions at known rows are not the sums of their effects."""
         some = self._whole[:: max(1, len(self._whole) // _SPOTS)]
         rows = self._known.rows
@@ -209,7 +223,7 @@ class LinearSearch:
         A distance within this relative gap of its lower bound counts as optimal.
     """
 
-    def __init__(self, known, margin):
+    def __init__(self, known: Any, margin: float) -> None:
         self.effects = ColumnEffects(known)
         self.target = self.effects.target(margin)
         self.relative_gap = max(SAME, np.sqrt(self.effects.precision))
@@ -222,7 +236,7 @@ class LinearSearch:
         fine = actionability.stepped & (self._units == 0)
         self.step_costs = np.where(fine, actionability.costs * steps, 0.0)
 
-    def found(self, problem, row, goal):
+    def found(self, problem: Any, row: int, goal: Goal) -> Any:
         """Encoded row or None, and a lower bound of the distance.
 
         The bound is infinite if no row can reach the target.
@@ -235,7 +249,7 @@ class LinearSearch:
             lower = max(lower, of_steps)
         return best, lower
 
-    def _found(self, problem, row, goal, step_units):
+    def _found(self, problem: Any, row: int, goal: Goal, step_units: Any) -> Any:
         """Encoded row or None, and a lower bound; units of whole moves by column."""
         origin, index = problem.values[[row]], np.array([row])
         moves, targets, errors = self._moves(problem, row, step_units)
@@ -276,7 +290,13 @@ class LinearSearch:
         # Where changes count, bounds are those of rows with as few.
         return best, min(bound for few, bound in [*bounds, least] if few <= least[0])
 
-    def _on_grid(self, problem, values, index, step_units):
+    def _on_grid(
+        self,
+        problem: Any,
+        values: NDArray[np.float64],
+        index: NDArray[np.intp],
+        step_units: Any,
+    ) -> Any:
         """The nearest row (1, n_columns) that satisfies the target; or no row.
 
         Of a row with real numbers, these rounded away from the origin, all or all but
@@ -295,7 +315,14 @@ class LinearSearch:
         holds = problem.actionability.keeps(rows) & problem.holds(rows, index)
         return rows[holds][:1]
 
-    def _ways(self, problem, row, moves, targets, errors):
+    def _ways(
+        self,
+        problem: Any,
+        row: int,
+        moves: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        errors: NDArray[np.float64],
+    ) -> Iterator[Any]:
         """The systems of inequalities, any of which reaches the target.
 
         Each as moves with the largest gains that errors allow, moves with the gains,
@@ -328,7 +355,9 @@ class LinearSearch:
                 len(short),
             )
 
-    def _raised(self, needs, doubts, largest, n_functions):
+    def _raised(
+        self, needs: NDArray[np.float64], doubts: Any, largest: float, n_functions: Any
+    ) -> Iterator[Any]:
         """Needs of functions and constraints with the safety margins of `_EXCESS`."""
         functions = np.arange(len(needs)) < n_functions
         for multiple, share, missed in _EXCESS:
@@ -338,7 +367,9 @@ class LinearSearch:
             spare = max(share, precision) / _ROUNDING * doubts
             yield needs + np.where(functions, excess, spare)
 
-    def region(self, problem, row, values, goal):
+    def region(
+        self, problem: Any, row: int, values: NDArray[np.float64], goal: Goal
+    ) -> Any:
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         actionability, changed = problem.actionability, values != problem.values[row]
         (start,), (doubt,) = self.effects.margins_and_errors(
@@ -370,7 +401,7 @@ class LinearSearch:
             break
         return np.fmax(low, least), np.fmin(high, most)
 
-    def _moves(self, problem, row, step_units):
+    def _moves(self, problem: Any, row: int, step_units: Any) -> Any:
         """Moves up, down and to values; the sign or value of each, and its errors.
 
         A number that may not change by small steps enters the values it may take, and
@@ -380,7 +411,7 @@ class LinearSearch:
         (low,), (high,) = actionability.permitted(origin[None])
         columns, targets, most, after = [], [], [], []
 
-        def add(j, target, room=1.0, entry=-1):
+        def add(j: int, target: Any, room: float = 1.0, entry: int = -1) -> Any:
             columns.append(j)
             targets.append(target)
             most.append(room)
@@ -429,7 +460,14 @@ class LinearSearch:
         )
         return moves, targets, errors
 
-    def _gains(self, problem, row, columns, targets, exclusive):
+    def _gains(
+        self,
+        problem: Any,
+        row: int,
+        columns: Any,
+        targets: NDArray[np.float64],
+        exclusive: Any,
+    ) -> Any:
         """Gains of the functions by moves, and their errors, (n_moves, k)."""
         origin, effects = problem.values[row], self.effects
         seen = np.zeros(len(origin), dtype=bool)
@@ -456,7 +494,7 @@ class LinearSearch:
         return gains, errors
 
 
-def _with(origin, columns, values):
+def _with(origin: Any, columns: Any, values: NDArray[np.float64]) -> Any:
     """Copies of an encoded row, each with another value of one column."""
     columns = np.atleast_1d(columns)
     rows = np.repeat(origin[None], len(columns), axis=0)
@@ -464,7 +502,14 @@ def _with(origin, columns, values):
     return rows
 
 
-def _starts(actionability, j, own, low, high, in_steps):
+def _starts(
+    actionability: Actionability,
+    j: int,
+    own: Any,
+    low: Any,
+    high: NDArray[np.float64],
+    in_steps: Any,
+) -> Any:
     """Signs of the moves of a number, and where they start.
 
     That is its own value, or the nearest ones that it may take.
@@ -484,7 +529,9 @@ def _starts(actionability, j, own, low, high, in_steps):
     return [(way, start) for way, start, permitted in ways if permitted]
 
 
-def _moved(origin, moves, units, targets):
+def _moved(
+    origin: Any, moves: NDArray[np.float64], units: Any, targets: NDArray[np.float64]
+) -> Any:
     """The encoded row (1, n_columns) to which moves lead."""
     values = origin.copy()
     for unit, j, exclusive, target in zip(
@@ -495,7 +542,13 @@ def _moved(origin, moves, units, targets):
     return values
 
 
-def _units(moves, needs, goal, n_columns, least=None):
+def _units(
+    moves: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    goal: Goal,
+    n_columns: int,
+    least: float | None = None,
+) -> Any:
     """Units of the cheapest moves, or of those of the fewest columns.
 
     `least` are the units for slightly smaller needs: they are extended if possible.

@@ -1,10 +1,14 @@
 """Targets: a class, a probability or an interval, of the response or of its sums."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logit
 
 from sklearn_interpret._model.responses.predictors import (
@@ -16,6 +20,9 @@ from sklearn_interpret._model.responses.response import Response, make_response
 from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _INVERSE = {"identity": lambda response: response, "logistic": logit, "exp": np.log}
 
@@ -48,7 +55,12 @@ class TargetOutcome:
     wanted: int | None = None
 
     @classmethod
-    def of_model(cls, estimator, desired, target=None):
+    def of_model(
+        cls,
+        estimator: Any,
+        desired: int | str | tuple[float | None, float | None] | None,
+        target: Any = None,
+    ) -> Any:
         """The target that `desired` names; a ValueError says what is accepted."""
         interval = _interval(desired)
         if not is_classifier(estimator):
@@ -96,11 +108,11 @@ class TargetOutcome:
         return cls(estimator, response, wanted=int(found[0]))
 
     @property
-    def is_other(self):
+    def is_other(self) -> bool:
         """Whether the target is any class but a row's own."""
         return self.interval is None and self.wanted is None
 
-    def asked(self, X):
+    def asked(self, X: DataFrame | NDArray[Any]) -> AskedRows:
         """Rows about which the model is asked."""
         return AskedRows(self, X)
 
@@ -116,11 +128,13 @@ class AskedRows(PlainState):
         The rows.
     """
 
-    def __init__(self, outcome, native):
+    def __init__(
+        self, outcome: TargetOutcome, native: DataFrame | NDArray[Any]
+    ) -> None:
         self.outcome, self.native = outcome, native
 
     @cached_property
-    def answers(self):
+    def answers(self) -> NDArray[np.intp]:
         """Class positions (n,) that the model predicts; None for intervals."""
         if self.outcome.interval is not None:
             return None
@@ -130,7 +144,7 @@ class AskedRows(PlainState):
         return response.answers(self.native)
 
     @cached_property
-    def scores(self):
+    def scores(self) -> NDArray[np.float64]:
         """Scores (n, n_outputs) of rows; one output for an interval."""
         scores = self.outcome.response(self.native)
         if self.outcome.interval is not None and scores.shape[1] > 1:
@@ -141,14 +155,14 @@ class AskedRows(PlainState):
         return scores
 
     @property
-    def _of_classes(self):
+    def _of_classes(self) -> NDArray[np.float64]:
         """Scores (n, n_classes) of all classes."""
         if self.scores.shape[1] > 1:
             return self.scores
         log_odds = self.outcome.response.method == "decision_function"
         return np.hstack([-self.scores if log_odds else 1 - self.scores, self.scores])
 
-    def margins(self, own=None):
+    def margins(self, own: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
         `own` are the classes of the origins, for the target of any other class.
@@ -164,7 +178,7 @@ class AskedRows(PlainState):
         margins = scores[rows, position] - others.max(axis=1)
         return -margins if outcome.is_other else margins
 
-    def holds(self, own=None):
+    def holds(self, own: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
         """Whether the model's own answers satisfy the target, (n,)."""
         if self.outcome.interval is not None:
             return self.margins() >= 0
@@ -206,8 +220,16 @@ class SumTarget:
 
     @classmethod
     def of_outcome(
-        cls, outcome, n_sums, link, scale, margin, *, precision=_DOUBLE, tied_class=0
-    ):
+        cls,
+        outcome: TargetOutcome,
+        n_sums: int,
+        link: str,
+        scale: Any,
+        margin: float,
+        *,
+        precision: float = _DOUBLE,
+        tied_class: int = 0,
+    ) -> Any:
         """The target of the sums whose `link` is the response of a `TargetOutcome`.
 
         `precision` is that of the numbers which the model returns.
@@ -250,7 +272,7 @@ class SumTarget:
         output = outcome.response.target or 0 if n_sums > 1 else 0
         return cls(n_sums, (low, high), output, margin=margin, rounding=rounding)
 
-    def ways(self, own):
+    def ways(self, own: int) -> list[Any]:
         """Ways: weights (m, k), needs (m,), whether equality will do, rounding errors.
 
         `own` is the class of the origin.
@@ -277,7 +299,7 @@ class SumTarget:
             self._beats([(other, own)]) for other in range(self.n_sums) if other != own
         ]
 
-    def _beats(self, pairs):
+    def _beats(self, pairs: list[tuple[int, int]]) -> Any:
         better, worse = np.array(pairs).T
         unit = np.eye(self.n_sums)
         # Of equal sums the first class wins.
@@ -285,7 +307,9 @@ class SumTarget:
         return unit[better] - unit[worse], needs, better < worse, rounding
 
 
-def _interval(desired):
+def _interval(
+    desired: int | str | tuple[float | None, float | None] | None,
+) -> tuple[float, float] | None:
     """An interval as two floats; None where `desired` is none."""
     if not isinstance(desired, tuple | list) or len(desired) != 2:
         return None
@@ -301,5 +325,5 @@ def _interval(desired):
     return low, high
 
 
-def _is_number(value):
+def _is_number(value: float) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)

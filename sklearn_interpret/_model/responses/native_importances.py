@@ -1,16 +1,22 @@
 """Importances that are attributes of fitted models."""
 
+from __future__ import annotations
+
 from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from sklearn_interpret._model.responses.predictors import final_step, unfrozen
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _ATTRIBUTES = ("coef_", "feature_importances_")
 
 
-def native_importances(estimator, getter, n_features):
+def native_importances(estimator: Any, getter: Any, n_features: int) -> Any:
     """Importances from an attribute of a fitted model: one finite number per feature.
 
     The getter "auto" takes `coef_` or `feature_importances_`, the first that exists, of
@@ -41,7 +47,7 @@ def native_importances(estimator, getter, n_features):
     return values
 
 
-def _get(model, getter):
+def _get(model: BaseEstimator, getter: Any) -> Any:
     """Importances that the getter returns, and its name."""
     if callable(getter):
         return getter(model), getattr(getter, "__name__", type(getter).__name__)

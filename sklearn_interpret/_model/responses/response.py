@@ -1,13 +1,16 @@
 """The response of a predictor: a function of rows to a float array."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_interpret._model._sklearn_compat import has_independent_labels
@@ -22,6 +25,10 @@ from sklearn_interpret._model.responses.predictors import (
 from sklearn_interpret._model.rows.base import copy_of, same_content
 from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret.exceptions import NonFiniteResponseError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
 
 CENTERED_LOG_PROBA = "centered_log_proba"
 # Largest absolute response: fourth powers of larger ones overflow.
@@ -78,18 +85,18 @@ class Response:
     _changes_input: dict = field(default_factory=dict, repr=False, compare=False)
     _empty: dict = field(default_factory=dict, repr=False, compare=False)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """State without the cache of how the model treats its input."""
         return {**vars(self), "_changes_input": {}}
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         """Response to rows `X`: float64, finite, of shape (n_rows, n_outputs)."""
         values = self.read(self.raw(X))
         check_finite(values)
         return values
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Name of the response: "probability", "log-odds"..."""
         if callable(self.method):
             return getattr(self.method, "__name__", type(self.method).__name__)
@@ -101,11 +108,11 @@ class Response:
                 return "log-odds"
         return _NAMES[self.method]
 
-    def read(self, predictions):
+    def read(self, predictions: NDArray[Any]) -> NDArray[np.float64]:
         """Outputs, (n_rows, n_outputs), from what the model's method returned."""
         return self._select(self._outputs(predictions))
 
-    def output_names(self, n_outputs):
+    def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs: class labels, or positions."""
         if callable(self.method) or self.classes is None:
             names = list(range(n_outputs if self.target is None else self.target + 1))
@@ -123,23 +130,25 @@ class Response:
             return [names[self.target]]
         return names if len(names) == n_outputs else list(range(n_outputs))
 
-    def raw(self, X):
+    def raw(self, X: Any) -> NDArray[np.float64]:
         """Return value of the model's method for rows, which are not changed."""
         if callable(self.method):
             return self._returned("", partial(self.method, self.estimator), X)
         return self.returned_by(_method_of_model(self.method), X)
 
-    def returned_by(self, method, X):
+    def returned_by(
+        self, method: str, X: DataFrame | NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Return value of a method of the model for rows, which are not changed."""
         return self._returned(method, getattr(self.estimator, method), X)
 
-    def answers(self, X):
+    def answers(self, X: DataFrame) -> NDArray[np.intp]:
         """Positions (n_rows,) of the classes that the model predicts for rows."""
         labels = np.asarray(self.returned_by("predict", X))
         return self._matches(labels, self.classes).argmax(axis=1)
 
     @property
-    def decides_answers(self):
+    def decides_answers(self) -> bool:
         """Whether the answers are known to be the classes of the largest scores."""
         if self.method != "decision_function" or self.target is not None:
             return False
@@ -149,13 +158,18 @@ class Response:
         # the scores alone: then the two methods belong to different objects.
         return model.predict == MethodType(LogisticRegression.predict, scorer)
 
-    def labels(self, X):
+    def labels(self, X: DataFrame) -> NDArray[np.intp]:
         """Labels that `predict` of a classifier returns for rows, checked."""
         if isinstance(self.classes, np.ndarray):
             return self.classes[self.answers(X)]
         return np.asarray(self.returned_by("predict", X))
 
-    def _returned(self, name, function, X):
+    def _returned(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        X: DataFrame | NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         if _n_rows(X) == 0 and name in self._empty:
             return self._empty[name]
         changes = self._changes_input.get(name)
@@ -173,7 +187,9 @@ class Response:
             )
         return returned
 
-    def _matches(self, labels, classes):
+    def _matches(
+        self, labels: NDArray[np.intp], classes: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
         """Indicators of the predicted classes, (n_rows, n_classes), bool."""
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
@@ -190,7 +206,7 @@ class Response:
             )
         return matches
 
-    def _outputs(self, raw):
+    def _outputs(self, raw: NDArray[Any]) -> NDArray[np.float64]:
         """Return value of the model as an array (n_rows, n_outputs)."""
         if self.method == "predict" and self.classes is not None:
             return self._indicators(np.asarray(raw))
@@ -205,7 +221,7 @@ class Response:
             _refuse_shape(self.estimator, values.shape, needed)
         return self._transformed(values)
 
-    def _indicators(self, labels):
+    def _indicators(self, labels: NDArray[Any]) -> NDArray[np.float64]:
         """Predicted classes as one 0/1 column per class."""
         if isinstance(self.classes, list):
             if labels.shape[1:] != (len(self.classes),):
@@ -219,13 +235,13 @@ class Response:
             return np.hstack(columns).astype(np.float64)
         return self._matches(labels, self.classes).astype(np.float64)
 
-    def _transformed(self, values):
+    def _transformed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.method != CENTERED_LOG_PROBA:
             return values
         logs = np.log(np.clip(values, np.finfo(np.float64).eps, None))
         return logs - logs.mean(axis=1, keepdims=True)
 
-    def _select(self, values):
+    def _select(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The target's column, or the positive class of a binary classifier."""
         binary = (
             self.classes is not None
@@ -248,7 +264,11 @@ class Response:
         return values[:, self.target : self.target + 1]
 
 
-def make_response(estimator, response_method="auto", target=None):
+def make_response(
+    estimator: BaseEstimator,
+    response_method: list[str] | str = "auto",
+    target: Any = None,
+) -> Response:
     """The response of a fitted predictor.
 
     Parameters
@@ -279,7 +299,7 @@ def make_response(estimator, response_method="auto", target=None):
     return Response(estimator, method, classes, target)
 
 
-def check_length(estimator, returned, n_rows):
+def check_length(estimator: BaseEstimator, returned: NDArray[Any], n_rows: int) -> None:
     """Refuse a return value of a model that has not one entry for each row."""
     several = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
     for part in returned if several else [returned]:
@@ -290,21 +310,21 @@ def check_length(estimator, returned, n_rows):
             _refuse_shape(estimator, shape, f"{n_rows} rows were sent")
 
 
-def _refuse_shape(estimator, shape, needed):
+def _refuse_shape(estimator: Any, shape: Any, needed: set[tuple[int, str]]) -> Any:
     name = type(unfrozen(estimator)).__name__
     raise ValueError(f"The response of {name} has the shape {shape}: {needed}.")
 
 
-def _n_rows(X):
+def _n_rows(X: Any) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)  # texts: a list
 
 
-def drop_single_output(values):
+def drop_single_output(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Drop the leading axis of outputs if there is one output."""
     return values[0] if len(values) == 1 else values
 
 
-def _resolve_method(estimator, response_method):
+def _resolve_method(estimator: BaseEstimator, response_method: list[str] | str) -> str:
     """The first of the methods that the estimator has."""
     if callable(response_method):
         return response_method
@@ -333,11 +353,11 @@ def _resolve_method(estimator, response_method):
     )
 
 
-def _method_of_model(name):
+def _method_of_model(name: str) -> str:
     return "predict_proba" if name == CENTERED_LOG_PROBA else name
 
 
-def _real(raw):
+def _real(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """A copy as float64, of real numbers only."""
     try:
         values = np.asarray(raw)
@@ -350,7 +370,7 @@ def _real(raw):
         ) from error
 
 
-def _class_position(target, classes):
+def _class_position(target: int | str, classes: NDArray[Any]) -> int:
     # array_equal: a target that is a list or tuple must not be compared by entry.
     places = np.flatnonzero([np.array_equal(label, target) for label in classes])
     if len(places) != 1:
@@ -361,7 +381,7 @@ def _class_position(target, classes):
     return int(places[0])
 
 
-def check_finite(values):
+def check_finite(values: NDArray[np.float64]) -> Any:
     """Refuse responses (n_rows, k) that are not finite, or whose fourth powers are not.
 
     Standard errors of variances take fourth powers.
@@ -378,7 +398,7 @@ def check_finite(values):
     )
 
 
-def plain_responses(response, rows):
+def plain_responses(response: Response, rows: Any) -> NDArray[np.float64]:
     """Responses to the rows as they are, in batches: (n_rows, n_outputs)."""
     height = batch_rows(rows.row_bytes)
     if rows.n_rows <= height:
@@ -389,6 +409,6 @@ def plain_responses(response, rows):
     return np.concatenate([response(rows.take(batch).native) for batch in batches])
 
 
-def count_outputs(response, rows):
+def count_outputs(response: Any, rows: Any) -> Any:
     """Number of the model's outputs, from a single row."""
     return plain_responses(response, rows.take([0])).shape[1]

@@ -1,10 +1,14 @@
 """Scores and losses of a model, from the forms of `scoring` that users pass."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
@@ -16,6 +20,11 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.responses.predictors import final_step, unfrozen
 from sklearn_interpret._model.responses.response import make_response
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._core.statistics.score_losses import HalfSquared
 
 # Scores in terms of losses, by orientation; each function is its own inverse.
 _ORIENTATIONS = {
@@ -66,7 +75,7 @@ _FUNCTIONS = {
 }
 
 
-def class_indicators(y, classes):
+def class_indicators(y: Any, classes: Any) -> Any:
     """Labels (n_rows,) as a 0/1 column for each class of the model."""
     labels = np.asarray(y)
     indicators = labels[:, None] == classes
@@ -79,7 +88,13 @@ def class_indicators(y, classes):
     return indicators.astype(np.float64)
 
 
-def scored(scorer, estimator, X, y, **params):
+def scored(
+    scorer: Callable[..., Any],
+    estimator: BaseEstimator,
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    **params: Any,
+) -> float:
     """A scorer's result, on rows that may lack some of the model's classes."""
     classes = getattr(estimator, "classes_", None)
     if isinstance(classes, np.ndarray) and np.ndim(y) == 1:
@@ -93,7 +108,7 @@ def scored(scorer, estimator, X, y, **params):
         raise ValueError(f"scoring cannot be computed: {error}") from error
 
 
-def as_number(score):
+def as_number(score: float) -> float:
     """A scorer's result as a float; None if it is not a number."""
     try:
         number = float(score)
@@ -127,7 +142,13 @@ class Metric:
     orientation: str | None = None
     row_loss: str | None = None
 
-    def __call__(self, estimator, X, y, weights):
+    def __call__(
+        self,
+        estimator: BaseEstimator,
+        X: NDArray[np.float64],
+        y: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> float:
         """Score of rows, with targets, and weights or None."""
         params = {} if weights is None else {"sample_weight": weights}
         score = scored(self.scorer, estimator, X, y, **params)
@@ -140,11 +161,13 @@ class Metric:
         return number
 
     @property
-    def worse(self):
+    def worse(self) -> float:
         """The sign of a change for the worse: 1 for losses, -1 for scores."""
         return 1.0 if self.orientation == "loss" else -1.0
 
-    def as_loss(self, number):
+    def as_loss(
+        self, number: NDArray[np.float64] | float
+    ) -> NDArray[np.float64] | float:
         """The score as a loss, or a loss as the score."""
         return _ORIENTATIONS[self.orientation](number)
 
@@ -164,11 +187,18 @@ class LossOfModel:
     loss: Callable
     response: object
 
-    def __call__(self, estimator, X, y, sample_weight=None):
+    def __call__(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None
+    ) -> Any:
         """Mean loss of the model on rows."""
         return self.mean(y, self.predictions(estimator, X), sample_weight)
 
-    def mean(self, y, predictions, weights=None):
+    def mean(
+        self,
+        y: Any,
+        predictions: NDArray[np.float64],
+        weights: NDArray[np.float64] | None = None,
+    ) -> Any:
         """Mean loss of predictions, (n_rows, ...)."""
         takes = takes_weights(self.loss)
         given = {} if weights is None or not takes else {"sample_weight": weights}
@@ -182,7 +212,7 @@ class LossOfModel:
             )
         return losses
 
-    def predictions(self, estimator, X):
+    def predictions(self, estimator: Any, X: Any) -> Any:
         """Predictions that the loss takes."""
         method = self.response.method
         if callable(method):
@@ -192,7 +222,7 @@ class LossOfModel:
             return np.asarray(predictions)
         return _flat(self.response.read(predictions))
 
-    def from_responses(self, responses):
+    def from_responses(self, responses: NDArray[np.float64]) -> Any:
         """Predictions that the loss takes, from responses (n_rows, n_outputs)."""
         classes = self.response.classes
         if self.response.method != "predict" or classes is None:
@@ -202,11 +232,13 @@ class LossOfModel:
         return classes[responses.argmax(axis=1)]
 
 
-def _flat(responses):
+def _flat(responses: NDArray[np.float64]) -> Any:
     return responses[:, 0] if responses.shape[1] == 1 else responses
 
 
-def resolve_metrics(scoring, estimator, response_method="auto"):
+def resolve_metrics(
+    scoring: None, estimator: BaseEstimator, response_method: str = "auto"
+) -> list[Metric]:
     """Scores and losses from the parameter `scoring`.
 
     Parameters
@@ -243,7 +275,7 @@ def resolve_metrics(scoring, estimator, response_method="auto"):
     return [_metric(name, one, estimator, response_method) for name, one in named]
 
 
-def check_weights_are_taken(metrics):
+def check_weights_are_taken(metrics: list[Any]) -> None:
     """Refuse scorers that would ignore the weights of rows."""
     for metric in metrics:
         if not metric.takes_weights:
@@ -253,7 +285,7 @@ def check_weights_are_taken(metrics):
             )
 
 
-def check_are_means(metrics):
+def check_are_means(metrics: list[Any]) -> None:
     """Refuse scores that are not known to be means over rows."""
     for metric in metrics:
         if metric.row_loss is None:
@@ -265,7 +297,7 @@ def check_are_means(metrics):
             )
 
 
-def _default_metric(estimator):
+def _default_metric(estimator: BaseEstimator) -> Metric:
     """The metric of the model's own `score`."""
     score = getattr(estimator, "score", None)
     if score is None:
@@ -284,21 +316,26 @@ def _default_metric(estimator):
 # The `score` of most models, as functions of `predict`, whose calls can be shared.
 
 
-def _r2_score(estimator, X, y, sample_weight=None):
+def _r2_score(
+    estimator: BaseEstimator,
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    sample_weight: Any = None,
+) -> float:
     return metrics.r2_score(y, estimator.predict(X), sample_weight=sample_weight)
 
 
-def _accuracy_score(estimator, X, y, sample_weight=None):
+def _accuracy_score(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     return metrics.accuracy_score(y, estimator.predict(X), sample_weight=sample_weight)
 
 
-def _own_score(estimator, X, y, sample_weight=None):
+def _own_score(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     if sample_weight is None:
         return estimator.score(X, y)
     return estimator.score(X, y, sample_weight=sample_weight)
 
 
-def _metric(name, scoring, estimator, response_method):
+def _metric(name: str, scoring: None, estimator: Any, response_method: str) -> Any:
     """One score or loss."""
     if isinstance(scoring, str):
         scorer, row_loss = get_scorer(scoring), _BY_NAME.get(scoring)
@@ -319,7 +356,7 @@ def _metric(name, scoring, estimator, response_method):
     return Metric(name, scoring, takes)
 
 
-def _orientation_of_name(name):
+def _orientation_of_name(name: str) -> Any:
     if name.startswith("neg_"):
         return "negated"
     if name in ("accuracy", "r2", "explained_variance") or name.startswith("d2_"):
@@ -327,13 +364,17 @@ def _orientation_of_name(name):
     return None
 
 
-def _metric_of_loss(name, loss, estimator, response_method):
+def _metric_of_loss(
+    name: str, loss: HalfSquared, estimator: Any, response_method: str
+) -> Any:
     """A loss of the model's response."""
     response = make_response(estimator, response_method)
     return Metric(name, LossOfModel(loss, response), True, "loss", None)
 
 
-def _metric_of_function(name, function, estimator, response_method):
+def _metric_of_function(
+    name: str, function: Callable[..., Any], estimator: Any, response_method: str
+) -> Any:
     """One of scikit-learn's loss functions."""
     if function.__name__.endswith("_score"):
         raise ValueError(
@@ -348,18 +389,18 @@ def _metric_of_function(name, function, estimator, response_method):
     return Metric(name, scorer, takes_weights(function), "loss", row_loss)
 
 
-def _is_of_scikit_learn(function):
+def _is_of_scikit_learn(function: Callable[..., Any]) -> Any:
     module = getattr(function, "__module__", None) or ""
     return module.startswith("sklearn.metrics.") and hasattr(function, "__name__")
 
 
-def _name(scoring):
+def _name(scoring: None) -> Any:
     if isinstance(scoring, str):
         return scoring
     return str(getattr(scoring, "__name__", None) or scoring)
 
 
-def takes_weights(function):
+def takes_weights(function: Callable[..., Any]) -> Any:
     """Whether a function's signature has `sample_weight`."""
     try:
         return "sample_weight" in signature(function).parameters
@@ -367,7 +408,7 @@ def takes_weights(function):
         return False
 
 
-def _is_loss(function):
+def _is_loss(function: Callable[..., Any]) -> Any:
     """Whether a callable is a loss of targets and predictions, not a scorer.
 
     Scorers take an estimator, rows and targets, which may default to None.

@@ -51,7 +51,7 @@ class Dates:
         Days between neighbouring dates of the dtype; zero of periods of several days.
     """
 
-    def __init__(self, clock: NDArray[Any], unit: str | None = None):
+    def __init__(self, clock: NDArray[Any], unit: str | None = None) -> None:
         self.dtype = np.dtype(f"{clock.dtype.kind}8[{unit or _unit(clock)}]")
         per_day = _UNITS_PER_DAY.get(np.datetime_data(self.dtype)[0], np.inf)
         self.step = 1 / per_day

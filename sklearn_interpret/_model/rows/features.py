@@ -1,14 +1,21 @@
 """Names, indices, categorical flags and groups of features."""
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret.exceptions import InspectionWarning
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 # Rows that show whether the values of a column can be levels.
 _FIRST_ROWS = 1000
@@ -16,7 +23,9 @@ _FIRST_ROWS = 1000
 _ENTRIES_OF_TARGETS = {bool, np.bool_, int, float, np.int64, np.float64, np.int32}
 
 
-def feature_index(feature, names, *, named=True, parameter="features"):
+def feature_index(
+    feature: Any, names: list[str], *, named: bool = True, parameter: str = "features"
+) -> int:
     """Column of a feature given by position or name.
 
     Parameters
@@ -54,15 +63,15 @@ def feature_index(feature, names, *, named=True, parameter="features"):
 
 
 def resolve_features(
-    features,
-    names,
+    features: Any,
+    names: list[str],
     *,
-    named=True,
-    groups=None,
-    min_order=1,
-    max_order=2,
-    parameter="features",
-):
+    named: bool = True,
+    groups: dict[Any, Any] | None = None,
+    min_order: int = 1,
+    max_order: int = 2,
+    parameter: str = "features",
+) -> list[tuple[int, ...]]:
     """Turn `features` into a list of tuples of columns (int) or group names (str).
 
     Parameters
@@ -100,7 +109,7 @@ def resolve_features(
     return entries
 
 
-def _listed(features, names, parameter):
+def _listed(features: Any, names: list[str], parameter: str) -> list[Any]:
     """Features as a list, from a single one, a slice, a mask or a sequence."""
     if isinstance(features, np.ndarray) and features.ndim == 0:
         features = features.item()
@@ -125,7 +134,13 @@ def _listed(features, names, parameter):
     return np.flatnonzero(features).tolist()
 
 
-def _entry(entry, index, groups, orders, parameter):
+def _entry(
+    entry: Any,
+    index: Callable[..., Any],
+    groups: dict[Any, Any],
+    orders: tuple[int, int],
+    parameter: str,
+) -> tuple[int, ...]:
     """One entry of `features` as a tuple."""
     if isinstance(entry, str | Integral):
         entry = (entry,)
@@ -149,7 +164,9 @@ def _entry(entry, index, groups, orders, parameter):
     return resolved
 
 
-def _refuse_repetition(entries, names, parameter):
+def _refuse_repetition(
+    entries: list[tuple[int, ...]], names: list[str], parameter: str
+) -> None:
     seen = set()
     for entry in entries:
         key = frozenset(entry)
@@ -159,7 +176,9 @@ def _refuse_repetition(entries, names, parameter):
         seen.add(key)
 
 
-def resolve_categorical(categorical_features, rows):
+def resolve_categorical(
+    categorical_features: list[bool | int] | str, rows: Rows
+) -> NDArray[np.bool_]:
     """Mask of the categorical columns of `Rows`; "auto" takes the detected ones."""
     if isinstance(categorical_features, str) and categorical_features == "auto":
         return np.array(rows.detected_categorical, dtype=bool)
@@ -173,7 +192,7 @@ def resolve_categorical(categorical_features, rows):
     return flags
 
 
-def untreatable(rows, categorical):
+def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[Any]:
     """Positions of columns that are no numbers, dates or levels; complex ones pass."""
     some = rows.part(slice(0, min(rows.n_rows, _FIRST_ROWS)))
     found = set()
@@ -189,7 +208,7 @@ def untreatable(rows, categorical):
     return found
 
 
-def named_as_left_out(rows, columns):
+def named_as_left_out(rows: Any, columns: Any) -> Any:
     """Names of columns that cannot be treated, after a warning that has them."""
     names = [rows.names[j] for j in sorted(columns)]
     warn(
@@ -200,7 +219,9 @@ def named_as_left_out(rows, columns):
     return names
 
 
-def resolve_groups(feature_groups, names, *, named=True):
+def resolve_groups(
+    feature_groups: dict[str, Any] | None, names: list[str], *, named: bool = True
+) -> dict[Any, Any]:
     """Feature groups as a dict of name to list of columns."""
     if feature_groups is None:
         return {}
@@ -233,7 +254,9 @@ def resolve_groups(feature_groups, names, *, named=True):
     return groups
 
 
-def resolve_players(names, groups, entries=None):
+def resolve_players(
+    names: list[str], groups: dict[Any, Any], entries: Any = None
+) -> tuple[list[tuple[int, ...]], list[str]]:
     """Columns and name of each player: a feature, or a group of features.
 
     Parameters
@@ -272,7 +295,14 @@ def resolve_players(names, groups, entries=None):
     return players, player_names
 
 
-def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
+def resolve_keys(
+    mapping: dict[int | str, Any] | None,
+    names: list[str],
+    *,
+    named: bool = True,
+    parameter: str,
+    groups: dict[Any, Any] | None = None,
+) -> dict[int, list[float]]:
     """A dict keyed by features, rekeyed by column or group name."""
     groups = groups or {}
     if mapping is None:
@@ -292,7 +322,7 @@ def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
     return rekeyed
 
 
-def near_names(unknown, known, start):
+def near_names(unknown: int | str, known: list[int | str], start: str) -> str:
     """A question for the known names near an unknown one; all of them without any."""
     near = []
     if isinstance(unknown, str):
@@ -303,7 +333,7 @@ def near_names(unknown, known, start):
     return f"{start} {shortened(known)}."
 
 
-def shortened(names, most=10):
+def shortened(names: list[bool | int | str], most: int = 10) -> str:
     """The first `most` names, as text."""
     shown = ", ".join(map(repr, names[:most]))
     return shown + (", ..." if len(names) > most else "")

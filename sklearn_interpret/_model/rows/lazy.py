@@ -5,6 +5,7 @@ worker is lost.
 """
 
 import sys
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -13,22 +14,22 @@ import numpy as np
 T = TypeVar("T")
 
 
-def is_dask(X):
+def is_dask(X: Any) -> bool:
     """Whether `X` is a Dask collection."""
     return hasattr(type(X), "__dask_graph__")
 
 
-def once_for_all(shared):
+def once_for_all(shared: Callable[..., Any]) -> Callable[..., Any]:
     """An object that tasks share, as the result of a task."""
     # Unlike scattered data, it survives the loss of a worker.
     return sys.modules["dask"].delayed(_identity, pure=False)(shared)
 
 
-def lazy_for_dask(transform):
+def lazy_for_dask(transform: Callable[..., Any]) -> Callable[..., Any]:
     """Let `transform(self, X)` return a lazy collection for one of Dask."""
 
     @wraps(transform)
-    def transform_or_defer(self, X, *args, **options):
+    def transform_or_defer(self, X: Any, *args: Any, **options: Any) -> Any:
         if not is_dask(X):
             return transform(self, X, *args, **options)
         shared = once_for_all(self)
@@ -56,15 +57,15 @@ def lazy_transformer(cls: type[T]) -> type[T]:
     return cls
 
 
-def _identity(shared):
+def _identity(shared: Callable[..., Any]) -> Callable[..., Any]:
     return shared
 
 
-def _array_of_block(rows, estimator):
+def _array_of_block(rows: Any, estimator: Any) -> Any:
     return np.asarray(estimator.transform(rows))
 
 
-def _frame_of_block(rows, estimator):
+def _frame_of_block(rows: Any, estimator: Any) -> Any:
     """The result as a data frame with names."""
     found = estimator.transform(rows)
     if hasattr(found, "columns"):

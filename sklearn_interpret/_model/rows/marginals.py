@@ -1,8 +1,12 @@
 """Marginal distributions of columns: their distinct values, shares and bins."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
@@ -16,6 +20,11 @@ from sklearn_interpret._model.rows.number_format import (
     short_threshold,
 )
 from sklearn_interpret._model.rows.plain import PlainState
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sklearn_interpret._model.rows.frames import PandasRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +44,11 @@ class Location:
     scores: np.ndarray
     codes: np.ndarray
 
-    def take(self, index):
+    def take(self, index: list[int]) -> Location:
         """The location of some rows."""
         return Location(self.scores[index], self.codes[index])
 
-    def squared_distances(self, other):
+    def squared_distances(self, other: Location) -> NDArray[np.float64]:
         """Squared distances along columns, in standard deviations.
 
         They are one between different bins or categories, and between a missing value
@@ -50,7 +59,9 @@ class Location:
         return squares
 
 
-def draw_positions(probabilities, points):
+def draw_positions(
+    probabilities: NDArray[np.float64], points: NDArray[np.float64]
+) -> NDArray[np.intp]:
     """Positions drawn with these probabilities, from uniform points in (0, 1)."""
     position = np.searchsorted(np.cumsum(probabilities), points, side="left")
     return np.minimum(position, len(probabilities) - 1)
@@ -83,7 +94,13 @@ class Marginals:
         without bins (a scale of 1 if constant), 0 and 1 for others.
     """
 
-    def __init__(self, rows, weights, categorical, n_bins):
+    def __init__(
+        self,
+        rows: PandasRows,
+        weights: NDArray[np.float64],
+        categorical: NDArray[np.bool_],
+        n_bins: int,
+    ) -> None:
         self.rows = rows
         self.nominal = nominal = categorical | ~rows.are_numbers
         self.columns = [
@@ -99,7 +116,7 @@ class Marginals:
         varies = ~self.discrete & (self.spreads > 0)
         self.scales = np.where(varies, self.spreads, 1.0)
 
-    def draw(self, points):
+    def draw(self, points: NDArray[np.float64]) -> tuple[DataFrame, Location]:
         """Draw the columns independently, from uniform points (n, n_columns) in (0, 1).
 
         Returns a native container of n rows, and their `Location`.
@@ -112,13 +129,13 @@ class Marginals:
         codes = [column.codes[level] for column, level in drawn]
         return native, Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
 
-    def locate(self, rows):
+    def locate(self, rows: PandasRows) -> Location:
         """The `Location` of any rows with the same columns."""
         located = [column.locate(rows, j) for j, column in enumerate(self.columns)]
         scores, codes = zip(*located, strict=True)
         return Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
 
-    def levels(self):
+    def levels(self) -> PandasRows:
         """The distinct values of all columns, in one table of `Rows`.
 
         Column j has its values in the order of its marginal; the last one is repeated
@@ -132,7 +149,9 @@ class Marginals:
         }
         return as_rows(self.rows.mixed(np.zeros(height, dtype=np.intp), donors))
 
-    def local_probabilities(self, own, width):
+    def local_probabilities(
+        self, own: Location, width: float
+    ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
         r"""Marginal probabilities of each column, weighted by a kernel at rows.
 
         For the `Location` of rows x, the share of a value v is multiplied by
@@ -159,7 +178,7 @@ class Marginals:
             statistics.append(same if column.discrete else column.scores)
         return probabilities, statistics
 
-    def conditions(self, location):
+    def conditions(self, location: Location) -> NDArray[Any]:
         """Texts like ``"1 < age <= 3"``, (n_rows, n_columns); names if not binned."""
         texts = np.empty(location.codes.shape, dtype=object)
         for j, column in enumerate(self.columns):
@@ -178,11 +197,11 @@ class _Marginal(PlainState):
 
     mean, spread = 0.0, 0.0
 
-    def __init__(self, rows, weights, j):
+    def __init__(self, rows: PandasRows, weights: NDArray[np.float64], j: int) -> None:
         codes, self.labels, self.first = rows.encode([j])
         self.shares = np.bincount(codes, weights, len(self.labels)) / weights.sum()
 
-    def level_at(self, points):
+    def level_at(self, points: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions of values drawn from uniform points in (0, 1)."""
         return draw_positions(self.shares, points)
 
@@ -192,22 +211,22 @@ class _Nominal(_Marginal):
 
     discrete = True
 
-    def __init__(self, rows, weights, j):
+    def __init__(self, rows: Any, weights: NDArray[np.float64], j: int) -> None:
         super().__init__(rows, weights, j)
         self.codes = np.arange(len(self.labels))
         self.scores = np.zeros(len(self.labels))
         self._known = {label_key(v): code for code, v in enumerate(self.labels)}
 
-    def locate(self, rows, j):
+    def locate(self, rows: Any, j: int) -> Any:
         codes, labels, _ = rows.encode([j])
         known = [self._known.get(label_key(label), -1) for label in labels]
         return np.zeros(len(codes)), np.array(known, dtype=np.intp)[codes]
 
-    def condition(self, code):
+    def condition(self, code: int) -> Any:
         """Keyword arguments of the `Condition` of a category."""
         return {"levels": (self.labels[code],)}
 
-    def text(self, code, name):
+    def text(self, code: int, name: str) -> Any:
         if code < 0:
             return f"{name} is new"
         label = self.labels[code]
@@ -217,7 +236,9 @@ class _Nominal(_Marginal):
 class _Numeric(_Marginal):
     """Marginal of a numeric column, with or without bins."""
 
-    def __init__(self, rows, weights, j, n_bins):
+    def __init__(
+        self, rows: PandasRows, weights: NDArray[np.float64], j: int, n_bins: int
+    ) -> None:
         super().__init__(rows, weights, j)
         values = numbers = rows.numbers(j)
         known = ~np.isnan(values)
@@ -250,7 +271,9 @@ class _Numeric(_Marginal):
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
 
-    def _locate(self, values):
+    def _locate(
+        self, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         missing = np.isnan(values)
         if not self.discrete:
             scores = (values - self.mean) / (self.spread or 1.0)
@@ -258,10 +281,12 @@ class _Numeric(_Marginal):
         codes = np.searchsorted(self._edges, values, side="left")
         return np.zeros(len(values)), np.where(missing, len(self._edges) + 1, codes)
 
-    def locate(self, rows, j):
+    def locate(
+        self, rows: PandasRows, j: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         return self._locate(rows.numbers(j))
 
-    def condition(self, code):
+    def condition(self, code: int) -> dict[str, Any]:
         """Keyword arguments of the `Condition` of a bin."""
         if code > len(self._edges):
             return {"levels": (np.nan,)}
@@ -274,7 +299,7 @@ class _Numeric(_Marginal):
             only = only_number(self._some_values, low, high)
         return {"low": low, "high": high, "only": only}
 
-    def text(self, code, name):
+    def text(self, code: int, name: str) -> str:
         edges = shown(self._edges, self._date_dtype)
         if not self.discrete or not len(edges):
             return name

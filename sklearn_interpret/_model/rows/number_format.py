@@ -1,8 +1,11 @@
 """Numbers as text: one format for figures, tables, texts and HTML."""
 
+from collections.abc import Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.dates import date_text, dates_within, is_date
@@ -14,7 +17,7 @@ FEWEST_DIGITS = 3  # of thresholds
 LARGEST_WHOLE = 1e15  # whole values below keep all digits
 
 
-def number_text(value, digits=3, *, signed=False):
+def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
     """A number of any size in few characters.
 
     Parameters
@@ -49,7 +52,7 @@ def number_text(value, digits=3, *, signed=False):
     return sign + text
 
 
-def p_text(pvalue):
+def p_text(pvalue: float) -> str:
     """A p-value in few characters; "" for NaN.
 
     Examples
@@ -65,7 +68,9 @@ def p_text(pvalue):
     return f"p = {number_text(pvalue)}"
 
 
-def column_texts(values, digits=3, *, signed=False):
+def column_texts(
+    values: NDArray[np.float64] | list[float], digits: int = 3, *, signed: bool = False
+) -> list[str]:
     """Numbers of one column with the same number of decimals.
 
     Parameters
@@ -107,7 +112,7 @@ def column_texts(values, digits=3, *, signed=False):
     ]
 
 
-def _signed(value, size, end, signed):
+def _signed(value: float, size: str, end: str, signed: bool) -> str:
     """Text of the size of a number, with its sign; nothing for a missing one."""
     if np.isnan(value):
         return ""
@@ -116,7 +121,7 @@ def _signed(value, size, end, signed):
     return (MINUS if value < 0 else "+" if signed else "") + size + end
 
 
-def number_beside(value, span):
+def number_beside(value: float, span: float) -> str:
     """A number with as many decimals as changes of the size `span` need.
 
     Examples
@@ -134,7 +139,7 @@ def number_beside(value, span):
     return number_text(value, 4)
 
 
-def value_text(value, column=None):
+def value_text(value: float | str, column: NDArray[Any] | None = None) -> str:
     """A short text of a value, as exact as the differences in its column."""
     number = isinstance(value, int | float | np.integer | np.floating)
     if not number or isinstance(value, bool) or not np.isfinite(value):
@@ -154,7 +159,9 @@ def value_text(value, column=None):
     return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
 
-def entry_text(entry, digits=4, *, signed=False):
+def entry_text(
+    entry: float | str | None, digits: int | None = 4, *, signed: bool = False
+) -> str:
     """A level, or a number for plain text: as `number_text`, with the sign "-".
 
     `digits` None writes all digits.
@@ -172,13 +179,15 @@ def entry_text(entry, digits=4, *, signed=False):
     return number_text(float(entry), digits, signed=signed).replace(MINUS, "-")
 
 
-def rounded_text(value, *, down, digits=3):
+def rounded_text(value: float, *, down: bool, digits: int = 3) -> str:
     """A number with `digits` significant digits, rounded down or up."""
     context = Context(prec=digits, rounding=ROUND_FLOOR if down else ROUND_CEILING)
     return entry_text(float(context.plus(Decimal(repr(float(value))))), digits)
 
 
-def only_number(values, low, high):
+def only_number(
+    values: NDArray[np.float64], low: float | None, high: float | None
+) -> Any:
     """The one of two whole numbers in the interval (low, high], or None.
 
     Also None if there are more values, or fractions. An end of None is open.
@@ -190,7 +199,9 @@ def only_number(values, low, high):
     return inside[0] if len(inside) == 1 else None
 
 
-def interval_text(low, high, change=np.inf, date_dtype=None):
+def interval_text(
+    low: Any, high: NDArray[np.float64], change: Any = np.inf, date_dtype: None = None
+) -> Any:
     """An interval as text, with the digits that its width or `change` needs.
 
     Ends are rounded inward: the interval in the text lies within the true one. Ends of
@@ -212,7 +223,7 @@ def interval_text(low, high, change=np.inf, date_dtype=None):
     return f"{least} to {_end_text(high, span)}"
 
 
-def _end_text(value, span, *, down=True):
+def _end_text(value: float, span: float, *, down: bool = True) -> Any:
     """A number of at least four digits, and of those that resolve `span` / 100."""
     size, digits = abs(value), 4
     if 1 < size / span < np.inf:
@@ -222,7 +233,7 @@ def _end_text(value, span, *, down=True):
     return rounded_text(value, down=down, digits=digits)
 
 
-def rounded_between(threshold, values):
+def rounded_between(threshold: float, values: NDArray[Any]) -> str:
     """A threshold in few digits that splits numbers as it does itself.
 
     Examples
@@ -243,7 +254,7 @@ def rounded_between(threshold, values):
     return text.replace("-", MINUS)
 
 
-def with_same_decimals(texts):
+def with_same_decimals(texts: list[str]) -> list[str]:
     """Numbers, with as many zeros at their ends that all have the same decimals.
 
     Examples
@@ -255,14 +266,14 @@ def with_same_decimals(texts):
     plain = [text for text in texts if "e" not in text]
     most = max((len(text.partition(".")[2]) for text in plain), default=0)
 
-    def padded(text):
+    def padded(text: str) -> str:
         whole, _, decimals = text.partition(".")
         return text if "e" in text or not most else f"{whole}.{decimals:0<{most}}"
 
     return list(map(padded, texts))
 
 
-def _roundings(number):
+def _roundings(number: float) -> Iterator[str]:
     """A number in more and more digits, rounded to nearest and down."""
     for digits in range(FEWEST_DIGITS, 18):
         nearest = f"{number:.{digits}g}"

@@ -1,12 +1,15 @@
 """A sample whose rows are in partitions: passes over them, and what columns hold."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from sklearn_interpret._core.statistics.order_statistics import (
@@ -17,6 +20,11 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample, observed_levels
 from sklearn_interpret._model.rows.validation import check_known, check_weights
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sklearn_interpret._core.statistics.order_statistics import DistinctValues
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +54,12 @@ class PartitionedSample:
     levels: dict = field(default_factory=dict)
     dtypes: dict = field(default_factory=dict)
 
-    def map_reduce(self, function, merge, columns=None):
+    def map_reduce(
+        self,
+        function: Callable[..., Any],
+        merge: Callable[..., Any],
+        columns: list[int] | set[int] | None = None,
+    ) -> Any:
         """Merged results of ``function(sample)`` for the partitions, in their order.
 
         Partitions without rows of positive weight are left out.
@@ -73,7 +86,12 @@ class PartitionedSample:
             raise ValueError("X has no rows of positive weight in any partition.")
         return found
 
-    def summarised(self, quantiles, level_sets, most_distinct):
+    def summarised(
+        self,
+        quantiles: dict[int, NDArray[np.float64]],
+        level_sets: list[Any] | tuple[Any, ...],
+        most_distinct: int,
+    ) -> PartitionedSample:
         """The sample with `values_of` and `levels_of` columns, see `Sample`.
 
         If all quantiles of a column are one value, all of its values are kept, too.
@@ -118,7 +136,9 @@ class PartitionedSample:
             dtypes=self.dtypes | dtypes,
         )
 
-    def _collected(self, columns, bins):
+    def _collected(
+        self, columns: dict[int, BinnedColumn], bins: dict[int, NDArray[np.bool_]]
+    ) -> dict[int, DistinctValues]:
         """Distinct values of columns, those of other bins lumped together."""
         if not bins:
             return {}
@@ -127,28 +147,28 @@ class PartitionedSample:
         return {j: columns[j].completed(bins[j], found[j]) for j in bins}
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> Any:
         """Sum of the weights."""
         return self.map_reduce(_total_weight, add, [0])
 
-    def n_distinct(self, columns, most):
+    def n_distinct(self, columns: Any, most: int) -> Any:
         """Number of distinct joint values of columns, or `most` if there are more."""
         task = partial(_first_of_levels, columns, most)
         return self.map_reduce(task, partial(_joined_levels, most), columns).n_rows
 
-    def values_of(self, j):
+    def values_of(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Distinct values of a column, NaN left out, and their weights.
 
         Between exact quantiles one value may stand for several.
         """
         return self.values[j]
 
-    def levels_of(self, columns):
+    def levels_of(self, columns: Any) -> Any:
         """Labels of the joint values of columns, and native vectors of these."""
         return observed_levels(self.levels[columns], range(len(columns)))
 
 
-def first_rows(estimator, partitions):
+def first_rows(estimator: Any, partitions: Any) -> DataFrame | NDArray[np.float64]:
     """First rows of partitions, if the estimator's `fit` takes them."""
     name, subsample = type(estimator).__name__, getattr(estimator, "subsample", None)
     if not estimator._takes_partitions or subsample is not None:
@@ -167,21 +187,25 @@ def first_rows(estimator, partitions):
 class _SomeColumns:
     """Some columns of rows, at their places in the whole table."""
 
-    def __init__(self, rows, names, columns):
+    def __init__(
+        self, rows: Rows, names: list[str], columns: dict[int, int] | list[int]
+    ) -> None:
         self._rows, self.names = rows, names
         self._places = {j: place for place, j in enumerate(columns)}
         self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
         self.take = rows.take
 
-    def part(self, rows):
+    def part(self, rows: slice) -> _SomeColumns:
         """Rows of a slice."""
         return _SomeColumns(self._rows.part(rows), self.names, self._places)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         """A method of `Rows` that takes a column, or columns."""
         method = getattr(self._rows, name)
 
-        def of_columns(columns):
+        def of_columns(
+            columns: int,
+        ) -> NDArray[Any] | tuple[NDArray[np.intp], list[str]] | None:
             of_one = np.ndim(columns) == 0
             places = self._places
             return method(places[columns] if of_one else [places[j] for j in columns])
@@ -200,7 +224,13 @@ class _Summary:
     largest: float
 
     @classmethod
-    def of_sample(cls, edges, level_sets, most_distinct, sample):
+    def of_sample(
+        cls,
+        edges: dict[int, NDArray[np.float64]],
+        level_sets: tuple[Any, ...],
+        most_distinct: int,
+        sample: Any,
+    ) -> _Summary:
         """The summary of a partition."""
         columns = {}
         for j, own in edges.items():
@@ -211,14 +241,16 @@ class _Summary:
         first = sample.rows.take(np.arange(1))
         return cls(first, columns, levels, weights.min(), weights.max())
 
-    def with_counts(self, distinct):
+    def with_counts(
+        self, distinct: DistinctValues
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Distinct values and their weights: numbers of rows if all weights are equal,
         for these are exact."""
         if self.least == self.largest:
             return distinct.values, np.rint(distinct.weights / self.least)
         return distinct.values, distinct.weights
 
-    def merge(self, other):
+    def merge(self, other: _Summary) -> _Summary:
         """The summary of both."""
         levels = {
             some: _joined_levels(None, own, other.levels[some])
@@ -233,24 +265,26 @@ class _Summary:
         )
 
 
-def _total_weight(sample):
+def _total_weight(sample: Any) -> Any:
     return sample.weights.sum()
 
 
-def _first_of_levels(columns, most, sample):
+def _first_of_levels(columns: Any, most: int, sample: Any) -> Any:
     """The first row of each joint value of columns, `most` of them: these columns."""
     _, _, first = sample.rows.encode(columns)
     return sample.rows.keep_columns(columns).take(first[:most])
 
 
-def _joined_levels(most, rows, others):
+def _joined_levels(most: int, rows: Any, others: Any) -> Any:
     """One row of each value in both, `most` of them."""
     both = rows.joined(others)
     _, _, first = both.encode(range(both.n_columns))
     return both.take(first[:most])
 
 
-def _values_in_bins(wanted, sample):
+def _values_in_bins(
+    wanted: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]], sample: Sample
+) -> dict[int, DistinctValues]:
     """Distinct values of columns in their bins."""
     found = {}
     for j, (edges, bins) in wanted.items():
@@ -259,7 +293,7 @@ def _values_in_bins(wanted, sample):
     return found
 
 
-def merged(first, second):
+def merged(first: Any, second: Any) -> Any:
     """Merged states, or their sum; of dicts, lists and tuples member by member."""
     if isinstance(first, dict):
         return {key: merged(own, second[key]) for key, own in first.items()}
@@ -268,7 +302,7 @@ def merged(first, second):
     return first.merge(second) if hasattr(first, "merge") else first + second
 
 
-def merge_known(merge, first, second):
+def merge_known(merge: Callable[..., Any], first: Any, second: Any) -> Any:
     """Merged states of two partitions, None for one without rows."""
     if first is None or second is None:
         return second if first is None else first
@@ -294,7 +328,14 @@ class _Reader:
     check: Callable | None
     columns: list | None
 
-    def result(self, function, index, X, y=None, sample_weight=None):
+    def result(
+        self,
+        function: Callable[..., Any],
+        index: int,
+        X: DataFrame | NDArray[np.float64],
+        y: NDArray[Any] | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
+    ) -> Any:
         """The function of a partition's `Sample`; None without rows."""
         try:
             rows = as_rows(X)
@@ -306,7 +347,12 @@ class _Reader:
             error.add_note(f"This is partition {index}, counted from 0.")
             raise
 
-    def sample(self, rows, y, sample_weight):
+    def sample(
+        self,
+        rows: Rows,
+        y: NDArray[Any] | None,
+        sample_weight: NDArray[np.float64] | None,
+    ) -> Any:
         """The rows of positive weight; None if there are none."""
         if type(rows) is not type(self.first):
             kinds = [type(part.native).__name__ for part in (rows, self.first)]

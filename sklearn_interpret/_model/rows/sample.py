@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state, resample
 
 from sklearn_interpret._model.rows.base import Rows, gather
 
 
-def observed_levels(rows, columns):
+def observed_levels(
+    rows: Rows, columns: tuple[int, ...]
+) -> tuple[list[bool | str], tuple[Any, ...]]:
     """Labels of the joint values of columns in rows, and native vectors of these."""
     _, labels, first = rows.encode(columns)
     return labels, tuple(gather(rows.column(j), first) for j in columns)
 
 
-def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):
+def draw_rows(
+    n_rows: int,
+    subsample: int,
+    *,
+    stratify: NDArray[np.intp] | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> NDArray[np.intp]:
     """Increasing positions of rows, drawn without replacement.
 
     Parameters
@@ -88,12 +98,12 @@ class Sample:
     partition: int = 0
 
     @property
-    def index(self):
+    def index(self) -> NDArray[np.intp]:
         """Positions of the rows in the input: (n_rows,)."""
         return np.arange(self.rows.n_rows) if self.kept is None else self.kept
 
     @classmethod
-    def of_positive_weight(cls, rows, y, weights):
+    def of_positive_weight(cls, rows: Any, y: Any, weights: NDArray[np.float64]) -> Any:
         """The rows of positive weight.
 
         Parameters
@@ -114,7 +124,12 @@ class Sample:
         positive = weights > 0
         return everything if positive.all() else everything._take(positive.nonzero()[0])
 
-    def map_reduce(self, function, merge, columns=None):
+    def map_reduce(
+        self,
+        function: Callable[..., Any],
+        merge: Callable[..., Any],
+        columns: range | set[int] | None = None,
+    ) -> Any:
         """Merged results of a function of parts of the rows: here of all in one.
 
         Parameters
@@ -133,7 +148,12 @@ class Sample:
         """
         return function(self)
 
-    def summarised(self, quantiles, level_sets, most_distinct):
+    def summarised(
+        self,
+        quantiles: dict[int, NDArray[np.float64]],
+        level_sets: list[Any] | tuple[Any, ...],
+        most_distinct: int,
+    ) -> Self:
         """The sample with `values_of` some columns and `levels_of` some sets of them.
 
         Parameters
@@ -153,7 +173,7 @@ class Sample:
         """
         return self
 
-    def values_of(self, j):
+    def values_of(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Numbers of a column, NaN left out, and their weights.
 
         Parameters
@@ -170,7 +190,9 @@ class Sample:
         known = ~np.isnan(values)
         return (values, weights) if known.all() else (values[known], weights[known])
 
-    def levels_of(self, columns):
+    def levels_of(
+        self, columns: tuple[int, ...]
+    ) -> tuple[list[bool | str], tuple[Any, ...]]:
         """Distinct joint values of columns.
 
         Parameters
@@ -187,7 +209,7 @@ class Sample:
         """
         return observed_levels(self.rows, columns)
 
-    def n_distinct(self, columns, most):
+    def n_distinct(self, columns: tuple[int, int], most: int) -> int:
         """Number of distinct joint values of columns, at most `most`.
 
         Parameters
@@ -205,11 +227,11 @@ class Sample:
         return min(most, int(self.rows.encode(columns)[0].max()) + 1)
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> float:
         """Sum of the weights."""
         return self.weights.sum()
 
-    def distinct(self, columns=None):
+    def distinct(self, columns: list[int] | None = None) -> Sample:
         """The distinct rows with their targets, sorted, and weighted by their copies.
 
         Parameters
@@ -235,7 +257,13 @@ class Sample:
             self.rows.take(first), self.y[first], weights, kept=self.index[first]
         )
 
-    def draw(self, subsample, random_state, *, stratified):
+    def draw(
+        self,
+        subsample: int | None,
+        random_state: int | np.random.RandomState | None,
+        *,
+        stratified: bool,
+    ) -> Sample:
         """A random subset of the rows, drawn without replacement.
 
         Parameters
@@ -263,7 +291,7 @@ class Sample:
         )
         return self._take(drawn)
 
-    def _take(self, positions):
+    def _take(self, positions: NDArray[np.intp]) -> Sample:
         # Increasing positions of this number are all rows.
         if len(positions) == self.rows.n_rows:
             return self

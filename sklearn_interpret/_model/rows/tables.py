@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.number_format import (
@@ -23,7 +24,7 @@ from sklearn_interpret._model.rows.number_format import (
 Block = dict[str, Any]
 
 
-def with_outputs(values, n_axes):
+def with_outputs(values: NDArray[np.float64], n_axes: int) -> NDArray[np.float64]:
     """The array with an axis of outputs in front."""
     values = np.asarray(values, dtype=np.float64)
     return values[None] if values.ndim == n_axes else values
@@ -78,7 +79,7 @@ def lines_of(blocks: Sequence[Block]) -> Iterator[Block]:
             yield dict(zip(names, line, strict=True))
 
 
-def as_objects(values):
+def as_objects(values: Any) -> NDArray[Any]:
     """One entry, or a sequence of entries, as an array of objects."""
     if isinstance(values, str) or not np.iterable(values):
         values = [values]
@@ -130,7 +131,9 @@ def text_of_facts(facts: Mapping[str, Any], digits: int) -> str:
     return "\n".join(lines)
 
 
-def _texts(name, entries, digits, own_unit):
+def _texts(
+    name: str, entries: list[float | str], digits: int, own_unit: bool
+) -> tuple[list[str], bool]:
     """Texts of the entries of a column, and whether they are numbers."""
     known = [entry for entry in entries if not is_missing(entry)]
     if any(isinstance(e, bool | np.bool_) or not isinstance(e, Real) for e in known):
@@ -174,7 +177,7 @@ def json_value(value: Any) -> Any:
     return str(value)
 
 
-def _key(key):
+def _key(key: str | tuple[str, str]) -> str:
     return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 

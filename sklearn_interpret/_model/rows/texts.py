@@ -1,8 +1,13 @@
 """Samples that are not rows of a table: texts, and arrays of images."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 
@@ -20,26 +25,26 @@ class SampleRows:
 
     named = False
 
-    def __init__(self, native):
+    def __init__(self, native: list[str]) -> None:
         self.native = native
         self.n_rows = len(native)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Iterate over the samples."""
         return iter(self.native)
 
     @property
-    def row_bytes(self):
+    def row_bytes(self) -> int:
         """Approximate memory of one sample, in bytes."""
         if isinstance(self.native, np.ndarray) and self.native.dtype != object:
             return self.native[:1].nbytes
         return sum(len(str(sample)) for sample in self.native) // max(1, self.n_rows)
 
-    def take(self, index):
+    def take(self, index: NDArray[np.intp] | list[int]) -> TextRows:
         """Samples at the integer positions `index`."""
         return type(self)(safe_indexing(self.native, index))
 
-    def part(self, rows):
+    def part(self, rows: slice) -> TextRows:
         """Samples of a slice."""
         start, stop, _ = rows.indices(self.n_rows)
         if stop - start == self.n_rows:
@@ -50,7 +55,7 @@ class SampleRows:
 class TextRows(SampleRows):
     """Texts in the user's container; see :func:`as_texts`."""
 
-    def like(self, texts):
+    def like(self, texts: list[str]) -> list[str]:
         """A list of other texts, in the same kind of container."""
         native = self.native
         if isinstance(native, list):
@@ -67,7 +72,7 @@ class TextRows(SampleRows):
         return series(native.name, texts)
 
 
-def as_texts(X):
+def as_texts(X: list[str]) -> TextRows:
     """Wrap a list, tuple, one-dimensional array or Series of str as `TextRows`.
 
     Anything else raises a TypeError or ValueError that says why.

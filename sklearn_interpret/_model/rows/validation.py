@@ -8,9 +8,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,6 +22,11 @@ from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.lazy import is_dask
 from sklearn_interpret.exceptions import LowWeightWarning
 
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from sklearn_interpret._model.rows.base import Rows
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Range of the largest absolute value of columns and targets for models that take third
@@ -28,7 +34,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SCALES = 1e-60, 1e60
 
 
-def check_rows(estimator, X, *, reset):
+def check_rows(
+    estimator: Any,
+    X: DataFrame | NDArray[np.float64] | list[list[float]],
+    *,
+    reset: bool,
+) -> Rows:
     """Wrap `X` as `Rows`; check its shape and its feature names.
 
     Parameters
@@ -71,7 +82,7 @@ def empty_for_no_rows(method: F) -> F:
     """
 
     @wraps(method)
-    def of_rows(self, X, *args, **options):
+    def of_rows(self, X: Any, *args: NDArray[np.intp] | Series, **options: Any) -> Any:
         shape = () if is_dask(X) else getattr(X, "shape", ())
         if len(shape) != 2 or shape[0] != 0:
             return method(self, X, *args, **options)
@@ -85,7 +96,7 @@ def empty_for_no_rows(method: F) -> F:
     return cast(F, of_rows)
 
 
-def _check_names_are_text(names):
+def _check_names_are_text(names: list[str]) -> None:
     """Refuse names with lone surrogates, which files, frames and figures refuse."""
     try:
         "".join(names).encode()
@@ -97,7 +108,9 @@ def _check_names_are_text(names):
         ) from error
 
 
-def call_given(parameter, function, *arguments):
+def call_given(
+    parameter: str, function: Callable[..., Any], *arguments: NDArray[np.float64] | type
+) -> NDArray[np.float64]:
     """Call a function that the user passed; errors name the parameter."""
     try:
         return function(*arguments)
@@ -105,13 +118,15 @@ def call_given(parameter, function, *arguments):
         raise TypeError(f"{parameter} cannot be used: {error}") from error
 
 
-def check_not_masked(values, name):
+def check_not_masked(
+    values: NDArray[Any] | Series | list[int | str], name: str
+) -> None:
     """Refuse a masked array: masked entries would be used like others."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill it, or leave out those rows.")
 
 
-def check_known(y):
+def check_known(y: NDArray[Any] | Series | list[int | str]) -> None:
     """Refuse masked targets, and missing labels, which cannot be sorted."""
     check_not_masked(y, "y")
     labels = np.asarray(y)
@@ -126,7 +141,7 @@ def check_known(y):
         )
 
 
-def check_scale(values, what):
+def check_scale(values: NDArray[np.float64], what: str) -> None:
     """Refuse numbers whose products would overflow or vanish."""
     largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # ignores NaN
     if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
@@ -136,14 +151,16 @@ def check_scale(values, what):
         )
 
 
-def check_scales(rows):
+def check_scales(rows: Rows) -> None:
     """Check the scale of each float column."""
     for j in range(rows.n_columns):
         if rows.column_array(j).dtype.kind == "f":
             check_scale(rows.column_array(j), f"Column {rows.names[j]!r} of X")
 
 
-def check_weights(sample_weight, rows, *, count_rows=False):
+def check_weights(
+    sample_weight: NDArray[np.float64] | None, rows: Any, *, count_rows: bool = False
+) -> NDArray[np.float64]:
     """Weights of rows as float64, ones by default; read-only.
 
     With `count_rows`, for standard errors that use their sum as the number of rows, a
@@ -181,7 +198,7 @@ def check_weights(sample_weight, rows, *, count_rows=False):
     return weights
 
 
-def offsets_of(column, rows):
+def offsets_of(column: Any, rows: Rows) -> NDArray[np.float64]:
     """Known parts of the linear predictor."""
     if column is None:
         return np.zeros(rows.n_rows)
@@ -192,7 +209,13 @@ def offsets_of(column, rows):
     return offsets.astype(np.float64)
 
 
-def check_targets(estimator, rows, y, *, dtype=None):
+def check_targets(
+    estimator: Any,
+    rows: Rows,
+    y: NDArray[np.float64] | Series,
+    *,
+    dtype: type | None = None,
+) -> NDArray[Any]:
     """Validated targets of rows, (n_rows,), unchanged or cast to a dtype."""
     if y is not None:
         check_known(y)
@@ -204,7 +227,9 @@ def check_targets(estimator, rows, y, *, dtype=None):
     return y
 
 
-def check_labels(estimator, rows, y):
+def check_labels(
+    estimator: Any, rows: Rows, y: NDArray[np.intp] | Series
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Classes (n_classes,), and the position of each row's class (n_rows,)."""
     y = check_targets(estimator, rows, y)
     check_classification_targets(y)

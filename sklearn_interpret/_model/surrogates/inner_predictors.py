@@ -1,8 +1,12 @@
 """The predictors inside of a fitted surrogate, and where their columns come from."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.multioutput import MultiOutputRegressor
@@ -20,6 +24,11 @@ from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.rows.arrays import as_days, as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.base import Rows
+
 
 @dataclass(frozen=True)
 class Column:
@@ -32,10 +41,10 @@ class Column:
     order: tuple = ()  # categories of the feature's dtype
     date_dtype: object = None  # of the dates that it holds as days
 
-    def __str__(self):
+    def __str__(self) -> Any:
         return self.name if self.category is None else f"{self.name} = {self.category}"
 
-    def in_order(self, levels):
+    def in_order(self, levels: tuple[float, float]) -> Any:
         """Levels in the order of the dtype, where that has them all."""
         known = set(levels) <= set(self.order)
         return sorted(levels, key=self.order.index) if known else list(levels)
@@ -48,13 +57,13 @@ class InnerPredictor:
     transformer: object  # or None
     predictor: object
 
-    def columns_of(self, rows):
+    def columns_of(self, rows: Rows) -> Rows:
         """The columns that the predictor gets, as `Rows`."""
         if self.transformer is None:
             return rows
         return as_rows(self.transformer.transform(rows.native))
 
-    def described(self, rows):
+    def described(self, rows: Rows) -> list[Column]:
         """A `Column` for each of them."""
         columns = [
             Column(
@@ -74,7 +83,9 @@ class InnerPredictor:
         return columns
 
 
-def inner_predictors(surrogate, transformers=()):
+def inner_predictors(
+    surrogate: BaseEstimator, transformers: tuple[Any, ...] = ()
+) -> list[InnerPredictor]:
     """Predictors inside of pipelines, searches and wrappers: one, or one per output."""
     model = unfrozen(surrogate)
     if hasattr(model, "best_estimator_"):
@@ -89,12 +100,14 @@ def inner_predictors(surrogate, transformers=()):
     return [InnerPredictor(transformer, model)]
 
 
-def innermost_name(estimator):
+def innermost_name(estimator: BaseEstimator) -> str:
     """Class name of the predictor inside of pipelines, searches and wrappers."""
     return type(inner_predictors(estimator)[0].predictor).__name__
 
 
-def importances(surrogate, rows, weights):
+def importances(
+    surrogate: BaseEstimator, rows: Rows, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Importances of features to a surrogate fitted on `Rows`; None if it has none."""
     by_predictor = []
     for inner in inner_predictors(surrogate):
@@ -111,7 +124,9 @@ def importances(surrogate, rows, weights):
     return np.mean(by_predictor, axis=0)
 
 
-def _column_importances(inner, rows, weights):
+def _column_importances(
+    inner: InnerPredictor, rows: Rows, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Importances of the columns that the predictor gets, or None."""
     if getattr(inner.predictor, "coef_", None) is not None:
         sizes = np.abs(coefficient_table(inner.predictor)).mean(axis=0)
@@ -120,7 +135,7 @@ def _column_importances(inner, rows, weights):
     return None if values is None else np.asarray(values, dtype=np.float64)
 
 
-def column_deviations(columns, weights):
+def column_deviations(columns: Any, weights: NDArray[np.float64]) -> Any:
     """Weighted standard deviation of each of the numeric columns of `Rows`."""
     if sparse.issparse(columns.native):
         entries = columns.native.tocsc().astype(np.float64)
@@ -136,7 +151,7 @@ def column_deviations(columns, weights):
     return deviations
 
 
-def _transformed(transformer, columns):
+def _transformed(transformer: BaseEstimator, columns: Any) -> Any:
     """The output columns of a transformer of these columns; None where not known."""
     transformer = unfrozen(transformer)
     if isinstance(transformer, Pipeline) and len(transformer.steps) == 1:
@@ -164,7 +179,7 @@ def _transformed(transformer, columns):
     return None if made is None else [Column(name) for name in made]
 
 
-def _returns_its_input(transformer):
+def _returns_its_input(transformer: BaseEstimator) -> Any:
     """Whether a transformer leaves its columns as they are."""
     if isinstance(transformer, StandardScaler):
         return not (transformer.with_mean or transformer.with_std)
@@ -173,7 +188,7 @@ def _returns_its_input(transformer):
     return is_passthrough(transformer) or is_identity
 
 
-def _indicators(encoder, given):
+def _indicators(encoder: BaseEstimator, given: Any) -> Any:
     """A column for each category that has one."""
     # Known prefixes, so that the rest of a name is the category.
     prefixes = [f"x{j}" for j in range(len(given))]
@@ -189,7 +204,7 @@ def _indicators(encoder, given):
     return columns
 
 
-def _output_names(transformer, names):
+def _output_names(transformer: BaseEstimator, names: Any) -> Any:
     """Names of a transformer's columns; None where these are not known."""
     known = getattr(transformer, "feature_names_in_", names)
     try:

@@ -1,11 +1,19 @@
 """Rows drawn around others: by the columns' own distributions, or with joint ones."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sklearn_interpret._core.local.masks import quasi_random_points
 from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.marginals import draw_positions
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.marginals import Marginals
 
 
 class LocalDraws:
@@ -30,7 +38,15 @@ class LocalDraws:
         Draws them.
     """
 
-    def __init__(self, marginals, weights, n_samples, *, correlated, rng):
+    def __init__(
+        self,
+        marginals: Marginals,
+        weights: NDArray[np.float64],
+        n_samples: int,
+        *,
+        correlated: Any,
+        rng: Any,
+    ) -> None:
         self._marginals = marginals
         rows = marginals.rows
         self._numeric = np.flatnonzero(~marginals.nominal)
@@ -49,7 +65,9 @@ class LocalDraws:
             noise = ndtri(points[:, self._numeric])
             self._shifts = noise * marginals.spreads[self._numeric]
 
-    def _smoothed(self, drawn, weights, noise):
+    def _smoothed(
+        self, drawn: Any, weights: NDArray[np.float64], noise: NDArray[np.float64]
+    ) -> Any:
         r"""Deviations of drawn rows from the mean, blurred.
 
         With the bandwidth h of Silverman's rule, :math:`\sqrt{1 - h^2}` times the
@@ -70,15 +88,15 @@ class LocalDraws:
         return np.sqrt(1 - h**2) * values[drawn] + h * noise @ root
 
     @property
-    def n_samples(self):
+    def n_samples(self) -> Any:
         """Number of rows drawn around each row."""
         return len(self._shifts)
 
-    def around_mean(self):
+    def around_mean(self) -> Any:
         """The draws around the mean row: native container of n_samples rows."""
         return self._placed(self._marginals.rows.take([0]), self._marginals.means[None])
 
-    def around(self, rows):
+    def around(self, rows: Any) -> Any:
         """The draws around `Rows`, first those around the first row: native container.
 
         Where a number is missing, the mean stands for it.
@@ -89,7 +107,7 @@ class LocalDraws:
             values[:, j] = rows.numbers(j)
         return self._placed(rows, np.where(np.isnan(values), means, values))
 
-    def _placed(self, rows, centers):
+    def _placed(self, rows: Any, centers: Any) -> Any:
         tiles = rows.tiles(0, rows.n_rows, self.n_samples)
         every = np.arange(rows.n_rows * self.n_samples).reshape(rows.n_rows, -1)
         known = self._marginals.rows
@@ -105,7 +123,7 @@ class LocalDraws:
             codes.append(every)
         return tiles.replaced(list(range(known.n_columns)), levels, codes)
 
-    def _possible(self, j, values):
+    def _possible(self, j: int, values: NDArray[np.float64]) -> Any:
         """Values of a numeric column, whole numbers where it takes these alone."""
         rows = self._marginals.rows
         if not rows.is_integer(j):

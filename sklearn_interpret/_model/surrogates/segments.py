@@ -1,8 +1,11 @@
 """Segments of images: patches of pixels that are left out together."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -20,7 +23,7 @@ _N_ITERATIONS = 20
 _MOST_SEGMENTS = 50
 
 
-def default_number(shape):
+def default_number(shape: tuple[int, int]) -> int:
     """Number of segments that an image of this shape is cut into by default.
 
     It is 50, or fewer in small images: segments have at least four pixels on average,
@@ -31,7 +34,7 @@ def default_number(shape):
     return min(_MOST_SEGMENTS, -(-height * width // least))
 
 
-def colour_segments(image, n_segments):
+def colour_segments(image: NDArray[np.float64], n_segments: int) -> NDArray[np.intp]:
     """Connected patches of similar colour: k-means on colours and positions.
 
     Means start on a grid, so nothing is random; but threads of BLAS and OpenMP may
@@ -57,14 +60,14 @@ def colour_segments(image, n_segments):
     return _connected(labels, smallest)
 
 
-def _grid(height, width, n_segments):
+def _grid(height: int, width: int, n_segments: int) -> tuple[int, int]:
     """Number of rows and columns of the initial grid of means."""
     n_rows = round(math.sqrt(n_segments * height / width))
     n_rows = min(max(n_rows, 1), height, n_segments)
     return n_rows, min(max(round(n_segments / n_rows), 1), width)
 
 
-def _scaled(image):
+def _scaled(image: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours in units of the image's range times the compactness."""
     colours = image.reshape(*image.shape[:2], -1).astype(np.float64)
     known = np.isfinite(colours)
@@ -80,7 +83,9 @@ def _scaled(image):
     return colours / (_COMPACTNESS * math.sqrt(colours.shape[2]))
 
 
-def _nearest_means(colours, grid):
+def _nearest_means(
+    colours: NDArray[np.float64], grid: tuple[int, int]
+) -> NDArray[np.intp]:
     """Index of the nearest mean of each pixel, (height, width)."""
     from sklearn.cluster import KMeans  # slow to import, and used only here
 
@@ -107,7 +112,11 @@ def _nearest_means(colours, grid):
     return means.predict(_points(colours, rows, columns)).reshape(height, width)
 
 
-def _points(colours, rows, columns):
+def _points(
+    colours: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Positions and colours of the pixels, one pixel per row."""
     shape = colours.shape[:2]
     parts = [
@@ -118,13 +127,18 @@ def _points(colours, rows, columns):
     return np.concatenate(parts, axis=2).reshape(shape[0] * shape[1], -1)
 
 
-def _cell_means(points, rows, columns, grid):
+def _cell_means(
+    points: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    grid: tuple[int, int],
+) -> NDArray[np.float64]:
     """Means of the cells of the grid: the start of k-means."""
     cells = rows.astype(np.intp)[:, None] * grid[1] + columns.astype(np.intp)
     return segment_means(points, cells.reshape(-1), grid[0] * grid[1])
 
 
-def _connected(labels, smallest):
+def _connected(labels: NDArray[np.intp], smallest: int) -> NDArray[np.intp]:
     """Connected pieces of equal label; small ones join a neighbour."""
     pieces = _pieces(labels)
     while True:
@@ -135,14 +149,14 @@ def _connected(labels, smallest):
         pieces = _joined(pieces, small)
 
 
-def _neighbours(labels):
+def _neighbours(labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Labels of all adjacent pixels: left or upper ones, and right or lower ones."""
     first = labels[:, :-1].reshape(-1), labels[:-1].reshape(-1)
     second = labels[:, 1:].reshape(-1), labels[1:].reshape(-1)
     return np.concatenate(first), np.concatenate(second)
 
 
-def _pieces(labels):
+def _pieces(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Connected pieces of equal label, numbered as they appear."""
     pixels = np.arange(labels.size).reshape(labels.shape)
     left, right = _neighbours(labels)
@@ -151,12 +165,14 @@ def _pieces(labels):
     return _components(one[same], other[same], labels.size).reshape(labels.shape)
 
 
-def _components(one, other, n):
+def _components(
+    one: NDArray[np.intp], other: NDArray[np.intp], n: int
+) -> NDArray[np.intp]:
     graph = coo_array((np.ones(len(one), dtype=bool), (one, other)), shape=(n, n))
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
 
-def _joined(pieces, small):
+def _joined(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Pieces after each small one joined the neighbour with the longest border."""
     n = len(small)
     left, right = _neighbours(pieces)
@@ -170,7 +186,7 @@ def _joined(pieces, small):
     return _components(one[first], other[first], n)[pieces]
 
 
-def checked_segments(labels, shape, source):
+def checked_segments(labels: Any, shape: Any, source: Callable[..., Any]) -> Any:
     """The user's integer labels as 0, 1, ... in the same order."""
     try:
         labels = np.asarray(labels)
