@@ -5,12 +5,13 @@ And a `SearchProblem`: rows to be explained under a target and such constraints.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.search.decimal_grids import DecimalGrid, decimal_step
 from sklearn_interpret._core.statistics.weighted import (
@@ -22,8 +23,6 @@ from sklearn_interpret._model.rows.dates import as_objects
 from sklearn_interpret._model.rows.plain import PlainState
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._model.rows.base import Rows, Tiles
 
 # Up to here floats hold all whole numbers.
@@ -96,25 +95,25 @@ class Actionability(PlainState):
         *,
         categorical: NDArray[np.bool_],
         vary: NDArray[np.bool_],
-        ranges: dict[int, tuple[float, float]],
-        directions: dict[Any, Any],
-        distance: dict[int, float] | str,
+        ranges: Mapping[int, Sequence[Any]],
+        directions: Mapping[int, str],
+        distance: Mapping[int, float] | str,
         norm: float = 1,
         within_data: NDArray[np.bool_] | None = None,
         two_valued: NDArray[np.bool_] | None = None,
         missing_stays: bool = False,
-        steps: str | None = "exact",
+        steps: Mapping[int, float] | str | None = "exact",
     ) -> None:
         self.known = known
         self._missing_stays = missing_stays
         self.norm = norm
         self.categorical = categorical
-        self.levels = [
+        self.levels: list[Any] = [
             self._levels_of(j) if categorical[j] else None
             for j in range(known.n_columns)
         ]
         self._codes = [
-            levels and {label_key(level): k for k, level in enumerate(levels)}
+            None if levels is None else {label_key(x): k for k, x in enumerate(levels)}
             for levels in self.levels
         ]
         self._level_vectors = [
@@ -140,10 +139,10 @@ class Actionability(PlainState):
         none = np.zeros(known.n_columns, dtype=bool)
         self._two_valued = none if two_valued is None else two_valued
         self._within_data = none if within_data is None else within_data
-        steps = [self._step_of(j, steps, weights) for j in range(known.n_columns)]
-        self._take_steps(steps)
-        limits = [self._limits_of_dtype(j) for j in range(known.n_columns)]
-        self._of_dtype = np.array(limits).reshape(-1, 2).T
+        columns = range(known.n_columns)
+        self._take_steps([self._step_of(j, steps, weights) for j in columns])
+        dtype_limits = [self._limits_of_dtype(j) for j in columns]
+        self._of_dtype = np.array(dtype_limits).reshape(-1, 2).T
         every = np.ones(known.n_rows, dtype=bool)
         self.observed, self._known_levels = self._known_values(weights > 0)
         self.seen_levels = self._known_values(every)[1]
@@ -168,7 +167,7 @@ class Actionability(PlainState):
         plain = isinstance(native, np.ndarray) and native.dtype == np.float64
         return plain and not self.categorical.any()
 
-    def _levels_of(self, j: int) -> list[bool | str]:
+    def _levels_of(self, j: int) -> list[Any]:
         """Levels of a category, in the natural order, missing ones left out.
 
         Those that the dtype declares and no known row has are among them.
@@ -178,7 +177,10 @@ class Actionability(PlainState):
         return [label for label in labels if not is_missing(label)]
 
     def _step_of(
-        self, j: int, steps: str | None, weights: NDArray[np.float64]
+        self,
+        j: int,
+        steps: Mapping[int, float] | str | None,
+        weights: NDArray[np.float64],
     ) -> float:
         """The step of a column; zero where it takes all numbers of its dtype."""
         if self.categorical[j]:
@@ -194,7 +196,7 @@ class Actionability(PlainState):
         spread = _unit("mad", values[present], weights[present])
         return decimal_step(values, self.dtypes[j], spread)
 
-    def _take_steps(self, steps: NDArray[np.float64] | list[float]) -> None:
+    def _take_steps(self, steps: Sequence[float] | NDArray[np.float64]) -> None:
         """Limit numbers to multiples of steps (n_columns,); zero allows all numbers."""
         self.grid = DecimalGrid.of(steps, self.dtypes)
         self.stepped, self.integer = self.grid.steps > 0, self.grid.steps == 1
@@ -215,11 +217,11 @@ class Actionability(PlainState):
 
     def _known_values(
         self, counted: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], list[NDArray[np.bool_] | None]]:
+    ) -> tuple[NDArray[np.float64], list[Any]]:
         """Lowest and highest numbers of the known rows that count, and their levels."""
         n_columns = self.known.n_columns
         observed = np.repeat([[np.inf], [-np.inf]], n_columns, axis=1)
-        levels = [None] * n_columns
+        levels: list[Any] = [None] * n_columns
         for j in range(n_columns):
             if self.categorical[j]:
                 codes, labels = self.known.encode_column(j)
@@ -238,7 +240,7 @@ class Actionability(PlainState):
         self._within_data = within_data
         low, high = np.where(within_data, self.observed, self._of_dtype)
         self._low, self._high = self.grid.up(low), self.grid.down(high)
-        self.possible_levels = [
+        self.possible_levels: list[Any] = [
             levels if within else seen if seen is None else seen.copy()
             for levels, seen, within in zip(
                 self._known_levels, self.seen_levels, within_data, strict=True
@@ -250,7 +252,7 @@ class Actionability(PlainState):
     ) -> NDArray[np.bool_]:
         """Mask of cells changed to values beyond the known rows."""
         low, high = self.observed
-        beyond = (values < low) | (values > high)
+        beyond: NDArray[np.bool_] = (values < low) | (values > high)
         for j, known in enumerate(self._known_levels):
             if known is not None:
                 codes = np.nan_to_num(values[:, j], nan=-1).astype(np.intp)
@@ -258,7 +260,7 @@ class Actionability(PlainState):
         return beyond & (self.changes(values, origins) > 0)
 
     @cached_property
-    def medians(self) -> Any:
+    def medians(self) -> NDArray[np.float64]:
         """Medians of the known numbers, (n_columns,); zero where there are none."""
         medians = np.zeros(self.known.n_columns)
         for j in np.flatnonzero(~self.categorical).tolist():
@@ -271,7 +273,7 @@ class Actionability(PlainState):
         return medians
 
     def _costs(
-        self, weights: NDArray[np.float64], distance: dict[int, float] | str
+        self, weights: NDArray[np.float64], distance: Mapping[int, float] | str
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Costs of a unit of each column, or of a change of category; `filling`."""
         n_columns = self.known.n_columns
@@ -284,7 +286,7 @@ class Actionability(PlainState):
         costs = 1 / units
         if kind == "gower":
             costs /= n_columns
-        elif distance is not kind:
+        elif not isinstance(distance, str):
             for j, cost in distance.items():
                 costs[j], units[j] = cost, 1.0
         return costs, units
@@ -309,7 +311,7 @@ class Actionability(PlainState):
     def keeps(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether encoded rows satisfy all linear constraints, to rounding."""
         excess, sizes = self.excess(values)
-        return (excess <= _ROUNDING * sizes).all(axis=1)
+        return np.all(excess <= _ROUNDING * sizes, axis=1)
 
     def without(self, limits: str) -> Actionability:
         """A copy without one of its limits, a parameter of the methods."""
@@ -397,7 +399,9 @@ class Actionability(PlainState):
             np.where(stays, origins, np.fmax(high, origins)),
         )
 
-    def rooms(self, values: NDArray[np.float64], origins: NDArray[np.float64]) -> Any:
+    def rooms(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of the intervals of permitted values that encoded rows lie in."""
         low, high = self.permitted(origins)
         inside = (low <= values) & (values <= high)
@@ -430,23 +434,21 @@ class Actionability(PlainState):
         same |= ~((low <= values) & (values <= high))
         return np.where(same, origins, values)
 
-    def _possible_level(self, j: int, codes: Any, own: Any) -> Any:
+    def _possible_level(
+        self, j: int, codes: NDArray[np.float64], own: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         known = codes >= 0
         possible = np.zeros(len(codes), dtype=bool)
         possible[known] = self.possible_levels[j][codes[known].astype(np.intp)]
         return np.where(possible, codes, own)
 
     def _held(
-        self,
-        j: int,
-        values: NDArray[np.float64],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
+        self, j: int, values: NDArray[np.float64], low: ArrayLike, high: ArrayLike
     ) -> NDArray[np.float64]:
         """The nearest numbers within limits that the dtype of a column holds."""
         dtype, dates = self.dtypes[j], self.known.dates(j)
         if dates is not None:
-            return self._held_dates(j, values, low, high)
+            return self._held_dates(j, values, low, high, dates.step / 2)
         if dtype.kind != "f" or dtype.itemsize >= 8:
             return values
         largest = np.finfo(dtype).max
@@ -456,27 +458,34 @@ class Actionability(PlainState):
         return held.astype(np.float64)
 
     def _held_dates(
-        self, j: int, values: NDArray[np.float64], low: Any, high: NDArray[np.float64]
-    ) -> Any:
-        """The nearest dates of a column within limits, as days."""
-        half, shape = self.known.dates(j).step / 2, np.shape(values)
+        self,
+        j: int,
+        values: NDArray[np.float64],
+        low: ArrayLike,
+        high: ArrayLike,
+        half: float,
+    ) -> NDArray[np.float64]:
+        """The nearest dates of a column within limits, as days; `half` is of a step."""
         _, held, _ = self.known.rounded(j, np.atleast_1d(values))
         low, high = np.broadcast_to(low, held.shape), np.broadcast_to(high, held.shape)
         for beyond, inner in ((held > high, high - half), (held < low, low + half)):
             if beyond.any():
                 _, held[beyond], _ = self.known.rounded(j, inner[beyond])
-        return held.reshape(shape)
+        return held.reshape(np.shape(values))
 
     def within_dtypes(
-        self, low: Any, high: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Any:
+        self,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        values: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The ends (n_columns,) of a box around values moved inwards.
 
         To multiples of the steps, and to numbers that dtypes hold.
         """
         low = np.fmin(self.grid.up(low), values)
         high = np.fmax(self.grid.down(high), values)
-        for j in np.flatnonzero(~self.categorical):
+        for j in np.flatnonzero(~self.categorical).tolist():
             if np.isfinite(low[j]):
                 low[j] = self._held(j, low[j], low[j], np.inf)
             if np.isfinite(high[j]):
@@ -546,7 +555,7 @@ class Actionability(PlainState):
         Columns with missing or unknown entries, or with other objects, do not.
         """
         if self._are_floats(rows) and self._are_floats(self.known):
-            return (np.abs(values) < LARGEST_INTEGER).all(axis=0)
+            return np.all(np.abs(values) < LARGEST_INTEGER, axis=0)
         returning = np.zeros(rows.n_columns, dtype=bool)
         for j, levels in enumerate(self.levels):
             own = values[:, j]
@@ -567,7 +576,7 @@ class Actionability(PlainState):
         rows: Rows,
         index: NDArray[np.intp],
         returning: NDArray[np.bool_],
-    ) -> NDArray[np.float64]:
+    ) -> Any:
         """Encoded rows in the native container: cells that changed in those at `index`.
 
         Parameters
@@ -613,15 +622,15 @@ class Actionability(PlainState):
         columns: list[int],
         values: NDArray[np.float64],
         changed: NDArray[np.bool_],
-    ) -> DataFrame | NDArray[Any]:
+    ) -> Any:
         """Repeated rows in which some columns are the encoded ones, where changed."""
         cells = (self._native_column(j, values[:, j], changed[:, j]) for j in columns)
         vectors, codes = zip(*cells, strict=True)
         shape = tiles.n_rows, tiles.repeats
-        codes = [
-            np.broadcast_to(places, len(values)).reshape(shape) for places in codes
+        positions = [
+            np.broadcast_to(code, len(values)).reshape(shape) for code in codes
         ]
-        return tiles.replaced(columns, vectors, codes)
+        return tiles.replaced(columns, vectors, positions)
 
     def _native_column(
         self, j: int, values: NDArray[np.float64], changed: NDArray[np.bool_]

@@ -122,7 +122,7 @@ def as_objects(values: NDArray[Any]) -> NDArray[Any]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def date_between(low: float, high: float, dtype: Any) -> Any:
+def date_between(low: float, high: float, dtype: np.dtype[Any]) -> Any:
     """The coarsest date at or after `low` and before `high`, both in days.
 
     It is near their middle where it is not `low` itself, in a unit of days or less.
@@ -140,7 +140,7 @@ def date_between(low: float, high: float, dtype: Any) -> Any:
     return shown([low], dtype)[0]
 
 
-def dates_within(low: float, high: float, dtype: Any) -> NDArray[Any]:
+def dates_within(low: float, high: float, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Ends of an interval of days, rounded inward to dates of a dtype."""
     per_day = _UNITS_PER_DAY.get(np.datetime_data(dtype)[0], 1)
     ends = np.array([np.ceil(low * per_day), np.floor(high * per_day)]) / per_day

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,6 @@ from sklearn_interpret._model.rows.base import (
 )
 from sklearn_interpret._model.rows.dates import Dates, clock_of_objects, objects_of
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 class PandasRows(Rows):
     """Rows of a pandas DataFrame."""
@@ -39,21 +37,19 @@ class PandasRows(Rows):
         """Column names."""
         return [str(name) for name in self.native.columns]
 
-    def take(self, index: NDArray[np.intp] | list[int]) -> Rows:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at `index`, renumbered."""
-        return PandasRows(self.native_at(index).reset_index(drop=True))
+        return type(self)(self.native_at(index).reset_index(drop=True))
 
-    def native_at(
-        self, index: NDArray[np.intp] | list[int]
-    ) -> DataFrame | NDArray[np.float64]:
+    def native_at(self, index: NDArray[np.intp] | list[int]) -> Any:
         """Rows at `index`, with their labels."""
         return self.native.iloc[index]
 
-    def keep_columns(self, columns: NDArray[np.intp] | list[int]) -> Rows:
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """Some of the columns."""
-        return PandasRows(self.native.iloc[:, list(columns)])
+        return type(self)(self.native.iloc[:, list(columns)])
 
-    def followed_by(self, others: Rows) -> Rows:
+    def followed_by(self, others: Rows) -> Self:
         """These rows, then `others`; categories are those of these rows."""
         pandas = sys.modules["pandas"]
         whole = {}
@@ -65,9 +61,9 @@ class PandasRows(Rows):
             whole[j] = pandas.concat([own, below], ignore_index=True)
         frame = pandas.DataFrame(whole, copy=False)
         frame.columns = self.native.columns
-        return PandasRows(frame)
+        return type(self)(frame)
 
-    def joined(self, others: Rows) -> Rows:
+    def joined(self, others: Rows) -> Self:
         """These rows, then `others`; labels are kept, categories those of both."""
         pandas = sys.modules["pandas"]
         whole = []
@@ -83,25 +79,25 @@ class PandasRows(Rows):
         frame = pandas.concat(whole, axis=1)
         frame.columns = self.native.columns
         frame.index = self.native.index.append(others.native.index)
-        return PandasRows(frame)
+        return type(self)(frame)
 
     def dtype(self, j: int) -> Any:
         """The dtype of a column."""
         return self.native.dtypes.iloc[j]
 
-    def conformed(self, dtypes: dict[int, Any]) -> Rows:
+    def conformed(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         names = self.native.columns
         others = {
             names[j]: dtype for j, dtype in dtypes.items() if self.dtype(j) != dtype
         }
-        return PandasRows(self.native.astype(others)) if others else self
+        return type(self)(self.native.astype(others)) if others else self
 
     def column(self, j: int) -> Any:
         """Column `j` as pandas' own array, with its dtype."""
         return self.native.iloc[:, j].array
 
-    def _dates_of(self, vector: Any) -> Any:
+    def _dates_of(self, vector: Any) -> Dates | None:
         series, unit = sys.modules["pandas"].Series(vector, copy=False), None
         if str(series.dtype).startswith("period"):
             letter = str(series.dtype)[len("period[")]
@@ -175,12 +171,12 @@ class PandasRows(Rows):
         """Whole-number dtypes."""
         return _kind(self.native.dtypes.iloc[j]) in "iu"
 
-    def categories(self, j: int) -> list[str] | None:
+    def categories(self, j: int) -> list[Any] | None:
         """The categories of a category dtype."""
         dtype = self.native.dtypes.iloc[j]
         return list(dtype.categories) if dtype.name == "category" else None
 
-    def _cast(self, j: int, values: NDArray[np.float64] | list[str]) -> Any:
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` as an array of the column's dtype."""
         pandas = sys.modules["pandas"]
         dtype = self.native.dtypes.iloc[j]
@@ -197,7 +193,7 @@ class PandasRows(Rows):
             refuse_values(values, dtype, self.names[j])
         return cast
 
-    def _refuse_unknown(self, j: int, values: list[float | str]) -> None:
+    def _refuse_unknown(self, j: int, values: list[Any]) -> None:
         """Refuse labels that a category dtype does not declare."""
         declared = self.categories(j)
         if declared is None:
@@ -246,9 +242,9 @@ class _PandasTiles(Tiles):
 
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
     ) -> Any:
         pandas = sys.modules["pandas"]
         frame, dtypes = self._frame.copy(deep=False), self._frame.dtypes.tolist()
@@ -273,9 +269,9 @@ class _PlainPandasTiles(Tiles):
 
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
     ) -> Any:
         work = self._tiles.replaced(columns, levels, codes)
         pandas = sys.modules["pandas"]
@@ -292,15 +288,15 @@ class PolarsRows(Rows):
         """Column names."""
         return list(self.native.columns)
 
-    def take(self, index: NDArray[np.intp] | list[int]) -> Rows:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at `index`."""
-        return PolarsRows(self.native[np.asarray(index)])
+        return type(self)(self.native[np.asarray(index)])
 
-    def keep_columns(self, columns: Any) -> Any:
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """Some of the columns."""
-        return PolarsRows(self.native.select([self.names[j] for j in columns]))
+        return type(self)(self.native.select([self.names[j] for j in columns]))
 
-    def followed_by(self, others: Any) -> Any:
+    def followed_by(self, others: Rows) -> Self:
         """These rows, then `others`; categories are those of these rows."""
         polars = sys.modules["polars"]
         whole = []
@@ -314,28 +310,28 @@ class PolarsRows(Rows):
                 below = self.cast(j, others.column_array(j)).alias(name)
             pair = own.to_frame(), below.to_frame()
             whole.append(polars.concat(pair, how="vertical_relaxed").to_series())
-        return PolarsRows(polars.DataFrame(whole))
+        return type(self)(polars.DataFrame(whole))
 
-    def joined(self, others: Any) -> Any:
+    def joined(self, others: Rows) -> Self:
         """These rows, then `others`; categories are those of both."""
         polars = sys.modules["polars"]
         pair = self.native, others.native
-        return PolarsRows(polars.concat(pair, how="vertical_relaxed"))
+        return type(self)(polars.concat(pair, how="vertical_relaxed"))
 
     def dtype(self, j: int) -> Any:
         """The dtype of a column."""
         return self.native.dtypes[j]
 
-    def conformed(self, dtypes: dict[int, Any]) -> Any:
+    def conformed(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         casts = {self.names[j]: dtype for j, dtype in dtypes.items()}
-        return PolarsRows(self.native.cast(casts))
+        return type(self)(self.native.cast(casts))
 
     def column(self, j: int) -> Any:
         """Column `j` as a Series."""
         return self.native.to_series(j)
 
-    def _dates_of(self, vector: Any) -> Any:
+    def _dates_of(self, vector: Any) -> Dates | None:
         polars, series = sys.modules["polars"], vector
         kind = series.dtype.base_type()
         if kind is polars.Object:
@@ -384,7 +380,7 @@ class PolarsRows(Rows):
         is_level = self.native.dtypes[j].base_type() in (*kinds, polars.Object)
         return is_level and self.dates(j) is None
 
-    def is_ordered(self, j: int) -> Any:
+    def is_ordered(self, j: int) -> bool:
         """Enums and booleans have an order."""
         polars = sys.modules["polars"]
         return self.native.dtypes[j].base_type() in (polars.Enum, polars.Boolean)
@@ -393,14 +389,14 @@ class PolarsRows(Rows):
         """Whole-number dtypes."""
         return self.native.dtypes[j].is_integer()
 
-    def categories(self, j: int) -> list[str] | None:
+    def categories(self, j: int) -> list[Any] | None:
         """The categories of an enum."""
         dtype = self.native.dtypes[j]
         if dtype.base_type() is sys.modules["polars"].Enum:
             return dtype.categories.to_list()
         return None
 
-    def _cast(self, j: int, values: NDArray[np.float64] | list[str]) -> Any:
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` as a Series of the column's dtype."""
         polars = sys.modules["polars"]
         dtype = self.native.dtypes[j]
@@ -433,9 +429,9 @@ class _PolarsTiles(Tiles):
 
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
     ) -> Any:
         polars = sys.modules["polars"]
         names = self._frame.columns

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -19,7 +20,7 @@ def is_dask(X: Any) -> bool:
     return hasattr(type(X), "__dask_graph__")
 
 
-def once_for_all(shared: Callable[..., Any]) -> Callable[..., Any]:
+def once_for_all(shared: Any) -> Any:
     """An object that tasks share, as the result of a task."""
     # Unlike scattered data, it survives the loss of a worker.
     return sys.modules["dask"].delayed(_identity, pure=False)(shared)
@@ -29,7 +30,7 @@ def lazy_for_dask(transform: Callable[..., Any]) -> Callable[..., Any]:
     """Let `transform(self, X)` return a lazy collection for one of Dask."""
 
     @wraps(transform)
-    def transform_or_defer(self, X: Any, *args: Any, **options: Any) -> Any:
+    def transform_or_defer(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_dask(X):
             return transform(self, X, *args, **options)
         shared = once_for_all(self)
@@ -57,11 +58,11 @@ def lazy_transformer(cls: type[T]) -> type[T]:
     return cls
 
 
-def _identity(shared: Callable[..., Any]) -> Callable[..., Any]:
+def _identity(shared: Any) -> Any:
     return shared
 
 
-def _array_of_block(rows: Any, estimator: Any) -> Any:
+def _array_of_block(rows: Any, estimator: Any) -> NDArray[Any]:
     return np.asarray(estimator.transform(rows))
 
 

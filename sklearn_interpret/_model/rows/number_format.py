@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.dates import date_text, dates_within, is_date
@@ -69,7 +69,7 @@ def p_text(pvalue: float) -> str:
 
 
 def column_texts(
-    values: NDArray[np.float64] | list[float], digits: int = 3, *, signed: bool = False
+    values: ArrayLike, digits: int = 3, *, signed: bool = False
 ) -> list[str]:
     """Numbers of one column with the same number of decimals.
 
@@ -93,9 +93,8 @@ def column_texts(
     >>> column_texts([2.345, 0.1, 1e-17]), column_texts([3, 20], signed=True)
     (['2.35', '0.10', '0.00'], ['+3', '+20'])
     """
-    values = np.asarray(values, dtype=np.float64)
-    known = values[np.isfinite(values)]
-    largest = np.abs(known).max(initial=0.0)
+    numbers = np.asarray(values, dtype=np.float64)
+    largest = np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)
     # The power of the rounded number: 9.996 is 10.0.
     power = int(f"{largest:.{digits - 1}e}".split("e")[1])
     unit, end = 1.0, ""
@@ -103,12 +102,12 @@ def column_texts(
         unit, end = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
         power = 0
     decimals = max(digits - 1 - power, 0)
-    sizes = [f"{abs(value) / unit:.{decimals}f}" for value in values]
+    sizes = [f"{abs(number) / unit:.{decimals}f}" for number in numbers]
     while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
         sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
-    pairs = zip(values, sizes, strict=True)
     return [
-        _signed(value, size.removesuffix("."), end, signed) for value, size in pairs
+        _signed(number, size.removesuffix("."), end, signed)
+        for number, size in zip(numbers, sizes, strict=True)
     ]
 
 
@@ -139,7 +138,7 @@ def number_beside(value: float, span: float) -> str:
     return number_text(value, 4)
 
 
-def value_text(value: float | str, column: NDArray[Any] | None = None) -> str:
+def value_text(value: Any, column: NDArray[Any] | None = None) -> str:
     """A short text of a value, as exact as the differences in its column."""
     number = isinstance(value, int | float | np.integer | np.floating)
     if not number or isinstance(value, bool) or not np.isfinite(value):
@@ -159,9 +158,7 @@ def value_text(value: float | str, column: NDArray[Any] | None = None) -> str:
     return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
 
-def entry_text(
-    entry: float | str | None, digits: int | None = 4, *, signed: bool = False
-) -> str:
+def entry_text(entry: Any, digits: int | None = 4, *, signed: bool = False) -> str:
     """A level, or a number for plain text: as `number_text`, with the sign "-".
 
     `digits` None writes all digits.
@@ -187,7 +184,7 @@ def rounded_text(value: float, *, down: bool, digits: int = 3) -> str:
 
 def only_number(
     values: NDArray[np.float64], low: float | None, high: float | None
-) -> Any:
+) -> float | None:
     """The one of two whole numbers in the interval (low, high], or None.
 
     Also None if there are more values, or fractions. An end of None is open.
@@ -200,8 +197,11 @@ def only_number(
 
 
 def interval_text(
-    low: Any, high: NDArray[np.float64], change: Any = np.inf, date_dtype: None = None
-) -> Any:
+    low: float,
+    high: float,
+    change: float = np.inf,
+    date_dtype: np.dtype[Any] | None = None,
+) -> str:
     """An interval as text, with the digits that its width or `change` needs.
 
     Ends are rounded inward: the interval in the text lies within the true one. Ends of
@@ -223,7 +223,7 @@ def interval_text(
     return f"{least} to {_end_text(high, span)}"
 
 
-def _end_text(value: float, span: float, *, down: bool = True) -> Any:
+def _end_text(value: float, span: float, *, down: bool = True) -> str:
     """A number of at least four digits, and of those that resolve `span` / 100."""
     size, digits = abs(value), 4
     if 1 < size / span < np.inf:
@@ -318,7 +318,7 @@ def short_threshold(below: float, above: float) -> float:
     return float(below)
 
 
-def decimal_text(entry: object) -> str | None:
+def decimal_text(entry: Any) -> str | None:
     """All digits of a number, or None: of no number, or of more than 15 digits.
 
     Examples

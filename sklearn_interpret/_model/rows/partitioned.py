@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import add
@@ -22,8 +22,6 @@ from sklearn_interpret._model.rows.sample import Sample, observed_levels
 from sklearn_interpret._model.rows.validation import check_known, check_weights
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._core.statistics.order_statistics import DistinctValues
 
 
@@ -49,16 +47,18 @@ class PartitionedSample:
 
     partitions: Any
     rows: Rows
-    check: Callable | None = None
-    values: dict = field(default_factory=dict)
-    levels: dict = field(default_factory=dict)
-    dtypes: dict = field(default_factory=dict)
+    check: Callable[..., Any] | None = None
+    values: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(
+        default_factory=dict
+    )
+    levels: dict[tuple[int, ...], Rows] = field(default_factory=dict)
+    dtypes: dict[int, Any] = field(default_factory=dict)
 
     def map_reduce(
         self,
         function: Callable[..., Any],
         merge: Callable[..., Any],
-        columns: list[int] | set[int] | None = None,
+        columns: Iterable[int] | None = None,
     ) -> Any:
         """Merged results of ``function(sample)`` for the partitions, in their order.
 
@@ -88,8 +88,8 @@ class PartitionedSample:
 
     def summarised(
         self,
-        quantiles: dict[int, NDArray[np.float64]],
-        level_sets: list[Any] | tuple[Any, ...],
+        quantiles: Mapping[int, NDArray[np.float64] | None],
+        level_sets: Iterable[tuple[int, ...]],
         most_distinct: int,
     ) -> PartitionedSample:
         """The sample with `values_of` and `levels_of` columns, see `Sample`.
@@ -147,11 +147,11 @@ class PartitionedSample:
         return {j: columns[j].completed(bins[j], found[j]) for j in bins}
 
     @property
-    def total_weight(self) -> Any:
+    def total_weight(self) -> float:
         """Sum of the weights."""
         return self.map_reduce(_total_weight, add, [0])
 
-    def n_distinct(self, columns: Any, most: int) -> Any:
+    def n_distinct(self, columns: Sequence[int], most: int) -> int:
         """Number of distinct joint values of columns, or `most` if there are more."""
         task = partial(_first_of_levels, columns, most)
         return self.map_reduce(task, partial(_joined_levels, most), columns).n_rows
@@ -163,12 +163,12 @@ class PartitionedSample:
         """
         return self.values[j]
 
-    def levels_of(self, columns: Any) -> Any:
+    def levels_of(self, columns: tuple[int, ...]) -> tuple[list[Any], tuple[Any, ...]]:
         """Labels of the joint values of columns, and native vectors of these."""
         return observed_levels(self.levels[columns], range(len(columns)))
 
 
-def first_rows(estimator: Any, partitions: Any) -> DataFrame | NDArray[np.float64]:
+def first_rows(estimator: Any, partitions: Any) -> Any:
     """First rows of partitions, if the estimator's `fit` takes them."""
     name, subsample = type(estimator).__name__, getattr(estimator, "subsample", None)
     if not estimator._takes_partitions or subsample is not None:
@@ -187,9 +187,7 @@ def first_rows(estimator: Any, partitions: Any) -> DataFrame | NDArray[np.float6
 class _SomeColumns:
     """Some columns of rows, at their places in the whole table."""
 
-    def __init__(
-        self, rows: Rows, names: list[str], columns: dict[int, int] | list[int]
-    ) -> None:
+    def __init__(self, rows: Rows, names: list[str], columns: Iterable[int]) -> None:
         self._rows, self.names = rows, names
         self._places = {j: place for place, j in enumerate(columns)}
         self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
@@ -203,12 +201,10 @@ class _SomeColumns:
         """A method of `Rows` that takes a column, or columns."""
         method = getattr(self._rows, name)
 
-        def of_columns(
-            columns: int,
-        ) -> NDArray[Any] | tuple[NDArray[np.intp], list[str]] | None:
-            of_one = np.ndim(columns) == 0
-            places = self._places
-            return method(places[columns] if of_one else [places[j] for j in columns])
+        def of_columns(columns: int | Iterable[int]) -> Any:
+            if isinstance(columns, Iterable):
+                return method([self._places[j] for j in columns])
+            return method(self._places[columns])
 
         return of_columns
 
@@ -218,18 +214,18 @@ class _Summary:
     """Values of some columns: a state of rows that can be merged."""
 
     first: Rows
-    columns: dict
-    levels: dict
+    columns: dict[int, BinnedColumn]
+    levels: dict[tuple[int, ...], Rows]
     least: float
     largest: float
 
     @classmethod
     def of_sample(
         cls,
-        edges: dict[int, NDArray[np.float64]],
-        level_sets: tuple[Any, ...],
+        edges: Mapping[int, NDArray[np.float64]],
+        level_sets: Iterable[tuple[int, ...]],
         most_distinct: int,
-        sample: Any,
+        sample: Sample,
     ) -> _Summary:
         """The summary of a partition."""
         columns = {}
@@ -265,17 +261,17 @@ class _Summary:
         )
 
 
-def _total_weight(sample: Any) -> Any:
+def _total_weight(sample: Sample) -> float:
     return sample.weights.sum()
 
 
-def _first_of_levels(columns: Any, most: int, sample: Any) -> Any:
+def _first_of_levels(columns: Sequence[int], most: int | None, sample: Sample) -> Rows:
     """The first row of each joint value of columns, `most` of them: these columns."""
     _, _, first = sample.rows.encode(columns)
     return sample.rows.keep_columns(columns).take(first[:most])
 
 
-def _joined_levels(most: int, rows: Any, others: Any) -> Any:
+def _joined_levels(most: int | None, rows: Rows, others: Rows) -> Rows:
     """One row of each value in both, `most` of them."""
     both = rows.joined(others)
     _, _, first = both.encode(range(both.n_columns))
@@ -324,17 +320,17 @@ class _Reader:
     """
 
     first: Rows
-    dtypes: dict
-    check: Callable | None
-    columns: list | None
+    dtypes: dict[int, Any]
+    check: Callable[..., Any] | None
+    columns: list[int] | None
 
     def result(
         self,
         function: Callable[..., Any],
         index: int,
-        X: DataFrame | NDArray[np.float64],
-        y: NDArray[Any] | None = None,
-        sample_weight: NDArray[np.float64] | None = None,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
     ) -> Any:
         """The function of a partition's `Sample`; None without rows."""
         try:
@@ -347,12 +343,7 @@ class _Reader:
             error.add_note(f"This is partition {index}, counted from 0.")
             raise
 
-    def sample(
-        self,
-        rows: Rows,
-        y: NDArray[Any] | None,
-        sample_weight: NDArray[np.float64] | None,
-    ) -> Any:
+    def sample(self, rows: Rows, y: Any, sample_weight: Any) -> Sample | None:
         """The rows of positive weight; None if there are none."""
         if type(rows) is not type(self.first):
             kinds = [type(part.native).__name__ for part in (rows, self.first)]
@@ -362,13 +353,13 @@ class _Reader:
             )
         all_names = self.first.names
         columns = range(len(all_names)) if self.columns is None else self.columns
-        given, names = rows.names, [all_names[j] for j in columns]
+        all_columns, names = rows.names, [all_names[j] for j in columns]
         if rows.n_columns == len(all_names):
             rows = rows if self.columns is None else rows.keep_columns(columns)
         if rows.n_columns != len(names) or (rows.named and rows.names != names):
             raise ValueError(
-                f"A partition has the columns {given[:5]!r}, {len(given)} in all; the "
-                f"first one has {all_names[:5]!r}, {len(all_names)} in all."
+                f"A partition has the columns {all_columns[:5]!r}, {len(all_columns)} "
+                f"in all; the first one has {all_names[:5]!r}, {len(all_names)} in all."
             )
         places = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
         rows = rows.conformed(places)
@@ -378,12 +369,12 @@ class _Reader:
             check_consistent_length(rows.native, y)
         if self.check is not None:
             y = self.check(rows, y)
-        given = np.asarray(sample_weight)
-        if given.dtype.kind in "biuf" and not given.any():
+        numbers = np.asarray(sample_weight)
+        if numbers.dtype.kind in "biuf" and not numbers.any():
             return None
         weights = check_weights(sample_weight, rows)
         sample = Sample.of_positive_weight(rows, y, weights)
         if self.columns is None:
             return sample
-        rows = _SomeColumns(sample.rows, all_names, columns)
-        return replace(sample, rows=rows)
+        some_columns: Any = _SomeColumns(sample.rows, all_names, columns)
+        return replace(sample, rows=some_columns)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state, resample
 
 from sklearn_interpret._model.rows.base import Rows, gather
 
 
 def observed_levels(
-    rows: Rows, columns: tuple[int, ...]
-) -> tuple[list[bool | str], tuple[Any, ...]]:
+    rows: Rows, columns: Sequence[int]
+) -> tuple[list[Any], tuple[Any, ...]]:
     """Labels of the joint values of columns in rows, and native vectors of these."""
     _, labels, first = rows.encode(columns)
     return labels, tuple(gather(rows.column(j), first) for j in columns)
@@ -24,9 +24,9 @@ def observed_levels(
 
 def draw_rows(
     n_rows: int,
-    subsample: int,
+    subsample: float | None,
     *,
-    stratify: NDArray[np.intp] | None = None,
+    stratify: NDArray[Any] | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> NDArray[np.intp]:
     """Increasing positions of rows, drawn without replacement.
@@ -93,8 +93,8 @@ class Sample:
 
     rows: Rows
     y: Any
-    weights: np.ndarray
-    kept: np.ndarray | None = None
+    weights: NDArray[np.float64]
+    kept: NDArray[np.intp] | None = None
     partition: int = 0
 
     @property
@@ -103,7 +103,9 @@ class Sample:
         return np.arange(self.rows.n_rows) if self.kept is None else self.kept
 
     @classmethod
-    def of_positive_weight(cls, rows: Any, y: Any, weights: NDArray[np.float64]) -> Any:
+    def of_positive_weight(
+        cls, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Self:
         """The rows of positive weight.
 
         Parameters
@@ -128,7 +130,7 @@ class Sample:
         self,
         function: Callable[..., Any],
         merge: Callable[..., Any],
-        columns: range | set[int] | None = None,
+        columns: Iterable[int] | None = None,
     ) -> Any:
         """Merged results of a function of parts of the rows: here of all in one.
 
@@ -150,8 +152,8 @@ class Sample:
 
     def summarised(
         self,
-        quantiles: dict[int, NDArray[np.float64]],
-        level_sets: list[Any] | tuple[Any, ...],
+        quantiles: Mapping[int, NDArray[np.float64] | None],
+        level_sets: Iterable[tuple[int, ...]],
         most_distinct: int,
     ) -> Self:
         """The sample with `values_of` some columns and `levels_of` some sets of them.
@@ -190,9 +192,7 @@ class Sample:
         known = ~np.isnan(values)
         return (values, weights) if known.all() else (values[known], weights[known])
 
-    def levels_of(
-        self, columns: tuple[int, ...]
-    ) -> tuple[list[bool | str], tuple[Any, ...]]:
+    def levels_of(self, columns: Sequence[int]) -> tuple[list[Any], tuple[Any, ...]]:
         """Distinct joint values of columns.
 
         Parameters
@@ -209,7 +209,7 @@ class Sample:
         """
         return observed_levels(self.rows, columns)
 
-    def n_distinct(self, columns: tuple[int, int], most: int) -> int:
+    def n_distinct(self, columns: Sequence[int], most: int) -> int:
         """Number of distinct joint values of columns, at most `most`.
 
         Parameters
@@ -231,7 +231,7 @@ class Sample:
         """Sum of the weights."""
         return self.weights.sum()
 
-    def distinct(self, columns: list[int] | None = None) -> Sample:
+    def distinct(self, columns: Sequence[int] | None = None) -> Sample:
         """The distinct rows with their targets, sorted, and weighted by their copies.
 
         Parameters
@@ -246,20 +246,20 @@ class Sample:
             share the same total.
         """
         every = range(self.rows.n_columns) if columns is None else columns
-        columns = [self.rows.encode_column(j)[0] for j in every]
+        codes = [self.rows.encode_column(j)[0] for j in every]
         targets = self.y.reshape(len(self.y), -1).T
-        columns += [np.unique(part, return_inverse=True)[1] for part in targets]
+        codes += [np.unique(output, return_inverse=True)[1] for output in targets]
         _, first, copies = np.unique(
-            columns, axis=1, return_index=True, return_inverse=True
+            codes, axis=1, return_index=True, return_inverse=True
         )
-        weights = np.bincount(copies.ravel(), self.weights)
+        weights = np.bincount(copies.ravel(), self.weights).astype(np.float64)
         return Sample(
             self.rows.take(first), self.y[first], weights, kept=self.index[first]
         )
 
     def draw(
         self,
-        subsample: int | None,
+        subsample: float | None,
         random_state: int | np.random.RandomState | None,
         *,
         stratified: bool,
@@ -291,10 +291,10 @@ class Sample:
         )
         return self._take(drawn)
 
-    def _take(self, positions: NDArray[np.intp]) -> Sample:
+    def _take(self, positions: NDArray[np.intp]) -> Self:
         # Increasing positions of this number are all rows.
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]
         kept = positions if self.kept is None else self.kept[positions]
-        return Sample(self.rows.take(positions), y, self.weights[positions], kept)
+        return type(self)(self.rows.take(positions), y, self.weights[positions], kept)

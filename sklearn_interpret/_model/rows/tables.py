@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.number_format import (
@@ -24,7 +24,7 @@ from sklearn_interpret._model.rows.number_format import (
 Block = dict[str, Any]
 
 
-def with_outputs(values: NDArray[np.float64], n_axes: int) -> NDArray[np.float64]:
+def with_outputs(values: ArrayLike, n_axes: int) -> NDArray[np.float64]:
     """The array with an axis of outputs in front."""
     values = np.asarray(values, dtype=np.float64)
     return values[None] if values.ndim == n_axes else values
@@ -132,7 +132,7 @@ def text_of_facts(facts: Mapping[str, Any], digits: int) -> str:
 
 
 def _texts(
-    name: str, entries: list[float | str], digits: int, own_unit: bool
+    name: str, entries: Sequence[Any], digits: int, own_unit: bool
 ) -> tuple[list[str], bool]:
     """Texts of the entries of a column, and whether they are numbers."""
     known = [entry for entry in entries if not is_missing(entry)]
@@ -177,7 +177,7 @@ def json_value(value: Any) -> Any:
     return str(value)
 
 
-def _key(key: str | tuple[str, str]) -> str:
+def _key(key: Any) -> str:
     return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 

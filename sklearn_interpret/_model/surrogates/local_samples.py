@@ -13,6 +13,7 @@ from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.marginals import Marginals
 
 
@@ -44,8 +45,8 @@ class LocalDraws:
         weights: NDArray[np.float64],
         n_samples: int,
         *,
-        correlated: Any,
-        rng: Any,
+        correlated: bool,
+        rng: np.random.Generator,
     ) -> None:
         self._marginals = marginals
         rows = marginals.rows
@@ -66,8 +67,11 @@ class LocalDraws:
             self._shifts = noise * marginals.spreads[self._numeric]
 
     def _smoothed(
-        self, drawn: Any, weights: NDArray[np.float64], noise: NDArray[np.float64]
-    ) -> Any:
+        self,
+        drawn: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        noise: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         r"""Deviations of drawn rows from the mean, blurred.
 
         With the bandwidth h of Silverman's rule, :math:`\sqrt{1 - h^2}` times the
@@ -88,7 +92,7 @@ class LocalDraws:
         return np.sqrt(1 - h**2) * values[drawn] + h * noise @ root
 
     @property
-    def n_samples(self) -> Any:
+    def n_samples(self) -> int:
         """Number of rows drawn around each row."""
         return len(self._shifts)
 
@@ -96,7 +100,7 @@ class LocalDraws:
         """The draws around the mean row: native container of n_samples rows."""
         return self._placed(self._marginals.rows.take([0]), self._marginals.means[None])
 
-    def around(self, rows: Any) -> Any:
+    def around(self, rows: Rows) -> Any:
         """The draws around `Rows`, first those around the first row: native container.
 
         Where a number is missing, the mean stands for it.
@@ -107,7 +111,7 @@ class LocalDraws:
             values[:, j] = rows.numbers(j)
         return self._placed(rows, np.where(np.isnan(values), means, values))
 
-    def _placed(self, rows: Any, centers: Any) -> Any:
+    def _placed(self, rows: Rows, centers: NDArray[np.float64]) -> Any:
         tiles = rows.tiles(0, rows.n_rows, self.n_samples)
         every = np.arange(rows.n_rows * self.n_samples).reshape(rows.n_rows, -1)
         known = self._marginals.rows
@@ -123,7 +127,7 @@ class LocalDraws:
             codes.append(every)
         return tiles.replaced(list(range(known.n_columns)), levels, codes)
 
-    def _possible(self, j: int, values: NDArray[np.float64]) -> Any:
+    def _possible(self, j: int, values: NDArray[np.float64]) -> NDArray[Any]:
         """Values of a numeric column, whole numbers where it takes these alone."""
         rows = self._marginals.rows
         if not rows.is_integer(j):

@@ -1,7 +1,7 @@
 """Segments of images: patches of pixels that are left out together."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ _N_ITERATIONS = 20
 _MOST_SEGMENTS = 50
 
 
-def default_number(shape: tuple[int, int]) -> int:
+def default_number(shape: Sequence[int]) -> int:
     """Number of segments that an image of this shape is cut into by default.
 
     It is 50, or fewer in small images: segments have at least four pixels on average,
@@ -186,7 +186,9 @@ def _joined(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.in
     return _components(one[first], other[first], n)[pieces]
 
 
-def checked_segments(labels: Any, shape: Any, source: Callable[..., Any]) -> Any:
+def checked_segments(
+    labels: Any, shape: Sequence[int], source: str
+) -> NDArray[np.intp]:
     """The user's integer labels as 0, 1, ... in the same order."""
     try:
         labels = np.asarray(labels)
