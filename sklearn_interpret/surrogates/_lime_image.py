@@ -350,7 +350,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         )
 
     def _fits(self, rows, sampler):
-        if rows.segments is None:
+        if not rows.segments:
             rows.segments = self._find_segments(rows)
         return super()._fits(rows, sampler)
 

@@ -79,15 +79,15 @@ class ArrayRows(_OneDtypeRows):
     ) -> Any:
         """Rows whose columns come from several rows, without the copy in `Tiles`."""
         mixed = self.native[index]
-        for j, places in donors.items():
-            mixed[:, j] = self.native[places, j]
+        for j, sources in donors.items():
+            mixed[:, j] = self.native[sources, j]
         return mixed
 
-    def followed_by(self, others: Rows) -> Self:
-        """These rows, then `others`; numbers and texts together become objects."""
-        below = others.native
-        if not isinstance(others, ArrayRows):
-            below = [others.column_array(j) for j in range(others.n_columns)]
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`; numbers and texts together become objects."""
+        below = rows.native
+        if not isinstance(rows, ArrayRows):
+            below = [rows.column_array(j) for j in range(rows.n_columns)]
             below = np.stack(below, axis=1)
         if (self.native.dtype.kind in "US") != (below.dtype.kind in "US"):
             below = below.astype(object)
@@ -192,11 +192,11 @@ class SparseRows(_OneDtypeRows):
         """False, for unknown: some models treat entries not stored as missing."""
         return False
 
-    def followed_by(self, others: Rows) -> Self:
-        """These rows, then `others`, in the same format."""
-        below = others.native
-        if not isinstance(others, SparseRows):
-            numbers = [others.numbers(j) for j in range(others.n_columns)]
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`, in the same format."""
+        below = rows.native
+        if not isinstance(rows, SparseRows):
+            numbers = [rows.numbers(j) for j in range(rows.n_columns)]
             below = np.stack(numbers, axis=1)
         below = type(self._csr)(below)
         return type(self)(sparse.vstack([self._csr, below], format=self._format))
@@ -205,19 +205,19 @@ class SparseRows(_OneDtypeRows):
         self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
-        own = self._csr[np.tile(np.arange(n_bases), len(donors))]
-        taken = self._csr[np.repeat(donors, n_bases)]
-        for part, wanted in ((own, False), (taken, True)):
-            entries = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
-            part.data[present[entries // n_bases, part.indices] != wanted] = 0
-            part.eliminate_zeros()
-        return (own + taken).asformat(self._format)
+        bases = self._csr[np.tile(np.arange(n_bases), len(donors))]
+        replacements = self._csr[np.repeat(donors, n_bases)]
+        for rows, wanted in ((bases, False), (replacements, True)):
+            entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+            rows.data[present[entries // n_bases, rows.indices] != wanted] = 0
+            rows.eliminate_zeros()
+        return (bases + replacements).asformat(self._format)
 
     def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row."""
         first = self._csr[:1].toarray()
-        own = self._csr[:n_bases]
-        low, high = own.min(axis=0).toarray(), own.max(axis=0).toarray()
+        bases = self._csr[:n_bases]
+        low, high = bases.min(axis=0).toarray(), bases.max(axis=0).toarray()
         constant = (low == high).reshape(-1)
         return constant & (self._csr[n_bases:].toarray() == first)
 
@@ -258,13 +258,13 @@ class _SparseTiles(Tiles):
     ) -> Any:
         pieces, begin = [], 0
         by_column = sorted(zip(columns, levels, codes, strict=True), key=itemgetter(0))
-        for j, values, places in by_column:
-            fresh = np.asarray(values)[self._cells(places)]
-            pieces += [self._columns[:, begin:j], self._kind(fresh[:, None])]
+        for j, values, positions in by_column:
+            column = np.asarray(values)[self._cells(positions)]
+            pieces += [self._columns[:, begin:j], self._kind(column[:, None])]
             begin = j + 1
         pieces.append(self._columns[:, begin:])
-        kept = [piece for piece in pieces if piece.shape[1]]
-        return sparse.hstack(kept, format=self._format)
+        blocks = [piece for piece in pieces if piece.shape[1]]
+        return sparse.hstack(blocks, format=self._format)
 
 
 def _refuse_texts(X: Any) -> None:

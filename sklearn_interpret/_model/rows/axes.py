@@ -52,8 +52,8 @@ class Axis(PlainState):
     def codes(self, rows: Rows) -> NDArray[np.intp]:
         """Position of each row's label in `values`; -1 for unknown labels."""
         codes, labels, _ = rows.encode(self.columns)
-        known = {label_key(label): code for code, label in enumerate(self.values)}
-        mapping = [known.get(label_key(label), -1) for label in labels]
+        code_of = {label_key(label): code for code, label in enumerate(self.values)}
+        mapping = [code_of.get(label_key(label), -1) for label in labels]
         return np.array(mapping, dtype=np.intp)[codes]
 
     def cells(self, rows: Rows) -> NDArray[np.intp]:
@@ -179,9 +179,9 @@ def grid_axis(
     def grid(
         values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        whole = rows.is_integer(column)
+        is_integer = rows.is_integer(column)
         return grids.numeric_grid(
-            values, weights, resolution, percentiles, observed_only=whole
+            values, weights, resolution, percentiles, observed_only=is_integer
         )
 
     values = _numeric_values(sample, column, grid, custom, smallest=1)

@@ -195,7 +195,7 @@ class Rows(ABC):
         tiles = self.take(index).tiles(0, len(index), 1)
         levels = [self.column(j) for j in donors]
         return tiles.replaced(
-            list(donors), levels, [places[:, None] for places in donors.values()]
+            list(donors), levels, [sources[:, None] for sources in donors.values()]
         )
 
     def check_finite(self, estimator_name: str) -> None:
@@ -230,16 +230,16 @@ class Rows(ABC):
         )
 
     @abstractmethod
-    def followed_by(self, others: Rows) -> Self:
-        """These rows, then `others`, which may be of another kind.
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`, which may be of another kind.
 
         Numbers of two dtypes get a common dtype; a ValueError names a value that a
         column's dtype cannot hold.
         """
 
-    def joined(self, others: Rows) -> Self:
-        """These rows, then `others`, in dtypes that hold the values of both."""
-        return self.followed_by(others)
+    def joined(self, rows: Rows) -> Self:
+        """These rows, then `rows`, in dtypes that hold the values of both."""
+        return self.followed_by(rows)
 
     @abstractmethod
     def dtype(self, j: int) -> Any:
@@ -268,25 +268,25 @@ class Rows(ABC):
         native container of m x n_bases rows, copy after copy
         """
         bases = np.arange(n_bases)
-        places = {
+        sources = {
             j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
             for j in np.flatnonzero(present.any(axis=0)).tolist()
         }
-        return self.mixed(np.tile(bases, len(donors)), places)
+        return self.mixed(np.tile(bases, len(donors)), sources)
 
     def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row.
 
         Of shape (n_rows - n_bases, n_columns); missing values count as equal.
         """
-        same = np.empty((self.n_rows, self.n_columns), dtype=bool)
+        agrees = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
             values = self.column_array(j)
             if values.dtype.kind not in "iufb":
                 values, _ = self.encode_column(j)
             first = values[0]
-            same[:, j] = values == first if first == first else values != values
-        return same[:n_bases].all(axis=0) & same[n_bases:]
+            agrees[:, j] = values == first if first == first else values != values
+        return agrees[:n_bases].all(axis=0) & agrees[n_bases:]
 
     @property
     def detected_categorical(self) -> NDArray[np.bool_]:
@@ -344,11 +344,11 @@ class Rows(ABC):
         if len(encoded) == 1:
             labels = [labels[level] for level in used]
         else:
-            parts = [
+            columns_of_labels = [
                 [labels[level] for level in levels]
                 for (_, labels), levels in zip(encoded, used.T, strict=True)
             ]
-            labels = list(zip(*parts, strict=True))
+            labels = list(zip(*columns_of_labels, strict=True))
         return codes.reshape(-1), labels, first
 
     def encode_column(self, j: int) -> tuple[NDArray[np.intp], list[Any]]:
@@ -431,8 +431,8 @@ class ArrayTiles(Tiles):
         for j in self._replaced:
             if j not in columns:
                 self._cube[:, :, j] = self._columns[:, j, None]
-        for j, values, places in zip(columns, levels, codes, strict=True):
-            self._cube[:, :, j] = values[places]
+        for j, values, positions in zip(columns, levels, codes, strict=True):
+            self._cube[:, :, j] = values[positions]
         self._replaced = tuple(columns)
         return self._work
 
@@ -456,7 +456,7 @@ _MISSING = "<missing>", None
 def label_key(label: Any) -> Hashable:
     """A hashable key; equal labels share one, and so do all missing ones."""
     if isinstance(label, tuple):
-        return tuple(label_key(part) for part in label)
+        return tuple(label_key(member) for member in label)
     if is_missing(label):
         return _MISSING
     if not isinstance(label, np.generic):
@@ -473,16 +473,16 @@ def same_labels(left: Iterable[Any], right: Iterable[Any]) -> bool:
 def order_labels(labels: list[Any], declared: Sequence[Any] | None = None) -> list[Any]:
     """Labels in their declared order, else sorted; missing last."""
     missing = [label for label in labels if is_missing(label)]
-    known = [label for label in labels if not is_missing(label)]
+    labels_present = [label for label in labels if not is_missing(label)]
     if declared is not None:
-        rank = {label_key(label): place for place, label in enumerate(declared)}
-        known.sort(key=lambda label: rank[label_key(label)])
+        rank = {label_key(label): position for position, label in enumerate(declared)}
+        labels_present.sort(key=lambda label: rank[label_key(label)])
     else:
         try:
-            known.sort()
+            labels_present.sort()
         except TypeError:  # mixed types: an order that does not depend on the rows
-            known.sort(key=lambda label: (type(label).__name__, repr(label)))
-    return known + missing[:1]
+            labels_present.sort(key=lambda label: (type(label).__name__, repr(label)))
+    return labels_present + missing[:1]
 
 
 def gather(vector: Any, codes: NDArray[np.intp]) -> Any:

@@ -89,9 +89,9 @@ def _dates(numbers: NDArray[Any], kind: str, unit: str) -> NDArray[Any]:
     missing = np.isnan(numbers)
     counts = np.where(missing, 0, numbers) * _UNITS_PER_DAY.get(unit, 1)
     counts = np.rint(counts) if unit in _UNITS_PER_DAY else np.floor(counts)
-    whole = counts.astype(np.int64)
-    whole[missing] = np.iinfo(np.int64).min  # of NaT
-    dates = whole.view(f"{kind}8[{unit if unit in _UNITS_PER_DAY else 'D'}]")
+    integers = counts.astype(np.int64)
+    integers[missing] = np.iinfo(np.int64).min  # of NaT
+    dates = integers.view(f"{kind}8[{unit if unit in _UNITS_PER_DAY else 'D'}]")
     return dates.astype(f"{kind}8[{unit}]")
 
 
@@ -159,8 +159,8 @@ def _unit(clock: NDArray[Any]) -> str:
     """The coarsest unit of days and less in which all dates are whole."""
     clock = clock[~np.isnat(clock)]
     for unit in _UNITS_PER_DAY:
-        whole = clock.astype(f"{clock.dtype.kind}8[{unit}]")
-        if np.array_equal(whole.astype(clock.dtype), clock):
+        rounded = clock.astype(f"{clock.dtype.kind}8[{unit}]")
+        if np.array_equal(rounded.astype(clock.dtype), clock):
             return unit
     return "us"
 

@@ -98,9 +98,9 @@ def resolve_features(
     """
     groups = groups or {}
     if features is None:
-        taken = {column for members in groups.values() for column in members}
-        alone = [(column,) for column in range(len(names)) if column not in taken]
-        return alone + [(name,) for name in groups]
+        grouped = {column for members in groups.values() for column in members}
+        single = [(column,) for column in range(len(names)) if column not in grouped]
+        return single + [(name,) for name in groups]
     index = partial(feature_index, names=names, named=named, parameter=parameter)
     orders = min_order, max_order
     entries = [
@@ -108,9 +108,9 @@ def resolve_features(
         for entry in _listed(features, names, parameter)
     ]
     if not entries:
-        what = "feature" if min_order == 1 else f"entry of {min_order} features"
+        needed = "feature" if min_order == 1 else f"entry of {min_order} features"
         raise ValueError(
-            f"{parameter} is empty: name at least one {what}, or pass None for all."
+            f"{parameter} is empty: name at least one {needed}, or pass None for all."
         )
     _refuse_repetition(entries, names, parameter)
     return entries
@@ -161,8 +161,8 @@ def _entry(
             f"{accepted} features can be taken together."
         )
     resolved = tuple(
-        part if isinstance(part, str) and part in groups else index(part)
-        for part in entry
+        member if isinstance(member, str) and member in groups else index(member)
+        for member in entry
     )
     if len(set(resolved)) < len(resolved):
         raise ValueError(
@@ -178,8 +178,8 @@ def _refuse_repetition(
     for entry in entries:
         key = frozenset(entry)
         if key in seen:
-            shown = tuple(p if isinstance(p, str) else names[p] for p in entry)
-            raise ValueError(f"{parameter} has the entry {shown!r} more than once.")
+            repeated = tuple(m if isinstance(m, str) else names[m] for m in entry)
+            raise ValueError(f"{parameter} has the entry {repeated!r} more than once.")
         seen.add(key)
 
 
@@ -192,25 +192,25 @@ def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.boo
         return flags
     names, parameter = rows.names, "categorical_features"
     for feature in _listed(categorical_features, names, parameter):
-        at = feature_index(feature, names, named=rows.named, parameter=parameter)
-        flags[at] = True
+        column = feature_index(feature, names, named=rows.named, parameter=parameter)
+        flags[column] = True
     return flags
 
 
 def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
     """Positions of columns that are no numbers, dates or levels; complex ones pass."""
-    some = rows.part(slice(0, min(rows.n_rows, _FIRST_ROWS)))
-    found = set()
+    first_rows = rows.part(slice(0, min(rows.n_rows, _FIRST_ROWS)))
+    columns = set()
     for j in range(rows.n_columns):
         if not categorical[j]:
             if not rows.are_numbers[j] and rows.column_array(j).dtype.kind not in "bc":
-                found.add(j)
+                columns.add(j)
             continue
         try:
-            some.encode_column(j)
+            first_rows.encode_column(j)
         except ValueError:  # lists, for one, are no levels
-            found.add(j)
-    return found
+            columns.add(j)
+    return columns
 
 
 def named_as_left_out(rows: Rows, columns: Iterable[int]) -> list[str]:
@@ -330,18 +330,18 @@ def resolve_keys(
     return rekeyed
 
 
-def near_names(unknown: Any, known: Sequence[Any], start: str) -> str:
+def near_names(unknown: Any, names: Sequence[Any], start: str) -> str:
     """A question for the known names near an unknown one; all of them without any."""
     near = []
     if isinstance(unknown, str):
-        texts = [name for name in known if isinstance(name, str)]
+        texts = [name for name in names if isinstance(name, str)]
         near = get_close_matches(unknown, texts, n=3)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
-    return f"{start} {shortened(known)}."
+    return f"{start} {shortened(names)}."
 
 
 def shortened(names: Sequence[Any], most: int = 10) -> str:
     """The first `most` names, as text."""
-    shown = ", ".join(map(repr, names[:most]))
-    return shown + (", ..." if len(names) > most else "")
+    text = ", ".join(map(repr, names[:most]))
+    return text + (", ..." if len(names) > most else "")

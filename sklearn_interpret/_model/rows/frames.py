@@ -49,36 +49,37 @@ class PandasRows(Rows):
         """Some of the columns."""
         return type(self)(self.native.iloc[:, list(columns)])
 
-    def followed_by(self, others: Rows) -> Self:
-        """These rows, then `others`; categories are those of these rows."""
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`; categories are those of these rows."""
         pandas = sys.modules["pandas"]
-        whole = {}
+        stacked = {}
         for j in range(self.n_columns):
-            own = self.native.iloc[:, j]
-            below = pandas.Series(others.column(j))
-            if own.dtype != below.dtype and not _are_numbers(own.dtype, below.dtype):
-                below = pandas.Series(self.cast(j, others.column_array(j)))
-            whole[j] = pandas.concat([own, below], ignore_index=True)
-        frame = pandas.DataFrame(whole, copy=False)
+            above = self.native.iloc[:, j]
+            below = pandas.Series(rows.column(j))
+            pair = above.dtype, below.dtype
+            if pair[0] != pair[1] and not _are_numbers(*pair):
+                below = pandas.Series(self.cast(j, rows.column_array(j)))
+            stacked[j] = pandas.concat([above, below], ignore_index=True)
+        frame = pandas.DataFrame(stacked, copy=False)
         frame.columns = self.native.columns
         return type(self)(frame)
 
-    def joined(self, others: Rows) -> Self:
-        """These rows, then `others`; labels are kept, categories those of both."""
+    def joined(self, rows: Rows) -> Self:
+        """These rows, then `rows`; labels are kept, categories those of both."""
         pandas = sys.modules["pandas"]
-        whole = []
-        for (_, own), (_, below) in zip(
-            self.native.items(), others.native.items(), strict=True
+        stacked = []
+        for (_, above), (_, below) in zip(
+            self.native.items(), rows.native.items(), strict=True
         ):
-            both = own.dtype, below.dtype
-            if both[0] != both[1] and all(dtype == "category" for dtype in both):
-                joined = pandas.api.types.union_categoricals([own, below])
-                whole.append(pandas.Series(joined))
+            pair = above.dtype, below.dtype
+            if pair[0] != pair[1] and all(dtype == "category" for dtype in pair):
+                joined = pandas.api.types.union_categoricals([above, below])
+                stacked.append(pandas.Series(joined))
             else:
-                whole.append(pandas.concat([own, below], ignore_index=True))
-        frame = pandas.concat(whole, axis=1)
+                stacked.append(pandas.concat([above, below], ignore_index=True))
+        frame = pandas.concat(stacked, axis=1)
         frame.columns = self.native.columns
-        frame.index = self.native.index.append(others.native.index)
+        frame.index = self.native.index.append(rows.native.index)
         return type(self)(frame)
 
     def dtype(self, j: int) -> Any:
@@ -88,10 +89,10 @@ class PandasRows(Rows):
     def conformed(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         names = self.native.columns
-        others = {
+        changed = {
             names[j]: dtype for j, dtype in dtypes.items() if self.dtype(j) != dtype
         }
-        return type(self)(self.native.astype(others)) if others else self
+        return type(self)(self.native.astype(changed)) if changed else self
 
     def column(self, j: int) -> Any:
         """Column `j` as pandas' own array, with its dtype."""
@@ -198,9 +199,9 @@ class PandasRows(Rows):
         declared = self.categories(j)
         if declared is None:
             return
-        known = set(map(label_key, declared))
+        declared_keys = set(map(label_key, declared))
         for label in values:
-            if not is_missing(label) and label_key(label) not in known:
+            if not is_missing(label) and label_key(label) not in declared_keys:
                 raise ValueError(
                     f"The feature {self.names[j]!r} has no category {label!r}; its "
                     f"categories are {declared!r}."
@@ -248,11 +249,11 @@ class _PandasTiles(Tiles):
     ) -> Any:
         pandas = sys.modules["pandas"]
         frame, dtypes = self._frame.copy(deep=False), self._frame.dtypes.tolist()
-        for j, values, places in zip(columns, levels, codes, strict=True):
-            fresh = gather(values, self._cells(places))
+        for j, values, positions in zip(columns, levels, codes, strict=True):
+            column = gather(values, self._cells(positions))
             # Without a dtype, pandas would infer strings from objects that are texts.
-            fresh = pandas.Series(fresh, frame.index, dtypes[j], copy=False)
-            frame.isetitem(j, fresh)
+            column = pandas.Series(column, frame.index, dtypes[j], copy=False)
+            frame.isetitem(j, column)
         return frame
 
 
@@ -296,26 +297,26 @@ class PolarsRows(Rows):
         """Some of the columns."""
         return type(self)(self.native.select([self.names[j] for j in columns]))
 
-    def followed_by(self, others: Rows) -> Self:
-        """These rows, then `others`; categories are those of these rows."""
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`; categories are those of these rows."""
         polars = sys.modules["polars"]
-        whole = []
+        stacked = []
         for j, name in enumerate(self.names):
-            own = self.column(j)
-            same_kind = isinstance(others, PolarsRows)
-            below = others.column(j) if same_kind else others.column_array(j)
+            above = self.column(j)
+            same_kind = isinstance(rows, PolarsRows)
+            below = rows.column(j) if same_kind else rows.column_array(j)
             below = polars.Series(name, below)
-            numbers = own.dtype.is_numeric() and below.dtype.is_numeric()
-            if own.dtype != below.dtype and not numbers:
-                below = self.cast(j, others.column_array(j)).alias(name)
-            pair = own.to_frame(), below.to_frame()
-            whole.append(polars.concat(pair, how="vertical_relaxed").to_series())
-        return type(self)(polars.DataFrame(whole))
+            numbers = above.dtype.is_numeric() and below.dtype.is_numeric()
+            if above.dtype != below.dtype and not numbers:
+                below = self.cast(j, rows.column_array(j)).alias(name)
+            pair = above.to_frame(), below.to_frame()
+            stacked.append(polars.concat(pair, how="vertical_relaxed").to_series())
+        return type(self)(polars.DataFrame(stacked))
 
-    def joined(self, others: Rows) -> Self:
-        """These rows, then `others`; categories are those of both."""
+    def joined(self, rows: Rows) -> Self:
+        """These rows, then `rows`; categories are those of both."""
         polars = sys.modules["polars"]
-        pair = self.native, others.native
+        pair = self.native, rows.native
         return type(self)(polars.concat(pair, how="vertical_relaxed"))
 
     def dtype(self, j: int) -> Any:
@@ -436,6 +437,6 @@ class _PolarsTiles(Tiles):
         polars = sys.modules["polars"]
         names = self._frame.columns
         return self._frame.with_columns(
-            polars.Series(names[j], gather(values, self._cells(places)))
-            for j, values, places in zip(columns, levels, codes, strict=True)
+            polars.Series(names[j], gather(values, self._cells(positions)))
+            for j, values, positions in zip(columns, levels, codes, strict=True)
         )

@@ -131,8 +131,8 @@ def given_shape(image_shape: Sequence[int] | None) -> tuple[int, ...] | None:
     """The parameter `image_shape` as a tuple, or None."""
     if image_shape is None:
         return None
-    whole = all(isinstance(n, Integral) and n > 0 for n in image_shape)
-    if len(image_shape) not in (2, 3) or not whole:
+    are_positive = all(isinstance(n, Integral) and n > 0 for n in image_shape)
+    if len(image_shape) not in (2, 3) or not are_positive:
         raise ValueError(
             f"image_shape={image_shape!r} must be (height, width) or (height, width, "
             "channels), positive whole numbers."
@@ -205,14 +205,14 @@ class _ArrayImage(_Image):
             for numbers in (self.pixels, rounded(self.hidden(colour), dtype))
         )
         # Bitwise operations are several times faster than np.where on the numbers.
-        change, seen = image ^ hidden, ~bits.type(0)
+        change, all_bits = image ^ hidden, ~bits.type(0)
         segment_of = np.repeat(self.segment_of, dtype.itemsize // size)
 
-        def copies(kept: NDArray[np.bool_]) -> NDArray[Any]:
-            made = np.where(kept, seen, bits.type(0)).take(segment_of, axis=1)
-            made &= change
-            made ^= hidden
-            return made.view(dtype).reshape(len(kept), *self.row.native.shape[1:])
+        def copies(visible: NDArray[np.bool_]) -> NDArray[Any]:
+            images = np.where(visible, all_bits, bits.type(0)).take(segment_of, axis=1)
+            images &= change
+            images ^= hidden
+            return images.view(dtype).reshape(len(visible), *self.row.native.shape[1:])
 
         return copies
 
@@ -223,21 +223,22 @@ class _TableImage(_Image):
     def masker(self, colour: ArrayLike | None) -> Callable[[NDArray[np.bool_]], Any]:
         """A function from masks of kept segments, (m, n_segments), to copies."""
         columns = list(range(self.row.n_columns))
-        hidden, shown = self.hidden(colour), self.pixels.reshape(-1)
-        levels = [self._levels(j, hidden[j], shown[j]) for j in columns]
+        hidden, pixels = self.hidden(colour), self.pixels.reshape(-1)
+        levels = [self._levels(j, hidden[j], pixels[j]) for j in columns]
 
-        def copies(kept: NDArray[np.bool_]) -> Any:
-            codes = kept.astype(np.intp)
-            return self.row.tiles(0, 1, len(kept)).replaced(
+        def copies(visible: NDArray[np.bool_]) -> Any:
+            codes = visible.astype(np.intp)
+            return self.row.tiles(0, 1, len(visible)).replaced(
                 columns, levels, [codes[None, :, j] for j in self.segment_of]
             )
 
         return copies
 
-    def _levels(self, j: int, hidden: float, shown: float) -> Any:
-        """The hidden and the shown value of a pixel, in the column's dtype."""
-        whole = self.row.column_array(j).dtype.kind in "biu"
-        return self.row.cast(j, np.array([np.rint(hidden) if whole else hidden, shown]))
+    def _levels(self, j: int, hidden: float, pixel: float) -> Any:
+        """The hidden and the visible value of a pixel, in the column's dtype."""
+        if self.row.column_array(j).dtype.kind in "biu":
+            hidden = np.rint(hidden)
+        return self.row.cast(j, np.array([hidden, pixel]))
 
 
 def segment_means(
@@ -246,9 +247,9 @@ def segment_means(
     """Means (n_segments, p) of each segment's points (n, p), ignoring missing ones."""
     means = np.empty((n_segments, points.shape[1]))
     for column, mean in zip(points.T, means.T, strict=True):
-        known = ~np.isnan(column)
-        weights = np.where(known, column, 0.0)
-        counts = np.bincount(segments, known, n_segments)
+        present = ~np.isnan(column)
+        weights = np.where(present, column, 0.0)
+        counts = np.bincount(segments, present, n_segments)
         sums = np.bincount(segments, weights, n_segments)
         with np.errstate(invalid="ignore"):
             mean[:] = sums / counts

@@ -37,12 +37,12 @@ def lazy_for_dask(transform: Callable[..., Any]) -> Callable[..., Any]:
         if not hasattr(X, "chunks"):
             meta = _frame_of_block(X._meta, self)
             return X.map_partitions(_frame_of_block, shared, meta=meta)
-        whole = X.rechunk({1: -1})
+        row_blocks = X.rechunk({1: -1})
         empty = self.transform(np.empty((0, X.shape[1]), X.dtype))
-        return whole.map_blocks(
+        return row_blocks.map_blocks(
             _array_of_block,
             estimator=shared,
-            chunks=(whole.chunks[0], (empty.shape[1],)),
+            chunks=(row_blocks.chunks[0], (empty.shape[1],)),
             dtype=empty.dtype,
             meta=np.empty((0, 0), empty.dtype),
         )
@@ -68,8 +68,8 @@ def _array_of_block(rows: Any, estimator: Any) -> NDArray[Any]:
 
 def _frame_of_block(rows: Any, estimator: Any) -> Any:
     """The result as a data frame with names."""
-    found = estimator.transform(rows)
-    if hasattr(found, "columns"):
-        return found
+    result = estimator.transform(rows)
+    if hasattr(result, "columns"):
+        return result
     names = estimator.get_feature_names_out()
-    return sys.modules["pandas"].DataFrame(found, index=rows.index, columns=names)
+    return sys.modules["pandas"].DataFrame(result, index=rows.index, columns=names)

@@ -120,11 +120,11 @@ class Marginals:
         Returns a native container of n rows, and their `Location`.
         """
         levels = [c.level_at(p) for c, p in zip(self.columns, points.T, strict=True)]
-        drawn = list(zip(self.columns, levels, strict=True))
-        donors = {j: column.first[level] for j, (column, level) in enumerate(drawn)}
+        draws = list(zip(self.columns, levels, strict=True))
+        donors = {j: column.first[level] for j, (column, level) in enumerate(draws)}
         native = self.rows.mixed(np.zeros(len(points), dtype=np.intp), donors)
-        scores = [column.scores[level] for column, level in drawn]
-        codes = [column.codes[level] for column, level in drawn]
+        scores = [column.scores[level] for column, level in draws]
+        codes = [column.codes[level] for column, level in draws]
         return native, Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
 
     def locate(self, rows: Rows) -> Location:
@@ -140,15 +140,15 @@ class Marginals:
         to the length of the longest column.
         """
         height = max(len(column.first) for column in self.columns)
-        places = np.arange(height)
+        positions = np.arange(height)
         donors = {
-            j: column.first[np.minimum(places, len(column.first) - 1)]
+            j: column.first[np.minimum(positions, len(column.first) - 1)]
             for j, column in enumerate(self.columns)
         }
         return as_rows(self.rows.mixed(np.zeros(height, dtype=np.intp), donors))
 
     def local_probabilities(
-        self, own: Location, width: float
+        self, locations: Location, width: float
     ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
         r"""Marginal probabilities of each column, weighted by a kernel at rows.
 
@@ -167,13 +167,13 @@ class Marginals:
         probabilities, statistics = [], []
         for j, column in enumerate(self.columns):
             values = Location(column.scores, column.codes)
-            here = Location(own.scores[:, [j]], own.codes[:, [j]])
-            squares = values.squared_distances(here)
+            location = Location(locations.scores[:, [j]], locations.codes[:, [j]])
+            squares = values.squared_distances(location)
             squares -= squares.min(axis=1, keepdims=True)
             near = column.shares * gaussian(squares, width)
             probabilities.append(near / near.sum(axis=1, keepdims=True))
-            same = (column.codes == here.codes).astype(np.float64)
-            statistics.append(same if column.discrete else column.scores)
+            has_code = (column.codes == location.codes).astype(np.float64)
+            statistics.append(has_code if column.discrete else column.scores)
         return probabilities, statistics
 
     def conditions(self, location: Location) -> NDArray[Any]:
@@ -181,8 +181,8 @@ class Marginals:
         texts = np.empty(location.codes.shape, dtype=object)
         for j, column in enumerate(self.columns):
             codes, name = location.codes[:, j].tolist(), str(self.rows.names[j])
-            known = {code: column.text(code, name) for code in set(codes)}
-            texts[:, j] = [known[code] for code in codes]
+            text_of = {code: column.text(code, name) for code in set(codes)}
+            texts[:, j] = [text_of[code] for code in codes]
         return texts
 
 
@@ -213,14 +213,14 @@ class _Nominal(_Marginal):
         super().__init__(rows, weights, j)
         self.codes = np.arange(len(self.labels))
         self.scores = np.zeros(len(self.labels))
-        self._known = {label_key(v): code for code, v in enumerate(self.labels)}
+        self._code_of = {label_key(v): code for code, v in enumerate(self.labels)}
 
     def locate(
         self, rows: Rows, j: int
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         codes, labels, _ = rows.encode([j])
-        known = [self._known.get(label_key(label), -1) for label in labels]
-        return np.zeros(len(codes)), np.array(known, dtype=np.intp)[codes]
+        codes_of_labels = [self._code_of.get(label_key(label), -1) for label in labels]
+        return np.zeros(len(codes)), np.array(codes_of_labels, dtype=np.intp)[codes]
 
     def condition(self, code: int) -> dict[str, Any]:
         """Keyword arguments of the `Condition` of a category."""
@@ -241,8 +241,8 @@ class _Numeric(_Marginal):
     ) -> None:
         super().__init__(rows, weights, j)
         values = numbers = rows.numbers(j)
-        known = ~np.isnan(values)
-        values, weights = values[known], weights[known]
+        present = ~np.isnan(values)
+        values, weights = values[present], weights[present]
         self.discrete = n_bins is not None
         self._edges = np.empty(0)
         if len(values):

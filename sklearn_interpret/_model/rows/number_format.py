@@ -39,8 +39,8 @@ def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
     if value == 0:
         text = "0"
     elif 1e-4 <= size < 10**6 - 0.5:
-        whole = size >= 10**digits or float(value).is_integer()
-        text = f"{size:.0f}" if whole else f"{size:.{digits}g}"
+        no_decimals = size >= 10**digits or float(value).is_integer()
+        text = f"{size:.0f}" if no_decimals else f"{size:.{digits}g}"
         if "e" in text:  # rounded up to a power of ten
             text = f"{float(text):.0f}"
     else:
@@ -97,16 +97,16 @@ def column_texts(
     largest = np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)
     # The power of the rounded number: 9.996 is 10.0.
     power = int(f"{largest:.{digits - 1}e}".split("e")[1])
-    unit, end = 1.0, ""
+    unit, exponent = 1.0, ""
     if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
-        unit, end = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
+        unit, exponent = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
         power = 0
     decimals = max(digits - 1 - power, 0)
     sizes = [f"{abs(number) / unit:.{decimals}f}" for number in numbers]
     while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
         sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
     return [
-        _signed(number, size.removesuffix("."), end, signed)
+        _signed(number, size.removesuffix("."), exponent, signed)
         for number, size in zip(numbers, sizes, strict=True)
     ]
 
@@ -148,12 +148,12 @@ def value_text(value: Any, column: NDArray[Any] | None = None) -> str:
         return f"{value:.0f}".replace("-", MINUS)
     if column is None or column.dtype.kind != "f":
         return number_text(value, 4)
-    known = column[np.isfinite(column)].astype(np.float64)
-    if abs(value) < NOISE * np.abs(known).max():
+    finite = column[np.isfinite(column)].astype(np.float64)
+    if abs(value) < NOISE * np.abs(finite).max():
         return "0"
     text = number_text(value, 4)
-    if not np.array_equal(known, np.round(known)):
-        text = number_beside(value, known.max() / 2 - known.min() / 2)
+    if not np.array_equal(finite, np.round(finite)):
+        text = number_beside(value, finite.max() / 2 - finite.min() / 2)
     # A column of few large numbers does not say how exact small ones are.
     return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
@@ -267,8 +267,8 @@ def with_same_decimals(texts: list[str]) -> list[str]:
     most = max((len(text.partition(".")[2]) for text in plain), default=0)
 
     def padded(text: str) -> str:
-        whole, _, decimals = text.partition(".")
-        return text if "e" in text or not most else f"{whole}.{decimals:0<{most}}"
+        integer, _, decimals = text.partition(".")
+        return text if "e" in text or not most else f"{integer}.{decimals:0<{most}}"
 
     return list(map(padded, texts))
 

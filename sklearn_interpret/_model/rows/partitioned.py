@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -81,22 +82,22 @@ class PartitionedSample:
         first = self.rows.take(np.arange(1))
         reader = _Reader(first, self.dtypes, self.check, columns)
         task = partial(reader.result, function)
-        found = self.partitions.map_reduce(task, partial(merge_known, merge), names)
-        if found is None:
+        result = self.partitions.map_reduce(task, partial(merge_known, merge), names)
+        if result is None:
             raise ValueError("X has no rows of positive weight in any partition.")
-        return found
+        return result
 
     def summarised(
         self,
         quantiles: Mapping[int, NDArray[np.float64] | None],
-        level_sets: Iterable[tuple[int, ...]],
+        level_sets: Sequence[tuple[int, ...]],
         most_distinct: int,
     ) -> PartitionedSample:
         """The sample with `values_of` and `levels_of` columns, see `Sample`.
 
         If all quantiles of a column are one value, all of its values are kept, too.
         """
-        columns = sorted({*quantiles, *(j for some in level_sets for j in some)})
+        columns = sorted({*quantiles, *chain.from_iterable(level_sets)})
         if not columns:
             return self
         head = Sample(self.rows, None, np.ones(self.rows.n_rows))
@@ -126,12 +127,12 @@ class PartitionedSample:
             and len(np.unique(values[j].quantiles(quantiles[j]))) == 1
         }
         values |= self._collected(summary.columns, repeated)
-        dtypes = {j: summary.first.dtype(place) for place, j in enumerate(columns)}
+        dtypes = {j: summary.first.dtype(k) for k, j in enumerate(columns)}
         return replace(
             self,
             rows=self.rows.conformed(dtypes),
             values=self.values
-            | {j: summary.with_counts(own) for j, own in values.items()},
+            | {j: summary.with_counts(distinct) for j, distinct in values.items()},
             levels=self.levels | summary.levels,
             dtypes=self.dtypes | dtypes,
         )
@@ -143,8 +144,8 @@ class PartitionedSample:
         if not bins:
             return {}
         task = partial(_values_in_bins, {j: (columns[j].edges, bins[j]) for j in bins})
-        found = self.map_reduce(task, merged, list(bins))
-        return {j: columns[j].completed(bins[j], found[j]) for j in bins}
+        distinct = self.map_reduce(task, merged, list(bins))
+        return {j: columns[j].completed(bins[j], distinct[j]) for j in bins}
 
     @property
     def total_weight(self) -> float:
@@ -172,9 +173,9 @@ def first_rows(estimator: Any, partitions: Any) -> Any:
     """First rows of partitions, if the estimator's `fit` takes them."""
     name, subsample = type(estimator).__name__, getattr(estimator, "subsample", None)
     if not estimator._takes_partitions or subsample is not None:
-        drawn = f" to draw subsample={subsample!r}" if subsample else ""
+        purpose = f" to draw subsample={subsample!r}" if subsample else ""
         raise TypeError(
-            f"{name} needs all rows in memory{drawn}, and those of X are in "
+            f"{name} needs all rows in memory{purpose}, and those of X are in "
             "partitions: pass a sample of them that fits in memory; transform and "
             "explain take each partition in turn."
         )
@@ -189,13 +190,13 @@ class _SomeColumns:
 
     def __init__(self, rows: Rows, names: list[str], columns: Iterable[int]) -> None:
         self._rows, self.names = rows, names
-        self._places = {j: place for place, j in enumerate(columns)}
+        self._positions = {j: position for position, j in enumerate(columns)}
         self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
         self.take = rows.take
 
     def part(self, rows: slice) -> _SomeColumns:
         """Rows of a slice."""
-        return _SomeColumns(self._rows.part(rows), self.names, self._places)
+        return _SomeColumns(self._rows.part(rows), self.names, self._positions)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """A method of `Rows` that takes a column, or columns."""
@@ -203,8 +204,8 @@ class _SomeColumns:
 
         def of_columns(columns: int | Iterable[int]) -> Any:
             if isinstance(columns, Iterable):
-                return method([self._places[j] for j in columns])
-            return method(self._places[columns])
+                return method([self._positions[j] for j in columns])
+            return method(self._positions[columns])
 
         return of_columns
 
@@ -223,16 +224,16 @@ class _Summary:
     def of_sample(
         cls,
         edges: Mapping[int, NDArray[np.float64]],
-        level_sets: Iterable[tuple[int, ...]],
+        level_sets: Sequence[tuple[int, ...]],
         most_distinct: int,
         sample: Sample,
     ) -> _Summary:
         """The summary of a partition."""
         columns = {}
-        for j, own in edges.items():
+        for j in edges:
             values, weights = sample.values_of(j)
-            columns[j] = BinnedColumn.of_rows(values, weights, own, most_distinct)
-        levels = {some: _first_of_levels(some, None, sample) for some in level_sets}
+            columns[j] = BinnedColumn.of_rows(values, weights, edges[j], most_distinct)
+        levels = {key: _first_of_levels(key, None, sample) for key in level_sets}
         weights = sample.weights
         first = sample.rows.take(np.arange(1))
         return cls(first, columns, levels, weights.min(), weights.max())
@@ -249,8 +250,8 @@ class _Summary:
     def merge(self, other: _Summary) -> _Summary:
         """The summary of both."""
         levels = {
-            some: _joined_levels(None, own, other.levels[some])
-            for some, own in self.levels.items()
+            key: _joined_levels(None, rows, other.levels[key])
+            for key, rows in self.levels.items()
         }
         return _Summary(
             self.first.joined(other.first).take(np.arange(1)),
@@ -271,28 +272,29 @@ def _first_of_levels(columns: Sequence[int], most: int | None, sample: Sample) -
     return sample.rows.keep_columns(columns).take(first[:most])
 
 
-def _joined_levels(most: int | None, rows: Rows, others: Rows) -> Rows:
+def _joined_levels(most: int | None, rows: Rows, more_rows: Rows) -> Rows:
     """One row of each value in both, `most` of them."""
-    both = rows.joined(others)
+    both = rows.joined(more_rows)
     _, _, first = both.encode(range(both.n_columns))
     return both.take(first[:most])
 
 
 def _values_in_bins(
-    wanted: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]], sample: Sample
+    bins_of_columns: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]],
+    sample: Sample,
 ) -> dict[int, DistinctValues]:
     """Distinct values of columns in their bins."""
-    found = {}
-    for j, (edges, bins) in wanted.items():
+    distinct = {}
+    for j, (edges, bins) in bins_of_columns.items():
         values, weights = sample.values_of(j)
-        found[j] = values_in_bins(values, weights, edges, bins)
-    return found
+        distinct[j] = values_in_bins(values, weights, edges, bins)
+    return distinct
 
 
 def merged(first: Any, second: Any) -> Any:
     """Merged states, or their sum; of dicts, lists and tuples member by member."""
     if isinstance(first, dict):
-        return {key: merged(own, second[key]) for key, own in first.items()}
+        return {key: merged(state, second[key]) for key, state in first.items()}
     if isinstance(first, list | tuple):
         return [merged(*pair) for pair in zip(first, second, strict=True)]
     return first.merge(second) if hasattr(first, "merge") else first + second
@@ -346,7 +348,7 @@ class _Reader:
     def sample(self, rows: Rows, y: Any, sample_weight: Any) -> Sample | None:
         """The rows of positive weight; None if there are none."""
         if type(rows) is not type(self.first):
-            kinds = [type(part.native).__name__ for part in (rows, self.first)]
+            kinds = [type(table.native).__name__ for table in (rows, self.first)]
             raise TypeError(
                 f"A partition is of type {kinds[0]}, and the first one is of type "
                 f"{kinds[1]}: pass all of them in one kind of container."
@@ -361,8 +363,8 @@ class _Reader:
                 f"A partition has the columns {all_columns[:5]!r}, {len(all_columns)} "
                 f"in all; the first one has {all_names[:5]!r}, {len(all_names)} in all."
             )
-        places = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
-        rows = rows.conformed(places)
+        dtypes = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
+        rows = rows.conformed(dtypes)
         if y is not None:
             check_known(y)
             y = np.asarray(y)

@@ -126,8 +126,8 @@ def _array(column: Any) -> NDArray[Any] | Plain:
 def _pandas_frame(columns: Any, index: Any, arrays: list[Any]) -> DataFrame:
     pandas = import_module("pandas")
     # Without a dtype, pandas would infer strings from objects that are texts.
-    whole = {j: pandas.Series(a, index, a.dtype) for j, a in enumerate(arrays)}
-    frame = pandas.DataFrame(whole, index)
+    series = [pandas.Series(array, index, array.dtype) for array in arrays]
+    frame = pandas.DataFrame(dict(enumerate(series)), index)
     frame.columns = columns
     return frame
 

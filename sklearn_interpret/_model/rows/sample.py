@@ -53,14 +53,14 @@ def draw_rows(
         return np.arange(n_rows)
     if stratify is not None and size < len(np.unique(stratify)):
         stratify = None
-    drawn = resample(
+    positions = resample(
         np.arange(n_rows),
         replace=False,
         n_samples=int(size),
         stratify=stratify,
         random_state=check_random_state(random_state),
     )
-    return np.sort(drawn)
+    return np.sort(positions)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Sample:
         Their targets.
     weights : ndarray of shape (n_rows,)
         Their weights; read-only.
-    kept : ndarray of shape (n_rows,), default=None
+    positions : ndarray of shape (n_rows,), default=None
         Their positions in the input; None for all rows, which saves memory.
     partition : int, default=0
         Number of their partition.
@@ -94,13 +94,13 @@ class Sample:
     rows: Rows
     y: Any
     weights: NDArray[np.float64]
-    kept: NDArray[np.intp] | None = None
+    positions: NDArray[np.intp] | None = None
     partition: int = 0
 
     @property
     def index(self) -> NDArray[np.intp]:
         """Positions of the rows in the input: (n_rows,)."""
-        return np.arange(self.rows.n_rows) if self.kept is None else self.kept
+        return np.arange(self.rows.n_rows) if self.positions is None else self.positions
 
     @classmethod
     def of_positive_weight(
@@ -153,7 +153,7 @@ class Sample:
     def summarised(
         self,
         quantiles: Mapping[int, NDArray[np.float64] | None],
-        level_sets: Iterable[tuple[int, ...]],
+        level_sets: Sequence[tuple[int, ...]],
         most_distinct: int,
     ) -> Self:
         """The sample with `values_of` some columns and `levels_of` some sets of them.
@@ -189,8 +189,10 @@ class Sample:
             Those of the rows.
         """
         values, weights = self.rows.numbers(j), self.weights
-        known = ~np.isnan(values)
-        return (values, weights) if known.all() else (values[known], weights[known])
+        present = ~np.isnan(values)
+        if present.all():
+            return values, weights
+        return values[present], weights[present]
 
     def levels_of(self, columns: Sequence[int]) -> tuple[list[Any], tuple[Any, ...]]:
         """Distinct joint values of columns.
@@ -254,7 +256,7 @@ class Sample:
         )
         weights = np.bincount(copies.ravel(), self.weights).astype(np.float64)
         return Sample(
-            self.rows.take(first), self.y[first], weights, kept=self.index[first]
+            self.rows.take(first), self.y[first], weights, positions=self.index[first]
         )
 
     def draw(
@@ -283,18 +285,18 @@ class Sample:
         if subsample is None:
             return self
         by_class = stratified and self.y is not None and self.y.ndim == 1
-        drawn = draw_rows(
+        positions = draw_rows(
             self.rows.n_rows,
             subsample,
             stratify=self.y if by_class else None,
             random_state=random_state,
         )
-        return self._take(drawn)
+        return self._take(positions)
 
     def _take(self, positions: NDArray[np.intp]) -> Self:
         # Increasing positions of this number are all rows.
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]
-        kept = positions if self.kept is None else self.kept[positions]
-        return type(self)(self.rows.take(positions), y, self.weights[positions], kept)
+        rows, weights = self.rows.take(positions), self.weights[positions]
+        return type(self)(rows, y, weights, self.index[positions])

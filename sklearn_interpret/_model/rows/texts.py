@@ -97,10 +97,10 @@ def as_texts(X: Any) -> TextRows:
         )
     if not len(X):
         raise ValueError("Found array with 0 sample(s): X has no texts.")
-    for place, text in enumerate(X):
+    for position, text in enumerate(X):
         if not isinstance(text, str):
             raise TypeError(
-                f"X has {text!r}, a {type(text).__name__}, at position {place}; texts "
-                "must be str."
+                f"X has {text!r}, a {type(text).__name__}, at position {position}; "
+                "texts must be str."
             )
     return TextRows(X)

@@ -51,10 +51,10 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     if not reset:
         check_is_fitted(estimator)
     rows = as_rows(X)
-    for count, what in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
+    for count, item in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
         if count == 0:
             raise ValueError(
-                f"Found array with 0 {what}(s) (shape={rows.native.shape}) while a "
+                f"Found array with 0 {item}(s) (shape={rows.native.shape}) while a "
                 f"minimum of 1 is required by {type(estimator).__name__}."
             )
     if rows.named and len(set(rows.names)) < rows.n_columns:
@@ -123,19 +123,19 @@ def check_known(y: Any) -> None:
         return
     missing = [is_missing(label) for label in labels.ravel()]
     if any(missing):
-        place = missing.index(True)
+        position = missing.index(True)
         raise ValueError(
-            f"y has the missing label {labels.ravel()[place]!r} in row "
-            f"{place * len(labels) // len(missing)}: leave out rows without one."
+            f"y has the missing label {labels.ravel()[position]!r} in row "
+            f"{position * len(labels) // len(missing)}: leave out rows without one."
         )
 
 
-def check_scale(values: NDArray[np.float64], what: str) -> None:
+def check_scale(values: NDArray[np.float64], name: str) -> None:
     """Refuse numbers whose products would overflow or vanish."""
     largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # ignores NaN
     if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
         raise ValueError(
-            f"{what} has numbers up to {largest:g}; the largest may be "
+            f"{name} has numbers up to {largest:g}; the largest may be "
             f"{_SCALES[0]:g} to {_SCALES[1]:g}, or zero: rescale it."
         )
 
@@ -158,8 +158,8 @@ def check_weights(
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
     check_not_masked(sample_weight, "sample_weight")
-    given = np.asarray(sample_weight)
-    for weight in given.ravel().tolist() if given.dtype.kind in "OSU" else ():
+    numbers = np.asarray(sample_weight)
+    for weight in numbers.ravel().tolist() if numbers.dtype.kind in "OSU" else ():
         if isinstance(weight, str | bytes):
             raise TypeError(f"sample_weight has {weight!r}; weights are numbers.")
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
