@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.problem import SearchProblem
     from sklearn_interpret._model.responses.response import Response
 
-# Number of known rows at which the linear function is compared with sums of effects.
+# Number of rows of `fit` at which the linear function is compared with sums of effects.
 _SPOTS = 50
 # Relative difference from a sum of effects above which a model is not linear.
 _TOLERANCE = 1e-7
@@ -67,8 +67,8 @@ class ColumnEffects:
 
     Parameters
     ----------
-    known : SearchProblem
-        Known rows.
+    fit_problem : SearchProblem
+        The rows of `fit`.
 
     Attributes
     ----------
@@ -88,31 +88,31 @@ class ColumnEffects:
         If the model is not linear in the columns.
     """
 
-    def __init__(self, known: SearchProblem) -> None:
-        rows = known.rows
+    def __init__(self, fit_problem: SearchProblem) -> None:
+        rows = fit_problem.rows
         # Refuses pairs of classes that vote: a linear score does not decide there.
-        explained_linear(known.outcome.estimator).check(rows)
-        self.model = read_linear(known.outcome.estimator)
-        self._known, self._values = known, known.values
-        self._whole = np.flatnonzero(~np.isnan(self._values).any(axis=1))
-        if not len(self._whole):
+        explained_linear(fit_problem.outcome.estimator).check(rows)
+        self.model = read_linear(fit_problem.outcome.estimator)
+        self._fit_problem, self._values = fit_problem, fit_problem.values
+        self._complete = np.flatnonzero(~np.isnan(self._values).any(axis=1))
+        if not len(self._complete):
             raise UnreadableModelError("every row of X has missing values.")
-        self.precision = precision(known.actionability)
+        self.precision = precision(fit_problem.actionability)
         # Errors of n terms added one by one grow like n / 2; a term has two more.
         self.rounding = (len(self.model.columns) / 2 + 2) * self.precision
-        first = self._whole[:1]
+        first = self._complete[:1]
         self._size = self._sizes(self.model.derived(rows.take(first).native))[0]
-        parts = zip(*map(self._effects, range(rows.n_columns)), strict=True)
-        self.slopes, self.levels, errors = parts
+        effects = zip(*map(self._effects, range(rows.n_columns)), strict=True)
+        self.slopes, self.levels, errors = effects
         self.errors = np.array(errors).reshape(rows.n_columns, -1)
         zero = np.zeros(len(self._size))
-        slopes = [zero if part is None else np.abs(part) for part in self.slopes]
+        slopes = [zero if slope is None else np.abs(slope) for slope in self.slopes]
         self._absolute_slopes = np.array(slopes)
         self._check()
 
     def target(self, margin: float = 0.0) -> SumTarget:
         """The `SumTarget` of the linear functions."""
-        outcome = self._known.outcome
+        outcome = self._fit_problem.outcome
         link: str | None = "exp" if self.model.exponential else "identity"
         if (
             outcome.interval is not None
@@ -126,13 +126,13 @@ class ColumnEffects:
 
     def _link_of_probability(self, response: Response) -> str | None:
         """ "logistic" if probabilities are the expit of one function, else None."""
-        rows = self._known.rows
-        some = rows.take(np.arange(min(rows.n_rows, 20))).native
-        margins = self.margins(some)
+        rows = self._fit_problem.rows
+        first_rows = rows.take(np.arange(min(rows.n_rows, 20))).native
+        margins = self.margins(first_rows)
         if margins.shape[1] != 1:
             return None
         shares = expit(-margins if response.target == 0 else margins)
-        return "logistic" if np.allclose(shares, response(some)) else None
+        return "logistic" if np.allclose(shares, response(first_rows)) else None
 
     def margins(self, native: Any) -> NDArray[np.float64]:
         """The linear functions of rows in the model's container, (n_rows, k)."""
@@ -160,14 +160,14 @@ class ColumnEffects:
     ]:
         """Entries of `slopes`, `levels` and `errors` for a column."""
         rounding = self.rounding * _DOUBLE / self.precision * self._size
-        actionability = self._known.actionability
+        actionability = self._fit_problem.actionability
         if actionability.categorical[j]:
             seen = np.flatnonzero(actionability.seen_levels[j])
             levels = np.full((len(actionability.levels[j]), len(self._size)), np.nan)
             levels[seen] = self._margins_at(j, seen.astype(np.float64))
             return None, levels, rounding
-        known = self._values[self._whole, j]
-        low, high = known.min(), known.max()
+        observed = self._values[self._complete, j]
+        low, high = observed.min(), observed.max()
         if low == high:
             # Any other whole number of about the same size.
             high = low + 1 if abs(low) < 2 else np.rint(low / 2)
@@ -179,31 +179,31 @@ class ColumnEffects:
         return slopes, None, np.where(slopes == 0, 0.0, errors)
 
     def _margins_at(self, j: int, column: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The functions at a known row with other values of a column."""
-        first = self._whole[:1]
+        """The functions at a row of `fit` with other values of a column."""
+        first = self._complete[:1]
         values = np.repeat(self._values[first], len(column), axis=0)
         values[:, j] = column
         index = np.repeat(first, len(column))
-        return self.margins(self._known.decode(values, index))
+        return self.margins(self._fit_problem.decode(values, index))
 
     def _check(self) -> None:
-        """Raise if the functions at known rows are not the sums of their effects."""
-        some = self._whole[:: max(1, len(self._whole) // _SPOTS)]
-        rows = self._known.rows
-        native = rows.take(some).native
-        expected, doubts = self.margins_and_errors(native, self._values[some])
-        first = self._whole[0]
-        found = np.repeat(self.margins(rows.take([first]).native), len(some), 0)
-        size = np.abs(found) + np.abs(expected)
+        """Raise if the functions at rows of `fit` are not the sums of their effects."""
+        sampled = self._complete[:: max(1, len(self._complete) // _SPOTS)]
+        rows = self._fit_problem.rows
+        native = rows.take(sampled).native
+        expected, doubts = self.margins_and_errors(native, self._values[sampled])
+        first = self._complete[0]
+        sums = np.repeat(self.margins(rows.take([first]).native), len(sampled), 0)
+        size = np.abs(sums) + np.abs(expected)
         for j, (slope, levels) in enumerate(zip(self.slopes, self.levels, strict=True)):
-            own, start = self._values[some, j], self._values[first, j]
+            values, start = self._values[sampled, j], self._values[first, j]
             if levels is None:
-                change = (own - start)[:, None] * slope
+                change = (values - start)[:, None] * slope
             else:
-                change = levels[own.astype(int)] - levels[int(start)]
-            found += change
+                change = levels[values.astype(int)] - levels[int(start)]
+            sums += change
             size += np.abs(change)
-        if (np.abs(found - expected) > _TOLERANCE * (1 + size) + doubts).any():
+        if (np.abs(sums - expected) > _TOLERANCE * (1 + size) + doubts).any():
             raise UnreadableModelError(
                 "the model is not a sum of one linear effect for each column. What can "
                 f"be read: {READABLE}."
@@ -215,8 +215,8 @@ class LinearSearch:
 
     Parameters
     ----------
-    known : SearchProblem
-        Known rows.
+    fit_problem : SearchProblem
+        The rows of `fit`.
     margin : float
         Amount by which the linear functions must exceed the target's limits.
 
@@ -226,11 +226,11 @@ class LinearSearch:
         A distance within this relative gap of its lower bound counts as optimal.
     """
 
-    def __init__(self, known: SearchProblem, margin: float) -> None:
-        self.effects = ColumnEffects(known)
+    def __init__(self, fit_problem: SearchProblem, margin: float) -> None:
+        self.effects = ColumnEffects(fit_problem)
         self.target = self.effects.target(margin)
         self.relative_gap = max(SAME, np.sqrt(self.effects.precision))
-        actionability = known.actionability
+        actionability = fit_problem.actionability
         steps = actionability.grid.steps
         with np.errstate(invalid="ignore"):
             ranges = np.diff(actionability.observed, axis=0)[0]
@@ -267,8 +267,8 @@ class LinearSearch:
         best: NDArray[np.float64] | None = None
         least: tuple[float, float] = (np.inf, np.inf)
         bounds: list[tuple[float, float]] = []
-        ways = self._ways(problem, row, moves, targets, errors)
-        for relaxed, nominal, needs, doubts, n_functions in ways:
+        systems = self._systems(problem, row, moves, targets, errors)
+        for relaxed, nominal, needs, doubts, n_functions in systems:
             try:
                 units = _units(relaxed, needs - doubts, goal, origin.shape[1])
             except UnsolvedError:
@@ -328,7 +328,7 @@ class LinearSearch:
         holds = problem.actionability.keeps(rows) & problem.holds(rows, index)
         return rows[holds][:1]
 
-    def _ways(
+    def _systems(
         self,
         problem: SearchProblem,
         row: int,
@@ -345,9 +345,9 @@ class LinearSearch:
         actionability, origin = problem.actionability, problem.values[[row]]
         native = problem.rows.take([row]).native
         (start,), (doubt,) = self.effects.margins_and_errors(native, origin)
-        (own,), missing = np.nan_to_num(origin), np.isnan(origin[0])
-        (beyond,), (terms,) = actionability.excess(own[None])
-        shifts = targets - np.where(moves.exclusive, own[moves.column], 0)
+        (values,), missing = np.nan_to_num(origin), np.isnan(origin[0])
+        (beyond,), (terms,) = actionability.excess(values[None])
+        shifts = targets - np.where(moves.exclusive, values[moves.column], 0)
         constrained = -(actionability.coefficients[:, moves.column] * shifts).T
         empty = np.flatnonzero(missing & actionability.coefficients.any(axis=0))
         fills = moves.exclusive[:, None] & (moves.column[:, None] == empty)
@@ -443,7 +443,7 @@ class LinearSearch:
                 continue
             unit = step_units[j]
             ends = low[j], high[j]
-            for way, start in _starts(actionability, j, origin[j], *ends, unit > 0):
+            for sign, start in _starts(actionability, j, origin[j], *ends, unit > 0):
                 entry = -1
                 if start != origin[j]:
                     start = problem.projected(_with(origin, j, start), [row])[0, j]
@@ -451,11 +451,11 @@ class LinearSearch:
                         continue  # there is no such number of the dtype
                     entry = add(j, start)
                     entries.append(entry)
-                room = high[j] - start if way > 0 else start - low[j]
+                room = high[j] - start if sign > 0 else start - low[j]
                 if unit:
-                    add(j, way * unit, np.rint(max(room, 0.0) / unit), entry)
+                    add(j, sign * unit, np.rint(max(room, 0.0) / unit), entry)
                 else:
-                    add(j, way, max(room, 0.0), entry)
+                    add(j, sign, max(room, 0.0), entry)
         table = np.array(added, dtype=np.float64).reshape(-1, 4)
         columns, targets = table[:, 0].astype(np.intp), table[:, 1]
         exclusive = np.zeros(len(columns), dtype=bool)
@@ -500,8 +500,8 @@ class LinearSearch:
             if levels is None:
                 gains[move] = targets[move] * slope
             else:
-                own = int(origin[columns[move]])
-                gains[move] = levels[int(targets[move])] - levels[own]
+                level = int(origin[columns[move]])
+                gains[move] = levels[int(targets[move])] - levels[level]
         if asked.any():
             values = np.vstack([origin, _with(origin, columns[asked], targets[asked])])
             native = problem.decode(values, np.full(len(values), row))
@@ -526,29 +526,29 @@ def _with(
 def _starts(
     actionability: Actionability,
     j: int,
-    own: float,
+    value: float,
     low: float,
     high: float,
     in_steps: bool,
 ) -> list[tuple[float, float]]:
     """Signs of the moves of a number, and where they start.
 
-    That is its own value, or the nearest ones that it may take.
+    That is its value, or the nearest ones that it may take.
     """
     grid = actionability.grid
-    if np.isnan(own):
+    if np.isnan(value):
         start = float(np.clip(grid.nearest(actionability.medians[j], j), low, high))
         return [(1.0, start), (-1.0, start)]
     if in_steps:
-        above = max(low, float(grid.up(own, j)))
-        below = min(high, float(grid.down(own, j)))
+        above = max(low, float(grid.up(value, j)))
+        below = min(high, float(grid.down(value, j)))
     else:
-        # The last multiples of a step on the way to the own value are no other values.
+        # The last multiples of a step on the way to the value are no other values.
         step = grid.steps[j]
-        above = own if low - step < own else low
-        below = own if own < high + step else high
-    ways = [(1.0, above, above <= high), (-1.0, below, low <= below)]
-    return [(way, start) for way, start, permitted in ways if permitted]
+        above = value if low - step < value else low
+        below = value if value < high + step else high
+    moves = [(1.0, above, above <= high), (-1.0, below, low <= below)]
+    return [(sign, start) for sign, start, permitted in moves if permitted]
 
 
 def _moved(

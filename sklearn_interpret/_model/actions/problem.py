@@ -129,13 +129,13 @@ class SearchProblem:
         """
         steps = _STEP / self.actionability.costs[columns]
         steps = np.maximum(steps, self.actionability.grid.steps[columns])
-        which = np.arange(len(columns))
+        positions = np.arange(len(columns))
         trials = np.tile(values[:, None], (2, 1, len(columns), 1))
         shape = trials.shape
-        trials[:, :, which, columns] += np.multiply.outer([-1, 1], steps)[:, None]
+        trials[:, :, positions, columns] += np.multiply.outer([-1, 1], steps)[:, None]
         index = np.tile(np.repeat(index, len(columns)), 2)
         trials = self.projected(trials.reshape(-1, shape[-1]), index)
-        below, above = trials.reshape(shape)[:, :, which, columns]
+        below, above = trials.reshape(shape)[:, :, positions, columns]
         return trials, index, above - below
 
     def satisfying(

@@ -53,7 +53,7 @@ class TargetOutcome:
     interval : (float, float) or None
         The target interval of the response; None for a class.
     wanted : int or None
-        Position of the target class; None for any other than the row's own.
+        Position of the target class; None for any other than that of the row.
     """
 
     estimator: Any
@@ -111,7 +111,7 @@ class TargetOutcome:
 
     @property
     def is_other(self) -> bool:
-        """Whether the target is any class but a row's own."""
+        """Whether the target is any class but that of the row."""
         return self.interval is None and self.wanted is None
 
     def asked(self, X: Any) -> AskedRows:
@@ -162,28 +162,32 @@ class AskedRows(PlainState):
         log_odds = self.outcome.response.method == "decision_function"
         return np.hstack([-self.scores if log_odds else 1 - self.scores, self.scores])
 
-    def margins(self, own: Any = None) -> NDArray[np.float64]:
+    def margins(self, origin_classes: Any = None) -> NDArray[np.float64]:
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
-        `own` are the classes of the origins, for the target of any other class.
+        `origin_classes` are those of the origins, for the target of any other class.
         """
         outcome = self.outcome
         if outcome.interval is not None:
             low, high = outcome.interval
             return np.minimum(self.scores[:, 0] - low, high - self.scores[:, 0])
         scores = self._of_classes
-        rows, others = np.arange(len(scores)), scores.copy()
-        position = own if outcome.is_other else np.full(len(rows), outcome.wanted)
-        others[rows, position] = -np.inf
-        margins = scores[rows, position] - others.max(axis=1)
+        rows, rivals = np.arange(len(scores)), scores.copy()
+        winners = (
+            origin_classes if outcome.is_other else np.full(len(rows), outcome.wanted)
+        )
+        rivals[rows, winners] = -np.inf
+        margins = scores[rows, winners] - rivals.max(axis=1)
         return -margins if outcome.is_other else margins
 
-    def holds(self, own: Any = None) -> NDArray[np.bool_]:
-        """Whether the model's own answers satisfy the target, (n,)."""
+    def holds(self, origin_classes: Any = None) -> NDArray[np.bool_]:
+        """Whether the model's answers satisfy the target, (n,)."""
         if self.outcome.interval is not None:
             return self.margins() >= 0
         wanted = self.outcome.wanted
-        return self.answers != own if wanted is None else self.answers == wanted
+        if wanted is None:
+            return self.answers != origin_classes
+        return self.answers == wanted
 
 
 @dataclass(frozen=True)
@@ -273,21 +277,22 @@ class SumTarget:
         errors_at_ends = float(rounding[0]), float(rounding[1])
         return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
 
-    def ways(self, own: int) -> list[Way]:
+    def ways(self, origin_class: int) -> list[Way]:
         """Ways: weights (m, k), needs (m,), whether equality will do, rounding errors.
 
-        `own` is the class of the origin.
+        `origin_class` is that of the origin.
         """
         if self.interval is not None:
             low, high = self.interval
             weights, needs = np.zeros((2, self.n_sums)), np.array([low, -high])
             weights[:, self.output] = 1, -1
             # Infinite needs cannot be met; those of open ends are no needs.
-            some = needs > -np.inf
-            needs = needs[some] + self.margin
-            return [(weights[some], needs, some[some], np.array(self.rounding)[some])]
+            has_end = needs > -np.inf
+            needs = needs[has_end] + self.margin
+            rounding = np.array(self.rounding)[has_end]
+            return [(weights[has_end], needs, has_end[has_end], rounding)]
         if self.n_sums == 1:
-            wanted = 1 - own if self.wanted is None else self.wanted
+            wanted = 1 - origin_class if self.wanted is None else self.wanted
             sign = 1.0 if wanted == 1 else -1.0
             equal = np.array([wanted == self.tied_class])
             needs, rounding = np.array([self.margin]), np.array(self.rounding[:1])
@@ -295,8 +300,9 @@ class SumTarget:
         if self.wanted is not None:
             worse = [k for k in range(self.n_sums) if k != self.wanted]
             return [self._beats([(self.wanted, k) for k in worse])]
-        # One class that beats the own is enough: then another class wins.
-        return [self._beats([(k, own)]) for k in range(self.n_sums) if k != own]
+        # To beat the class of the origin is enough: then another class wins.
+        rivals = [k for k in range(self.n_sums) if k != origin_class]
+        return [self._beats([(k, origin_class)]) for k in rivals]
 
     def _beats(self, pairs: Sequence[tuple[int, int]]) -> Way:
         better, worse = np.array(pairs).T
@@ -310,7 +316,7 @@ def _interval(desired: Any) -> tuple[float, float] | None:
     """An interval as two floats; None where `desired` is none."""
     if not isinstance(desired, tuple | list) or len(desired) != 2:
         return None
-    if not all(part is None or _is_number(part) for part in desired):
+    if not all(end is None or _is_number(end) for end in desired):
         return None
     low = -np.inf if desired[0] is None else float(desired[0])
     high = np.inf if desired[1] is None else float(desired[1])

@@ -178,7 +178,7 @@ class Response:
         if name not in self._empty and _n_rows(X):
             several = isinstance(returned, list) and np.ndim(returned[0]) == 2
             self._empty[name] = (
-                [part[:0] for part in returned] if several else returned[:0]
+                [output[:0] for output in returned] if several else returned[:0]
             )
         return returned
 
@@ -206,8 +206,8 @@ class Response:
         if self.method == "predict" and self.classes is not None:
             return self._indicators(np.asarray(raw))
         if isinstance(raw, list) and isinstance(self.classes, list):
-            parts = [self._transformed(_real(part)) for part in raw]
-            return np.hstack([p[:, 1:] if p.shape[1] == 2 else p for p in parts])
+            outputs = [self._transformed(_real(output)) for output in raw]
+            return np.hstack(list(map(_without_negative, outputs)))
         values = _real(raw)
         if values.ndim == 1:
             values = values[:, None]
@@ -223,11 +223,10 @@ class Response:
                 needed = f"a label for each of {len(self.classes)} outputs is needed"
                 _refuse_shape(self.estimator, labels.shape, needed)
             columns = [
-                self._matches(labels[:, output], known)
-                for output, known in enumerate(self.classes)
+                self._matches(labels[:, output], classes)
+                for output, classes in enumerate(self.classes)
             ]
-            columns = [c[:, 1:] if c.shape[1] == 2 else c for c in columns]
-            return np.hstack(columns).astype(np.float64)
+            return np.hstack(list(map(_without_negative, columns))).astype(np.float64)
         return self._matches(labels, self.classes).astype(np.float64)
 
     def _transformed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -292,10 +291,10 @@ def make_response(
 def check_length(estimator: Any, returned: Any, n_rows: int) -> None:
     """Refuse a return value of a model that has not one entry for each row."""
     several = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
-    for part in returned if several else [returned]:
-        shape = getattr(part, "shape", None)
+    for output in returned if several else [returned]:
+        shape = getattr(output, "shape", None)
         if shape is None:
-            shape = (len(part),) if hasattr(part, "__len__") else ()
+            shape = (len(output),) if hasattr(output, "__len__") else ()
         if shape[:1] != (n_rows,):
             _refuse_shape(estimator, shape, f"{n_rows} rows were sent")
 
@@ -303,6 +302,11 @@ def check_length(estimator: Any, returned: Any, n_rows: int) -> None:
 def _refuse_shape(estimator: Any, shape: tuple[int, ...], needed: str) -> NoReturn:
     name = type(unfrozen(estimator)).__name__
     raise ValueError(f"The response of {name} has the shape {shape}: {needed}.")
+
+
+def _without_negative(columns: NDArray[Any]) -> NDArray[Any]:
+    """Columns of the classes of an output: of two classes the positive one's."""
+    return columns[:, 1:] if columns.shape[1] == 2 else columns
 
 
 def _n_rows(X: Any) -> int:
@@ -328,11 +332,11 @@ def _resolve_method(
         candidates = ["predict_proba", "decision_function", "predict"]
     else:
         candidates = ["predict"]
-    known = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
-    if not candidates or any(name not in known for name in candidates):
+    accepted = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
+    if not candidates or any(name not in accepted for name in candidates):
         raise ValueError(
             f"response_method={response_method!r} must name one or several of "
-            f"{', '.join(known)}."
+            f"{', '.join(accepted)}."
         )
     needed = {name: _method_of_model(name) for name in candidates}
     for name, method in needed.items():
@@ -364,13 +368,13 @@ def _real(raw: ArrayLike) -> NDArray[np.float64]:
 
 def _class_position(target: Any, classes: NDArray[Any]) -> int:
     # array_equal: a target that is a list or tuple must not be compared by entry.
-    places = np.flatnonzero([np.array_equal(label, target) for label in classes])
-    if len(places) != 1:
+    positions = np.flatnonzero([np.array_equal(label, target) for label in classes])
+    if len(positions) != 1:
         raise ValueError(
             f"target={target!r} is not a class of the model; "
             f"{near_names(target, classes.tolist(), 'its classes are')}"
         )
-    return int(places[0])
+    return int(positions[0])
 
 
 def check_finite(values: NDArray[np.float64]) -> None:
@@ -381,11 +385,11 @@ def check_finite(values: NDArray[np.float64]) -> None:
     if values.size == 0 or -_LARGEST <= values.min() <= values.max() <= _LARGEST:
         return
     bad = np.flatnonzero(~(np.abs(values) <= _LARGEST).all(axis=1))
-    what = "not finite"
+    reason = "not finite"
     if np.isfinite(values[bad]).all():
-        what = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
+        reason = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
     raise NonFiniteResponseError(
-        f"The model's response is {what}: row {bad[0]} of the rows sent to it has "
+        f"The model's response is {reason}: row {bad[0]} of the rows sent to it has "
         f"{values[bad[0]].tolist()} ({len(bad)} such rows in this batch)."
     )
 
@@ -398,8 +402,7 @@ def plain_responses(
     if rows.n_rows <= height:
         return response(rows.native)
     index = np.arange(rows.n_rows)
-    parts = slices(rows.n_rows, height)
-    batches = counted([index[part] for part in parts])
+    batches = counted([index[batch] for batch in slices(rows.n_rows, height)])
     return np.concatenate([response(rows.take(batch).native) for batch in batches])
 
 

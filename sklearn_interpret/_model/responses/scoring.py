@@ -196,8 +196,8 @@ class LossOfModel:
     ) -> Any:
         """Mean loss of predictions, (n_rows, ...)."""
         takes = takes_weights(self.loss)
-        given = {} if weights is None or not takes else {"sample_weight": weights}
-        losses = np.asarray(self.loss(y, predictions, **given))
+        parameters = {} if weights is None or not takes else {"sample_weight": weights}
+        losses = np.asarray(self.loss(y, predictions, **parameters))
         if losses.shape == (len(predictions),):
             return np.average(losses, weights=weights)
         if weights is not None and not takes:
@@ -254,9 +254,9 @@ def resolve_metrics(
     if isinstance(scoring, str) or callable(scoring):
         return [_metric(_name(scoring), scoring, estimator, response_method)]
     if isinstance(scoring, Mapping):
-        named = [(str(name), one) for name, one in scoring.items()]
+        named = [(str(name), entry) for name, entry in scoring.items()]
     elif isinstance(scoring, list | tuple | set):
-        named = [(_name(one), one) for one in scoring]
+        named = [(_name(entry), entry) for entry in scoring]
     else:
         raise TypeError(
             "scoring must be None, a scorer's name, a callable, or a list or dict of "
@@ -267,7 +267,7 @@ def resolve_metrics(
         raise ValueError(
             f"scoring={scoring!r} must have at least one entry, and none twice."
         )
-    return [_metric(name, one, estimator, response_method) for name, one in named]
+    return [_metric(name, entry, estimator, response_method) for name, entry in named]
 
 
 def check_weights_are_taken(metrics: Iterable[Metric]) -> None:
@@ -300,10 +300,10 @@ def _default_metric(estimator: Any) -> Metric:
             f"scoring=None takes the model's own score, and "
             f"{type(unfrozen(estimator)).__name__} has none: name a scorer."
         )
-    own = getattr(type(final_step(estimator)), "score", None)
-    if own is RegressorMixin.score:
+    method = getattr(type(final_step(estimator)), "score", None)
+    if method is RegressorMixin.score:
         return Metric("score", _r2_score, True, "complement", "r2")
-    if own is ClassifierMixin.score:
+    if method is ClassifierMixin.score:
         return Metric("score", _accuracy_score, True, "complement", "zero_one")
     return Metric("score", _own_score, takes_weights(score))
 
@@ -422,9 +422,11 @@ def _is_loss(function: Callable[..., Any]) -> bool:
             "a loss or a scorer: wrap it in a function."
         ) from error
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    places = [p for p in parameters if p.kind in kinds and p.name != "sample_weight"]
-    needed = [p for p in places if p.default is Parameter.empty]
-    if len(needed) == 3 or (len(places) > 2 and places[2].name.startswith("y")):
+    positional = [
+        p for p in parameters if p.kind in kinds and p.name != "sample_weight"
+    ]
+    needed = [p for p in positional if p.default is Parameter.empty]
+    if len(needed) == 3 or (len(positional) > 2 and positional[2].name.startswith("y")):
         return False
     if len(needed) == 2:
         return True

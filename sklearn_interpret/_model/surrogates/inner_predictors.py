@@ -37,7 +37,7 @@ class Column:
     name: str  # of the feature, or of a column computed from several
     category: str | None = None  # whose presence it indicates
     levels: tuple[str, ...] | None = None  # categories whose positions it holds
-    whole: bool = False  # whether it holds whole numbers
+    is_integer: bool = False  # whether it holds whole numbers
     order: tuple[str, ...] = ()  # categories of the feature's dtype
     date_dtype: np.dtype[Any] | None = None  # of the dates that it holds as days
 
@@ -68,7 +68,7 @@ class InnerPredictor:
         columns = [
             Column(
                 str(name),
-                whole=rows.is_integer(j),
+                is_integer=rows.is_integer(j),
                 order=tuple(map(str, rows.categories(j) or ())),
                 date_dtype=rows.date_dtype(j),
             )

@@ -243,18 +243,20 @@ class SurrogatePredictions:
     def probabilities(self, X: Any) -> Any:
         """Probabilities of the model's classes, a list of them for several outputs."""
         if self.predicts_labels:
-            known = np.asarray(self.surrogate.predict_proba(X), dtype=np.float64)
+            predicted = np.asarray(self.surrogate.predict_proba(X), dtype=np.float64)
             order = self.response.classes.tolist()
-            shares = np.zeros((len(known), len(order)))
+            shares = np.zeros((len(predicted), len(order)))
             # Some classes may be missing among the labels it was fitted to.
-            shares[:, list(map(order.index, self.surrogate.classes_.tolist()))] = known
+            shares[:, list(map(order.index, self.surrogate.classes_.tolist()))] = (
+                predicted
+            )
             return shares
         values, classes = self._signed(self.responses(X)), self.response.classes
         if classes is None:
             return np.clip(values, 0, 1)
         if isinstance(classes, list):
-            parts = zip(_split(values, classes), classes, strict=True)
-            return [_normalised(part, len(labels)) for part, labels in parts]
+            outputs = zip(_split(values, classes), classes, strict=True)
+            return [_normalised(columns, len(labels)) for columns, labels in outputs]
         return _normalised(values, len(classes))
 
     def why_no_labels(self) -> str | None:
@@ -276,8 +278,8 @@ class SurrogatePredictions:
         if classes is None:
             return (values > threshold).astype(np.intp)
         if isinstance(classes, list):
-            parts = zip(_split(values, classes), classes, strict=True)
-            return np.stack([_likeliest(p, c, threshold) for p, c in parts], axis=1)
+            outputs = zip(_split(values, classes), classes, strict=True)
+            return np.stack([_likeliest(p, c, threshold) for p, c in outputs], axis=1)
         return _likeliest(values, classes, threshold)
 
     def _signed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

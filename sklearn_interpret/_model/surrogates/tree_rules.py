@@ -145,14 +145,16 @@ class _TreeInWords:
             below, above = values[values <= threshold], values[values > threshold]
             low, high = [*below[-1:], threshold][0], [*above[:1], threshold + 1][0]
             return date_text(date_between(low, high, column.date_dtype))
-        if column.whole:
+        if column.is_integer:
             threshold = np.floor(threshold)
             return f"{threshold:.0f}" if abs(threshold) < 1e15 else f"{threshold:g}"
         if j not in self._texts:
             inner = self.tree.children_left != LEAF
-            own = np.unique(self.tree.threshold[inner & (self.tree.feature == j)])
-            texts = [rounded_between(one, self._values[j]) for one in own]
-            self._texts[j] = dict(zip(own, with_same_decimals(texts), strict=True))
+            splits_column = inner & (self.tree.feature == j)
+            thresholds = np.unique(self.tree.threshold[splits_column])
+            texts = [rounded_between(value, self._values[j]) for value in thresholds]
+            texts = with_same_decimals(texts)
+            self._texts[j] = dict(zip(thresholds, texts, strict=True))
         return self._texts[j][threshold]
 
     def rules(self) -> list[str]:

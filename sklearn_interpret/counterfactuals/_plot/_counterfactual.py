@@ -117,7 +117,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
 
     @classmethod
     def _from_inspector(cls, inspector, data, **choices):
-        choices = {"background": inspector._actionability.known.native, **choices}
+        choices = {"background": inspector._actionability.fit_rows.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
 
     def plot(
