@@ -73,7 +73,7 @@ def precomputed_kernel(sample: Any, n_rows: int) -> Any:
     n_columns = sample.rows.n_columns
     if n_columns == n_rows:
         matrix = numbers_of(sample.rows)
-        if sample.kept is not None:
+        if sample.positions is not None:
             matrix = matrix[:, sample.index]
         strips = slices(len(matrix), _STRIP)
         if all(np.allclose(matrix[s], matrix[:, s].T) for s in strips):

@@ -122,7 +122,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
 
     @classmethod
     def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
-        choices = {"background": inspector._actionability.known.native, **choices}
+        choices = {"background": inspector._actionability.fit_rows.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
 
     def plot(
