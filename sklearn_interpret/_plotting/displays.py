@@ -333,7 +333,7 @@ default=None
 
     @classmethod
     @abstractmethod
-    def _from_inspector(cls, inspector: Any, data: Data) -> Self:
+    def _from_inspector(cls, inspector: Any, data: Data, /) -> Self:
         """The display of a fitted inspector's results, and of rows (a `Data`)."""
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,18 @@ NAME_WIDTH = 18  # characters of a name
 NOTE_WIDTH = 36  # characters of a line that does not reach the colour bar's label
 NAMES_PER_INCH = 6.5  # of small names below each other, with a space between them
 LEAST_PITCH = 0.4  # inches of a row below which names are small
+
+
+@overload
+def checked_strengths(
+    values: ArrayLike, shape: tuple[int, ...], name: str
+) -> NDArray[np.float64]: ...
+
+
+@overload
+def checked_strengths(
+    values: ArrayLike | None, shape: tuple[int, ...], name: str
+) -> NDArray[np.float64] | None: ...
 
 
 def checked_strengths(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -332,7 +332,7 @@ class LinePanel:
     missing: ArrayLike | None = None
     by_similarity: bool = False  # whether levels are ordered by similarity
     # Name of a row, its position along the feature, and its value on each line.
-    mark: tuple[str, float, Sequence[float]] | None = None
+    mark: tuple[str, float, ArrayLike] | None = None
 
     @property
     def has_bar(self) -> bool:
@@ -705,7 +705,7 @@ def level_text(level: str) -> str:
     return label_text(level)
 
 
-def level_places(values: NDArray[Any], levels: NDArray[Any]) -> NDArray[np.float64]:
+def level_places(values: Iterable[Any], levels: Iterable[Any]) -> NDArray[np.float64]:
     """Position among `levels` of each value, as floats; NaN for others."""
     known = {label_key(level): place for place, level in enumerate(levels)}
     return np.array([known.get(label_key(v), np.nan) for v in values], dtype=float)

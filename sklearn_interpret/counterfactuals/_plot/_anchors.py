@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import days
@@ -108,9 +108,7 @@ class AnchorsDisplay(FeaturesDisplay):
     background: ArrayLike | None = None
 
     @classmethod
-    def _check_request(
-        cls, estimator: Any, X: Any, parameters: NDArray[np.float64]
-    ) -> None:
+    def _check_request(cls, estimator: Any, X: Any, parameters: dict[str, Any]) -> None:
         if _are_texts(X):
             raise TypeError("X has texts: pass a fitted AnchorsText, not its model.")
 
@@ -214,10 +212,9 @@ class AnchorsDisplay(FeaturesDisplay):
             "zorder": 0.5,
         }
         span_style |= style or {}
-        spans = [
-            ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans
-        ]
-        self.spans_.append(spans)
+        self.spans_.append(
+            [ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans]
+        )
         position = column.position(value)
         if np.isfinite(position):
             ax.plot([position] * 2, [0, 1], color=ink(ax), lw=1.5, zorder=3)
@@ -268,19 +265,21 @@ class AnchorsDisplay(FeaturesDisplay):
         """
         row, data = self._position(), self.explanation.data
         rule = self.explanation.rules[row]
-        columns = {"condition": [str(condition) for condition in rule]}
+        columns: dict[str, list[Any]] = {
+            "condition": [str(condition) for condition in rule]
+        }
         if not _are_texts(data):
             columns["feature"] = [condition.name for condition in rule]
             columns["value"] = self._values_of_row(row)
         return self._frame(columns)
 
 
-def _ends(condition: Condition) -> list[float]:
+def _ends(condition: Condition) -> list[Any]:
     """Ends of the interval of a condition, which the axis has to show."""
     return [end for end in (condition.low, condition.high) if end is not None]
 
 
-def _are_texts(X: NDArray[np.float64]) -> bool:
+def _are_texts(X: Any) -> bool:
     """Whether these are texts, not rows of a table."""
     shape = getattr(X, "shape", None)
     if shape is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
@@ -113,7 +113,7 @@ class FeatureColumn:
             return text
         return decimal.replace("-", MINUS)
 
-    def interval_text(self, low: Any, high: NDArray[np.float64], change: Any) -> Any:
+    def interval_text(self, low: float, high: float, change: float) -> str:
         """The values from `low` to `high` in short."""
         text = interval_text(low, high, change, self._date_dtype)
         return text if self._date_dtype is not None else text.replace("-", MINUS)
@@ -152,6 +152,8 @@ class FeatureColumn:
 class FeaturesDisplay(OneRowDisplay):
     """Base of the displays of one row, some of whose features have a panel."""
 
+    background: Any
+
     def _background_rows(self) -> ArrayRows:
         """Rows whose distribution is drawn."""
         data = as_rows(self.explanation.data)
@@ -164,7 +166,13 @@ class FeaturesDisplay(OneRowDisplay):
         return background
 
     def _take_panels(
-        self, ax: Axes, columns: Any, title: list[str], *, n_cols: int, height: float
+        self,
+        ax: Axes,
+        columns: Collection[FeatureColumn],
+        title: list[str],
+        *,
+        n_cols: int,
+        height: float,
     ) -> None:
         """Axes for columns, `height` inches each, and lines of a title above them."""
         ticks = [level_inches(column.levels or []) for column in columns]
@@ -177,10 +185,10 @@ class FeaturesDisplay(OneRowDisplay):
         first, own_figure = canvas.main[0], canvas.own_figure
         width = axes_inches(canvas.frame or first)[0]
         if own_figure:
-            width = canvas.figure.get_figwidth()
+            width = canvas.figure.figure.get_figwidth()
         self.title_ = write_title(first, title, width, own_figure=own_figure)
         if own_figure:
-            canvas.figure.draw_without_rendering()  # settles the axes' sizes
+            canvas.figure.figure.draw_without_rendering()  # settles the axes' sizes
 
 
 def tint(ax: Axes, colour: str) -> tuple[float, float, float]:

@@ -115,6 +115,8 @@ class TextCounterfactualDisplay(OneRowDisplay):
         ValueError
             Several texts and no `row`; an unknown `target`.
         """
+        from matplotlib.colors import to_rgba
+
         row = self._position()
         pairs = zip(
             self.explanation.pieces[row], self.explanation.removed[row], strict=True
@@ -124,7 +126,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
             lambda size: self._take(ax, size),
             pieces,
             self._title(row),
-            colour_of=lambda ax, _: (seen(UP_COLOUR, ax), _OPACITY),
+            colour_of=lambda ax, _: to_rgba(seen(UP_COLOUR, ax), _OPACITY),
             most_lines=max_lines,
         )
         style = {"color": seen(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}

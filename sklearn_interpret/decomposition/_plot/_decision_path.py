@@ -31,7 +31,9 @@ from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import names_of_rows, row_position
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
 
     from sklearn_interpret._plotting.axes import Canvas
     from sklearn_interpret._plotting.sources import Data
@@ -153,7 +155,8 @@ class DecisionPathDisplay(Display):
         if path.n_trees > 1:
             tree_name = f"tree {tree + 1} of {path.n_trees}"
             if not shares:
-                totals = np.ravel(inspector.explain(sample.native).predictions)
+                explanation = inspector.explain(sample.native)
+                totals = np.ravel(explanation.predictions_or_sums)
                 total = float(totals[path.output])
         return cls(
             path.conditions,
@@ -168,7 +171,9 @@ class DecisionPathDisplay(Display):
             row_name=names_of_rows(data.X, rows.n_rows)[position],
         )
 
-    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64], None]:
+    def _arrays(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
         """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
         n_nodes = len(self.conditions)
         shapes, reference = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
@@ -204,7 +209,7 @@ class DecisionPathDisplay(Display):
         places = np.arange(len(counts))[::-1]
         self.bars_: list[Any] = []
         self.lines_: list[Any] = []
-        self.legend_ = None
+        self.legend_: Legend | None = None
         if values.ndim == 2:
             self._draw_shares(canvas, places, values, node_kw)
         else:
@@ -241,14 +246,15 @@ class DecisionPathDisplay(Display):
         """Shares of the classes, one behind the other."""
         self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
         self.ax_.set_xlim(0, 1)
-        self.legend_ = add_legend(canvas, self.bars_, self._class_names(shares))
+        handles: list[Artist] = [bars.patches[0] for bars in self.bars_]
+        self.legend_ = add_legend(canvas, handles, self._class_names(shares))
 
     def _draw_means(
         self,
         ax: Axes,
         positions: Any,
         means: NDArray[np.float64],
-        deviations: NDArray[np.float64],
+        deviations: NDArray[np.float64] | None,
         style: dict[str, Any] | None,
     ) -> None:
         """Means from node to node, and deviations around them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -152,7 +153,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         cls,
         models: dict[str, BaseEstimator],
         data: Data,
-        names: tuple[None, None],
+        names: tuple[str | None, str | None],
         ax: Axes,
         **params: Any,
     ) -> Self:
@@ -166,7 +167,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     @classmethod
     def _from_folds(
         cls,
-        inspectors: list[GridInspector],
+        inspectors: Sequence[GridInspector],
         data: Data,
         *,
         row: int = 0,
@@ -223,7 +224,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         names, panels = self._named_outputs(len(effect.values)), []
         for output in options.outputs:
             model_lines = replace(effect, values=profiles[:, output], missing=None)
-            panel_kwargs = {"names": self.models}
+            panel_kwargs: dict[str, Any] = {"names": self.models}
             panel_kwargs["title"] = names[output] if len(names) > 1 else None
             panel = self._line_panel(
                 model_lines, range(len(profiles)), options, **panel_kwargs
@@ -242,7 +243,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             return replace(panel, missing=predictions)
         return replace(panel, mark=(row_text(self.row), days(value), predictions))
 
-    def _frame_blocks(self, entry: int) -> Any:
+    def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         if self.models is None:
             return super()._frame_blocks(entry)
         effect, blocks = self._effect(entry), []

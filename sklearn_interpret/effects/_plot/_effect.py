@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -75,7 +75,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
     _quantity: ClassVar[str] = ""
-    _left_out: ClassVar[list[str]] = []  # columns without an effect
+    _left_out = list[str]()  # columns without an effect
     _zero = False
     _artist_names = (
         *EntryDisplay._artist_names,
@@ -102,9 +102,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return cls._made([inspector], arrays, data, entries, choices)
 
     @classmethod
-    def _from_folds(
-        cls, inspectors: Sequence[BaseEffect], data: Data, **choices: Any
-    ) -> Self:
+    def _from_folds(cls, inspectors: Sequence[Any], data: Data, **choices: Any) -> Self:
         check_outputs(inspectors)
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
@@ -279,11 +277,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self,
         entry: int,
         values: NDArray[np.float64],
-        standard_errors: Sequence[Any] | None,
+        standard_errors: Sequence[Any] | Mapping[int, Any] | None,
         folds: Sequence[Any] | None,
     ) -> dict[str, NDArray[np.float64]]:
         """Bands of an entry: over folds, else of standard errors, else none."""
-        errors, n_axes = standard_errors and standard_errors[entry], self._n_axes(entry)
+        n_axes = self._n_axes(entry)
+        errors = None if standard_errors is None else standard_errors[entry]
         if folds is not None:
             errors = 0.0 if errors is None else errors
             return fold_band(folds[entry], n_axes, self._splits, errors)
@@ -313,7 +312,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         effect: Effect,
         outputs: Sequence[int] | NDArray[np.intp],
         options: PlotOptions,
-        names: list[str] | None = None,
+        names: Sequence[Any] | None = None,
         **panel_kwargs: Any,
     ) -> LinePanel:
         """A panel with a line for each of the outputs, by default named as such."""
@@ -375,9 +374,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return effect_columns(effect, self._named_outputs(len(effect.values)))
 
 
-def increasing(
-    values: NDArray[np.float64], axes: tuple[Axis, ...]
-) -> NDArray[np.float64]:
+def increasing(values: Any, axes: tuple[Axis, ...]) -> Any:
     """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
     orders = [axis.order for axis in axes]
     if isinstance(values, tuple):

@@ -305,39 +305,40 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             panels.append((panel, below))
         return panels
 
-    def _slopes(self, effect: Effect) -> Any:
+    def _slopes(self, effect: Effect) -> Effect:
         """The slope of an average along a number, with its band over folds."""
-        x, band = days(effect.places[0]), {}
+        x = days(effect.places[0])
+        band: dict[str, Any] = {}
         if effect.folds is not None:
-            band: dict[str, Any] = fold_band(
-                derivative(effect.folds, x), 1, self._splits
-            )
+            band = fold_band(derivative(effect.folds, x), 1, self._splits)
         return replace(effect, values=derivative(effect.values, x), **band)
 
-    def _shades(self) -> Any:
+    def _shades(self) -> Shades | None:
         """The feature that colours the curves drawn, or None."""
         if self.color_values is None:
             return None
         values, levels = np.asarray(self.color_values), self.color_levels
         if levels is None and values.dtype.kind not in "iufmM":
             levels = list(dict.fromkeys(values.tolist()))
-        return Shades(self.color_by, values[self.curve_rows_], levels)
+        return Shades(self.color_by or "", values[self.curve_rows_], levels)
 
-    def _spread_panel(self, entry: int, output: int, series: Series) -> Any:
+    def _spread_panel(
+        self, entry: int, output: int, series: Series
+    ) -> SpreadPanel | None:
         spread = _of_entry(self.derivative_std, entry, 1)
         if spread is None:
             return None
         series = replace(series, y=spread[output], low=None, high=None, folds=None)
         return SpreadPanel(self.feature_names[entry], [series], "Std of slopes", "")
 
-    def _publish(self, artists: list[Artists], lower: list[None]) -> None:
+    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         super()._publish(artists, lower)
         self.spread_lines_ = [
             None if panel_artists is None else panel_artists.lines[0]
             for panel_artists in lower
         ]
 
-    def _frame_blocks(self, entry: int) -> Any:
+    def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         effect = self._effect(entry)
         outputs = self._named_outputs(len(effect.values))
         curves = self._curves_of(entry)

@@ -39,6 +39,7 @@ from sklearn_interpret.effects._regional_effects import RegionalEffects
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.panels.lines import Panel
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations._rules import Condition
 
@@ -180,7 +181,10 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         if feature is not None:
             (entry,) = chosen_entries(inspector, [feature])
         axes = (axis,) = inspector.axes_[entry]
-        lines = {"curves": inspector.curves_, "average": inspector.average_}
+        lines: dict[str, Any] = {
+            "curves": inspector.curves_,
+            "average": inspector.average_,
+        }
         if inspector.individual_ is not None:
             lines["individual"] = inspector.individual_
         lines = {
@@ -202,7 +206,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         return cls(
             increasing(inspector.grid_values_[entry], axes),
             **lines,
-            feature_name=inspector.effect_names_[entry],
+            feature_name=axis.name,
             conditions=[list(map(_words, region.conditions)) for region in regions],
             region=np.argmax(
                 [np.isin(index, region.rows) for region in regions], axis=0
@@ -267,7 +271,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         # The effect over all rows is drawn as the line of a fold is.
         options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
         options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
-        panels = [
+        panels: list[tuple[Panel, None]] = [
             (self._panel(position, effect, overall, outputs, n_curves), None)
             for position, effect in enumerate(effects)
         ]
@@ -295,9 +299,10 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         effect: Effect,
         overall: Effect,
         outputs: NDArray[np.intp],
-        n_curves: int,
+        n_curves: int | None,
     ) -> RegionPanel:
-        single, panel_kwargs = len(outputs) == 1, {}
+        single = len(outputs) == 1
+        panel_kwargs: dict[str, Any] = {}
         heading = "All rows"
         if len(self.conditions) > 1:
             heading = f"Region {position}"
@@ -327,7 +332,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             **panel_kwargs,
         )
 
-    def _publish(self, artists: list[Artists], lower: list[None]) -> None:
+    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         regions = artists[-len(self.conditions) :]
         super()._publish(regions, lower)
         self.average_lines_ = [

@@ -222,7 +222,7 @@ class ConditionalImportanceDisplay(Display):
         )
         scores = self._checked("nuisance_scores", (n_features, 2), finite=False)
         order = np.argsort(-lengths, kind="stable")[:max_entries]
-        table = {"importance": lengths}
+        table: dict[str, Any] = {"importance": lengths}
         if low is not None:
             table |= {"low": low, "high": high}
         table |= {"pvalue": pvalues, "selected": pvalues < self.alpha}
@@ -236,9 +236,7 @@ class ConditionalImportanceDisplay(Display):
         table = {name: column[order] for name, column in table.items()}
         return {"feature": [str(self.feature_names[j]) for j in order], **table}
 
-    def _checked(
-        self, name: str, shape: tuple[int, ...], **check_kwargs: Any
-    ) -> NDArray[np.float64] | None:
+    def _checked(self, name: str, shape: tuple[int, ...], **check_kwargs: bool) -> Any:
         values, reference = (
             getattr(self, name),
             f"{len(self.feature_names)} feature names",

@@ -187,7 +187,7 @@ class RegressionInfluenceDisplay(Display):
 
     def _columns(self) -> dict[str, Any]:
         """The arrays by the name of their column, checked."""
-        columns = {
+        columns: dict[str, Any] = {
             "leverage": np.asarray(self.leverages, dtype=np.float64),
             "residual_studentized": np.asarray(self.residuals, dtype=np.float64),
             "cooks_distance": np.asarray(self.cooks_distances, dtype=np.float64),
@@ -290,7 +290,7 @@ def _name_points(
     for i, name in enumerate(names):
         side, aside = ("right", -5) if to_left[i] else ("left", 5)
         text = write_near(ax, name, (x[i], y[i]), (aside, 0), ha=side, **text_style)
-        size, start = text.get_fontsize(), places[i, 0] + aside
+        size, start = float(text.get_fontsize()), places[i, 0] + aside
         ends = start, start + np.sign(aside) * _LETTER * size * len(name)
         spans.append((min(ends), max(ends), _PITCH * size))
         texts.append(text)

@@ -19,7 +19,7 @@ from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
 
 
 @dataclass(eq=False, repr=False)
-class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
+class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
     """Components of a response as a network: of a model, or of one row.
 
     Features are nodes, pairs are edges, and larger sets are filled hulls. Of several

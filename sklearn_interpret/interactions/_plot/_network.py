@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ from sklearn_interpret._plotting.colours import (
     strength_map,
     text_on,
 )
+from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import JOIN, literal_lines, shorten, write_near
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.interactions._plot._circle import (
@@ -35,6 +38,7 @@ from sklearn_interpret.interactions._plot._circle import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
     from sklearn_interpret.interactions._plot._circle import Chosen, Layout
 
@@ -58,7 +62,9 @@ class Network:
     sets: tuple = ()
     signed: bool = False
 
-    def choose(self, max_entries: int, max_edges: int) -> tuple[Chosen, list[Any]]:
+    def choose(
+        self, max_entries: int | None, max_edges: int | None
+    ) -> tuple[Chosen, list[Any]]:
         """The part that is drawn, and the largest sets within it."""
         sizes = None if self.main_effects is None else np.abs(self.main_effects)
         chosen = choose(np.abs(self.adjacency), sizes, max_entries, max_edges)
@@ -75,16 +81,20 @@ class Network:
         return self.adjacency[tuple(chosen.players[chosen.edges].T)]
 
 
-class NetworkMixin:
+class NetworkMixin(DisplayMixin):
     """Adds the drawing of a `Network` to a display."""
+
+    @abstractmethod
+    def _label(self) -> str:
+        """Name of the strengths, and of the response."""
 
     def _draw_network(
         self,
         ax: Axes,
         network: Network,
         *,
-        max_entries: int,
-        max_edges: int,
+        max_entries: int | None,
+        max_edges: int | None,
         edge_kw: dict[str, Any] | None,
         node_kw: dict[str, Any] | None,
         **sets: Any,
@@ -142,6 +152,7 @@ class NetworkMixin:
         """A filled hull for each set; points on a circle are in its order."""
         from matplotlib.patches import Polygon
 
+        palette: Sequence[str] | NDArray[np.str_]
         palette = [colour for colour in PALETTE if colour != NODE_COLOUR]
         palette = [palette[number % len(palette)] for number in range(len(drawn_sets))]
         strengths = np.array([strength for _, strength in drawn_sets])
@@ -150,10 +161,10 @@ class NetworkMixin:
         # The same transparency is invisible on dark paper.
         max_alpha = 0.3 if text_on(paper(self.ax_)) == "black" else 0.55
         patches = []
-        for (members, _), share, colour in zip(
+        for (members, _), share, base_colour in zip(
             drawn_sets, _shares(np.abs(strengths)), palette, strict=True
         ):
-            colour = seen(colour, self.ax_)
+            colour = seen(base_colour, self.ax_)
             patch_style: dict[str, Any] = {
                 "facecolor": (colour, max_alpha * (0.25 + 0.75 * share))
             }
@@ -212,14 +223,13 @@ class NetworkMixin:
         node_style["facecolor"] = [
             self._node_colour(isolated) for isolated in is_isolated
         ]
-        if network.signed:
+        if network.signed and effects is not None:
             signs = sign_colours(effects[players])
             node_style["facecolor"] = [seen(colour, self.ax_) for colour in signs]
-        return draw_points(
-            self.ax_, *layout.points.T, style, s=diameters**2, **node_style
-        )
+        x, y = layout.points.T
+        return draw_points(self.ax_, x, y, style, s=diameters**2, **node_style)
 
-    def _node_colour(self, isolated: bool) -> str:
+    def _node_colour(self, isolated: bool) -> ColorType:
         return shade(self.ax_, ALONE) if isolated else seen(NODE_COLOUR, self.ax_)
 
     def _draw_labels(self, layout: Layout, is_isolated: NDArray[np.bool_]) -> list[Any]:
@@ -354,9 +364,7 @@ def _room(ax: Axes, strip: float, *, note: bool) -> Room:
     return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
 
 
-def _diameters(
-    shares: NDArray[np.float64] | float, largest: float
-) -> NDArray[np.float64] | float:
+def _diameters(shares: Any, largest: float) -> Any:
     """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
@@ -366,7 +374,7 @@ def _shares(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
     return strengths / strengths.max() if len(strengths) else strengths
 
 
-def _widths(shares: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+def _widths(shares: Any) -> Any:
     return THINNEST + (THICKEST - THINNEST) * shares
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
+class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
     """Features on a circle, joined where they interact.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
@@ -137,7 +137,7 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
         self._draw_network(ax, network, **limits, **styles)
         return self
 
-    def _arrays(self) -> tuple[NDArray[np.float64], None]:
+    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Adjacency and main effects, checked against the names."""
         n_features = len(self.feature_names)
         adjacency = checked_strengths(

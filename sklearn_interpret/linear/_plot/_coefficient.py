@@ -180,7 +180,7 @@ class CoefficientDisplay(Display):
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _ratios(self, *weights: Any) -> Any:
+    def _ratios(self, *weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Exponentials of weights, where they are ratios."""
         if self.response_name not in _RATIOS:
             raise ValueError(
@@ -226,7 +226,7 @@ class CoefficientDisplay(Display):
             pandas is not installed.
         """
         names = "coef", "low", "high"
-        columns = dict(zip(names, self._arrays(), strict=True))
+        columns: dict[str, Any] = dict(zip(names, self._arrays(), strict=True))
         columns = {"term": list(self.term_names), **columns}
         if self.output_names is not None:
             columns = {"class": self.output_names[0], **columns}

@@ -124,8 +124,8 @@ class LinearEffectDisplay(Display):
             explanation.values,
             term_names=explanation.feature_names,
             values=explanation._data_array(),
-            row_names=explanation.row_names,
-            response_name=explanation.response_name,
+            row_names=list(explanation.row_names),
+            response_name=explanation.response_name or "prediction",
             output_names=explanation.output_names if is_classifier(inspector) else None,
         )
 
@@ -213,7 +213,7 @@ class LinearEffectDisplay(Display):
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
-            point_style = {
+            point_style: dict[str, Any] = {
                 "color": seen(palette[(number + 1) % len(palette)], ax),
                 "s": 40,
             }

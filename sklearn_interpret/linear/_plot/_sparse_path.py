@@ -216,14 +216,14 @@ class SparsePathDisplay(DisplayMixin):
         if (np.diff(self._alphas) > 0).any() or not (self._alphas >= 0).all():
             raise ValueError("alphas must fall, and not be negative.")
         n_outputs, n_features, _ = self._path.shape
-        self._names = self.feature_names
-        if self._names is None:
-            self._names = default_names(n_features)
-        for name, values, size in (
+        names = self.feature_names
+        self._names = default_names(n_features) if names is None else names
+        sizes: list[tuple[str, Any, int]] = [
             ("feature_names", self._names, n_features),
             ("scale", self.scale, n_features),
             ("classes", self.classes, n_outputs),
-        ):
+        ]
+        for name, values, size in sizes:
             if values is not None and len(values) != size:
                 raise ValueError(
                     f"{name} has {len(values)} entries; {size} are needed."
@@ -235,7 +235,7 @@ class SparsePathDisplay(DisplayMixin):
         self,
         ax: Axes,
         path: NDArray[np.float64],
-        max_names: int,
+        max_names: int | None,
         style: dict[str, Any] | None,
     ) -> None:
         """One output's panel."""
@@ -283,9 +283,7 @@ class SparsePathDisplay(DisplayMixin):
         to_zero = (places - end) / (1 - _NO_PENALTY)
         return places, np.where(places < least, to_zero, places)
 
-    def _at(
-        self, alphas: NDArray[np.float64] | float, values: NDArray[np.float64]
-    ) -> NDArray[np.float64] | float:
+    def _at(self, alphas: Any, values: NDArray[np.float64]) -> Any:
         """Values of the path (n_alphas,) at other penalties."""
         return np.interp(-alphas, -self._alphas, values)
 
@@ -305,7 +303,8 @@ class SparsePathDisplay(DisplayMixin):
         sizes = self._path.any(axis=0).sum(axis=0)
         changes = np.flatnonzero(np.diff(sizes))
         positions = np.log(self._alphas[changes]) / np.log(places[-1] / places[0])
-        ticks, before = [], np.inf
+        ticks: list[int] = []
+        before = np.inf
         for change, position in zip(changes[::-1], positions[::-1], strict=True):
             if before - position >= _APART / width:
                 ticks, before = [change, *ticks], position
@@ -366,7 +365,9 @@ class SparsePathDisplay(DisplayMixin):
         for output, path in enumerate(self._path):
             used = np.flatnonzero(path.any(axis=1))
             columns = {
-                "feature": np.repeat([self._names[j] for j in used], path.shape[1]),
+                "feature": np.repeat(
+                    [self._names[j] for j in used.tolist()], path.shape[1]
+                ),
                 "alpha": np.tile(self._alphas, len(used)),
                 self._column: path[used].ravel(),
             }
@@ -376,7 +377,7 @@ class SparsePathDisplay(DisplayMixin):
         return self._frame(*blocks)
 
 
-def _names(model: SparseLinearRegressor, steps: list[Any]) -> NDArray[Any]:
+def _names(model: Any, steps: list[Any]) -> Sequence[str] | None:
     """Names of the columns that the model was fitted on, where any are known."""
     if hasattr(model, "feature_names_in_") or not steps:
         return getattr(model, "feature_names_in_", None)
@@ -401,7 +402,7 @@ def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     texts = []
     for line, name, height in zip(lines, names, heights, strict=True):
         colour = seen(line.get_color(), ax, READ)
-        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
+        leader: dict[str, Any] = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
         text_style: dict[str, Any] = {
             "textcoords": "axes fraction",

@@ -212,7 +212,7 @@ def _draw(
     importances: NDArray[np.float64],
     colours: NDArray[Any],
     texts: list[str] | None,
-    max_entries: int,
+    max_entries: int | None,
     n_lines: int,
 ) -> Any:
     """Bars of a panel that has room for `n_lines`, the most important on top."""

@@ -36,6 +36,8 @@ from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.legend import Legend
 
     from sklearn_interpret.explanations._attributions import Explanation
 
@@ -146,7 +148,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         selected, contributions, _ = strongest(explanation, max_entries)
         single = len(explanation) == 1
         ax = self._take(ax, (9.0, 3.0 if single else 4.2))
-        self.ups_ = self.downs_ = None
+        self.ups_: PolyCollection | None = None
+        self.downs_: PolyCollection | None = None
         self.labels_: list[Any] = []
         self.areas_: list[Any] = []
         draw = self._draw_one if single else self._draw_many
@@ -180,7 +183,9 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         ax.set_yticks([])
         ax.set_xlabel(literal(shorten(self._of_row(self._response()), 60)))
         ax.spines[["top", "right", "left"]].set_visible(False)
-        self.legend_ = sign_legend(ax, "raises the prediction", "lowers the prediction")
+        self.legend_: Legend | None = sign_legend(
+            ax, "raises the prediction", "lowers the prediction"
+        )
 
     def _name_pushes(
         self,

@@ -24,6 +24,8 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
 
 if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
+
     from sklearn_interpret._plotting.sources import Data
 
 NOTES = (
@@ -196,10 +198,10 @@ class ShapleyInteractionDisplay(Display):
         )
 
 
-def _map_of_pairs() -> Any:
+def _map_of_pairs() -> Colormap:
     """Colours of pairs, with grey for main effects that are stronger than all pairs."""
     import matplotlib
 
     shades = matplotlib.colormaps[SEQUENTIAL_MAP].with_extremes(over=NEUTRAL_COLOUR)
-    shades.colorbar_extend = "max"
+    shades.colorbar_extend = "max"  # type: ignore[assignment]
     return shades

@@ -34,6 +34,7 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
 
     from sklearn_interpret.explanations._attributions import Explanation
 
@@ -192,7 +193,8 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         from matplotlib.patheffects import withStroke
 
         lines = [
-            line.get_xdata()[0] for line in (self.base_line_, self.prediction_line_)
+            np.ravel(line.get_xdata())[0]
+            for line in (self.base_line_, self.prediction_line_)
         ]
         per_inch = np.ptp(ax.get_xlim()) / axes_inches(ax)[0]
         signs = np.where(steps.ends >= steps.starts, 1, -1)
@@ -221,13 +223,13 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         high = steps.places[:-1] - STEP_HEIGHT / 2
         ax.vlines(meetings[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
 
-    def _draw_errors(self, ax: Axes, steps: Steps) -> Any:
+    def _draw_errors(self, ax: Axes, steps: Steps) -> LineCollection | None:
         has_error = steps.reach > 0
         if not has_error.any():
             return None
         ends, reach = steps.ends[has_error], steps.reach[has_error]
-        places, ends = steps.places[has_error], (ends - reach, ends + reach)
-        return draw_spreads(ax, places, *ends, linewidth=1.2, zorder=3)
+        places, low, high = steps.places[has_error], ends - reach, ends + reach
+        return draw_spreads(ax, places, low, high, linewidth=1.2, zorder=3)
 
     def _mark_ends(self, ax: Axes, explanation: Explanation, span: float) -> None:
         """Lines and numbers at the base value and at the prediction."""
@@ -315,7 +317,9 @@ def _by_strength(
     return [(j,) for j in selected.tolist()], tuple(remaining.tolist())
 
 
-def _in_order(explanation: Any, max_entries: int) -> Any:
+def _in_order(
+    explanation: Any, max_entries: int | None
+) -> tuple[list[tuple[int, ...]], tuple[Any, ...]]:
     """Steps as they were taken; the last of them together where there are too many."""
     steps = explanation.steps(0)
     if max_entries is None or len(steps) <= max_entries:

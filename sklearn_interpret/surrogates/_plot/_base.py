@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,6 +22,7 @@ from sklearn_interpret.surrogates._local_explanation import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.container import BarContainer
     from pandas import DataFrame
 
 # Most outputs drawn side by side if none is chosen, and number drawn of more outputs.
@@ -108,9 +109,9 @@ class LocalDisplay(OneRowDisplay):
         style: dict[str, Any] | None,
         *,
         kind: str,
-        max_entries: int,
-        names: Callable[..., Any] | type = str,
-        fonts: list[str] | tuple[Any, ...] = (),
+        max_entries: int | None,
+        names: Callable[[str], str] = str,
+        fonts: Sequence[str] = (),
     ) -> None:
         """Draw the weights of each output as bars, all on one scale.
 
@@ -130,7 +131,8 @@ class LocalDisplay(OneRowDisplay):
             (np.abs(values) + margins).max(initial=0.0)
             for values, margins in bars_and_margins
         )
-        self.bars_, self.errors_ = [], []
+        self.bars_: list[BarContainer] = []
+        self.errors_: list[Any] = []
         for ax, output, output_weights, (values, margins) in zip(
             axes, outputs, weights, bars_and_margins, strict=True
         ):
@@ -171,7 +173,11 @@ class LocalDisplay(OneRowDisplay):
             blocks.append({"output": names, **columns(row, weights)})
         return self._frame(*blocks)
 
-    def _names_of(self, row: int) -> list[str] | tuple[str, ...]:
+    def _label(self, output: int) -> str:
+        """Label of the axis along which the bars are drawn."""
+        return self._response(output)
+
+    def _names_of(self, row: int) -> Sequence[str]:
         """A name for each feature of a sample."""
         return self.explanation.feature_names
 

@@ -28,7 +28,8 @@ from sklearn_interpret.surrogates._plot._leaves import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from sklearn.base import BaseEstimator
+    from matplotlib.collections import Collection
+    from matplotlib.legend import Legend
 
     from sklearn_interpret._plotting.axes import Canvas
 
@@ -195,8 +196,8 @@ default=None
                 sizes = [len(leaf_order(self._tree(output))) for output in outputs]
                 return "tree" if max(sizes) <= MOST_LEAVES else "rules"
             return "scatter" if self.coefficients is None else "bar"
-        needed = {"tree": "trees", "rules": "trees", "bar": "coefficients"}
-        needed = needed.get(kind, "surrogate_responses")
+        by_kind = {"tree": "trees", "rules": "trees", "bar": "coefficients"}
+        needed = by_kind.get(kind, "surrogate_responses")
         if getattr(self, needed) is None:
             raise ValueError(
                 f"kind={kind!r} shows {needed.replace('_', ' ')}, and there are none."
@@ -204,7 +205,7 @@ default=None
         return kind
 
     def _panel_size(
-        self, outputs: list[int], kind: str, max_entries: int
+        self, outputs: list[int], kind: str, max_entries: int | None
     ) -> tuple[float, float]:
         """Width and height of a panel in a figure of its own, in inches."""
         if kind == "tree":
@@ -221,7 +222,7 @@ default=None
         self,
         ax: Axes,
         outputs: list[int],
-        max_entries: int,
+        max_entries: int | None,
         style: dict[str, Any] | None,
     ) -> tuple[list[Any], list[Any]]:
         """Tests above the leaves."""
@@ -229,14 +230,22 @@ default=None
         return draw_tree(ax, self._tree(outputs[0]), leaves, name, style)
 
     def _draw_rules(
-        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
+        self,
+        ax: Axes,
+        outputs: Any,
+        max_entries: int | None,
+        style: dict[str, Any] | None,
     ) -> Any:
         """A line for each leaf."""
         ax.set_xlabel(self._response_text(outputs))
         return draw_rules(ax, list(map(self._leaves, outputs)), max_entries, style)
 
     def _draw_bar(
-        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
+        self,
+        ax: Axes,
+        outputs: Any,
+        max_entries: int | None,
+        style: dict[str, Any] | None,
     ) -> Any:
         """Coefficients times deviations, the strongest on top."""
         names, coefficients, deviations = self._columns(outputs[0])
@@ -254,7 +263,11 @@ default=None
         return bars, []
 
     def _draw_scatter(
-        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
+        self,
+        ax: Axes,
+        outputs: Any,
+        max_entries: int | None,
+        style: dict[str, Any] | None,
     ) -> Any:
         """Responses of the surrogate over those of the model."""
         values, surrogate = self._responses()
@@ -283,9 +296,8 @@ default=None
         if self.agreement is not None:
             measures.append(f"same label for {100 * self.agreement:.0f} % of rows")
         lines = [", ".join(measures)]
-        names = [self.surrogate_name, self.model_name]
-        if first and all(names):
-            names = list(map(shorten, names))
+        if first and self.surrogate_name and self.model_name:
+            names = [shorten(self.surrogate_name), shorten(self.model_name)]
             wide = self.kind_ in TREE_KINDS
             between = " " if wide or sum(map(len, names)) <= NARROW_NAMES else "\n"
             lines.insert(0, f"{between}in place of ".join(names))
@@ -293,7 +305,7 @@ default=None
             lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
         return literal("\n".join(line for line in lines if line))
 
-    def _legend(self, canvas: Canvas, together: bool) -> Any:
+    def _legend(self, canvas: Canvas, together: bool) -> Legend | None:
         """A legend of the colours; words below axes of the user."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
@@ -302,18 +314,19 @@ default=None
         if together:
             labels, title = self._names(), KEY_OF_SHARES if has_surrogate else None
             palette = [seen(c, canvas.main[0]) for c in colours(len(labels))]
-            handles = [Patch(color=colour) for colour in palette]
+            handles: list[Any] = [Patch(color=colour) for colour in palette]
         elif canvas.own_figure:
             handles = [Patch(facecolor=MODEL_COLOUR)]
             handles += [
                 Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8)
             ] * has_surrogate
-            labels = self._legend_texts[: len(handles)]
+            labels = list(self._legend_texts[: len(handles)])
         else:
             for ax in canvas.main:
                 ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), self._key])))
             return None
-        owner, location = canvas.main[0], {"loc": "upper center"}
+        owner: Any = canvas.main[0]
+        location: dict[str, Any] = {"loc": "upper center"}
         if canvas.own_figure:
             owner, location = canvas.figure, {"loc": "outside lower center"}
         else:
@@ -359,7 +372,7 @@ default=None
 def _draw_responses(
     ax: Axes,
     values: NDArray[np.float64],
-    surrogate: BaseEstimator,
+    surrogate: NDArray[np.float64],
     style: dict[str, Any] | None,
 ) -> Any:
     """Points, or the density of many, of the surrogate's responses over the model's."""
@@ -375,7 +388,7 @@ def _draw_responses(
             "cmap": "viridis",
         }
         style_kwargs |= {"linewidths": 0.1, "extent": (*ends, *ends), **(style or {})}
-        points = ax.hexbin(values, surrogate, **style_kwargs)
+        points: Collection = ax.hexbin(values, surrogate, **style_kwargs)
     else:
         style_kwargs = {"s": point_area(len(values)), "color": PALETTE[0], "alpha": 0.6}
         style_kwargs |= {"linewidths": 0, "zorder": 2}

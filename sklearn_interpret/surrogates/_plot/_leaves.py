@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,11 @@ N_BINS = 30
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
 MODEL_COLOUR, SURROGATE_COLOUR = PALETTE[0], PALETTE[1]
-SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
+SURROGATE_STYLE: dict[str, Any] = {
+    "color": SURROGATE_COLOUR,
+    "linewidth": 1.8,
+    "zorder": 3,
+}
 # Offset from the place of a leaf, and breadth, of the bars of the model's shares and
 # of the surrogate's.
 MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
@@ -87,7 +92,7 @@ def _finish_tree(
 def draw_rules(
     ax: Axes,
     by_output: list[list[Leaf]],
-    max_entries: int,
+    max_entries: int | None,
     style: dict[str, Any] | None,
 ) -> Any:
     """Draw a line for the rule of each leaf, the largest on top; bars and texts.
@@ -137,7 +142,7 @@ def _value_range(leaves: list[Leaf]) -> tuple[float, float]:
 
 def _draw_distributions(
     ax: Axes,
-    positions: list[int],
+    positions: Iterable[int],
     leaves: list[Leaf],
     limits: tuple[float, float],
     style: dict[str, Any] | None,
@@ -188,7 +193,7 @@ def _write_number(
 
 def _draw_shares(
     ax: Axes,
-    positions: Any,
+    positions: NDArray[np.intp],
     by_output: list[list[Leaf]],
     style: dict[str, Any] | None,
     *,
@@ -207,7 +212,7 @@ def _draw_shares(
     return bars
 
 
-def _largest(leaves: NDArray[np.intp], most: int) -> Any:
+def _largest(leaves: list[Leaf], most: int | None) -> list[Leaf]:
     """The largest leaves, the last of them all others together."""
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
     if most is None or len(leaves) <= most:

@@ -288,6 +288,6 @@ def _draw_outlines(
     }
     # To be seen where the image is dark.
     line_style["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
-    outlines = LineCollection(lines, **line_style)
+    outlines = LineCollection(list(lines), **line_style)
     outlines.set(**(style or {}))
     return panel.add_collection(outlines, autolim=False)
