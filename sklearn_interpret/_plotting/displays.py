@@ -54,8 +54,8 @@ from sklearn_interpret.explanations._selection import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Canvas
 

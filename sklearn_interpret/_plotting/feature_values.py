@@ -19,7 +19,7 @@ from sklearn_interpret._plotting.labels import AND, shorten
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret.explanations._base import BaseExplanation
+    from sklearn_interpret.explanations import BaseExplanation
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18  # characters of the names and values of an entry
 MISSING = label_text(np.nan)

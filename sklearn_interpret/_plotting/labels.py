@@ -105,14 +105,15 @@ def shorten_all(
     >>> shorten_all(["Time since first diagnosis", "Time since last diagnosis"], 23)
     ['Time si…first diagnosis', 'Time si…last diagnosis']
     """
-    names = list(map(str, names))
-    texts = [fit(name, most) for name in names]
+    full_names = list(map(str, names))
+    texts = [fit(name, most) for name in full_names]
     positions: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
         positions.setdefault(text, []).append(i)
     for alike in positions.values():
-        if len({" ".join(names[i].split()) for i in alike}) > 1:
-            different = _distinguished([names[i] for i in alike], most, fit)
+        group = [" ".join(full_names[i].split()) for i in alike]
+        if len(set(group)) > 1:
+            different = _distinguished(group, most, fit)
             for i, text in zip(alike, different, strict=True):
                 texts[i] = text
     return texts
@@ -122,7 +123,6 @@ def _distinguished(
     names: list[str], most: int, fit: Callable[[str, int], str]
 ) -> list[str]:
     """Names with a common beginning, shortened to show where they differ."""
-    names = [" ".join(name.split()) for name in names]
     head, alike = most // 3, 0
     while len({name[: alike + 1] for name in names}) == 1:
         alike += 1

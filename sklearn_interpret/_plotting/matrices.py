@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts
-from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.axes import Style, axes_inches
 from sklearn_interpret._plotting.colours import text_on
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
@@ -82,7 +82,7 @@ def draw_table(
     names: Sequence[object],
     order: NDArray[np.intp],
     strength_name: str,
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     highest: float | None = None,
     notes: Sequence[str] = (),
@@ -120,7 +120,7 @@ def name_cells(
     ax: Axes,
     rows: Sequence[str],
     columns: Sequence[str],
-    inches: tuple[float, float],
+    inches: tuple[float, float] | NDArray[np.float64],
     letters: tuple[int, int],
 ) -> None:
     """Name the rows and the columns of cells, fewer where they are crowded.
@@ -138,18 +138,19 @@ def name_cells(
     """
     width, height = inches
     small = max(len(rows), len(columns)) > 12 or height / len(rows) < LEAST_PITCH
-    style_kwargs: dict[str, Any] = {"fontsize": "small" if small else None}
+    style_kwargs: Style = {"fontsize": "small" if small else None}
     texts = []
     for names, length, most in (columns, width, letters[0]), (rows, height, letters[1]):
         ticks = shown_ticks(len(names), int(length * NAMES_PER_INCH))
         short_names = shorten_all([names[tick] for tick in ticks], most)
         texts.append((ticks, list(map(literal, short_names))))
-    turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    longest = max(map(len, texts[0][1]))
+    (x_ticks, x_texts), (y_ticks, y_texts) = texts
+    turned: Style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    longest = max(map(len, x_texts))
     if longest + 2 <= CHARACTERS_PER_INCH * width / len(columns):
         turned = {}
-    ax.set_xticks(*texts[0], **style_kwargs, **turned)
-    ax.set_yticks(*texts[1], **style_kwargs)
+    ax.set_xticks(x_ticks, x_texts, **style_kwargs, **turned)
+    ax.set_yticks(y_ticks, y_texts, **style_kwargs)
     ax.tick_params(length=0)
     ax.grid(visible=False)  # it would show through the empty cells
     ax.spines[:].set_visible(False)
@@ -159,7 +160,7 @@ def write_cells(
     ax: Axes, cells: Iterable[Any], texts: Iterable[str], fills: Iterable[Any]
 ) -> list[Text]:
     """Write into cells (row, column), dark on bright ones."""
-    style_kwargs: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
+    style_kwargs: Style = {"ha": "center", "va": "center", "fontsize": "small"}
     return [
         ax.text(column, row, literal(text), color=text_on(fill), **style_kwargs)
         for (row, column), text, fill in zip(cells, texts, fills, strict=True)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.text import Annotation, Text
-    from matplotlib.typing import ColorType
 
 # Letters and the mark behind them, which may be any object; None for no mark.
 Piece = tuple[str, Any]
@@ -214,10 +213,7 @@ def _runs(number: int, line: list[Piece], measure: Measure) -> Iterator[Run]:
 
 
 def draw_passage(
-    ax: Axes,
-    runs: list[Run],
-    families: list[str],
-    colour_of: Callable[[Any], ColorType],
+    ax: Axes, runs: list[Run], families: list[str], colour_of: Callable[[Any], Any]
 ) -> list[Annotation]:
     """Draw runs from the upper left corner of an axes, at their size in print."""
     texts = []
@@ -279,7 +275,7 @@ class Passage:
         return LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
 
     def draw(
-        self, ax: Axes, colour_of: Callable[[Any], ColorType], most_lines: int
+        self, ax: Axes, colour_of: Callable[[Any], Any], most_lines: int
     ) -> tuple[list[Annotation], list[Run], Measure]:
         """Draw the text on an axes whose size is settled.
 
@@ -312,7 +308,7 @@ def draw_text(
     pieces: Iterable[Piece],
     title: Iterable[str],
     *,
-    colour_of: Callable[[Axes, Any], ColorType],
+    colour_of: Callable[[Axes, Any], Any],
     most_lines: int,
 ) -> tuple[list[Annotation], list[Run], Measure]:
     """Draw a text with marks behind some of its pieces, and a title above it.
@@ -378,7 +374,8 @@ def strike_out(
         segments.append(
             [(end / POINTS_PER_INCH, height / POINTS_PER_INCH) for end in ends]
         )
-    corner = ScaledTranslation(0, 1, ax.transAxes)
+    # A transform of matplotlib's type stubs is more general than it is.
+    corner = ScaledTranslation(0, 1, ax.transAxes)  # type: ignore[arg-type]
     inches = ax.figure.dpi_scale_trans + corner
     lines = LineCollection(segments, transform=inches, clip_on=False, **style)
     lines.set_in_layout(False)

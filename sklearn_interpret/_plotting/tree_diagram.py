@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order, parents_first
-from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.axes import Style, axes_inches
 from sklearn_interpret._plotting.colours import paper, shade
 from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapped
 
@@ -110,7 +110,7 @@ def _write(
     ax: Axes,
     point: tuple[float, float],
     text: str,
-    box: dict[str, Any],
+    box: Style,
     strength: float,
     **style_kwargs: Any,
 ) -> Text:
@@ -141,6 +141,7 @@ def _test_text(test: str, room: float) -> str:
         return literal(test)
     if " in {" in test:
         return literal("\n".join(lines_of([test], letters, 3)))
-    name, bound = re.fullmatch(r"(.*?)((?: [≤=] [^≤=]*)?)", test).groups()
+    # The bound begins with the last sign; a test without one is a name.
+    name, bound = re.findall(r"^(.*?)((?: [≤=] [^≤=]*)?)$", test)[0]
     lines = [wrapped(name, letters), shorten(bound, max(letters, 12))]
     return literal("\n".join(lines).rstrip())

@@ -32,8 +32,8 @@ from sklearn_interpret._plotting.surfaces import draw_colour_bar
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
-    from pandas import DataFrame
 
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
     from sklearn_interpret._plotting.axes import Canvas
     from sklearn_interpret._plotting.panels.lines import Artists, Panel, PlotOptions
 
@@ -251,7 +251,7 @@ class EntryDisplay(PanelDisplay):
         if self.importances is not None and np.isfinite(self.importances[entry]):
             return self.importances[entry]
         values = self._effect(entry).values
-        return np.nanstd(values) if np.isfinite(values).any() else 0.0
+        return float(np.nanstd(values)) if np.isfinite(values).any() else 0.0
 
     def _entry(
         self, entry: int, places: Any, values: ArrayLike, **fields: Any
