@@ -335,7 +335,7 @@ class LinePanel:
     missing: ArrayLike | None = None
     by_similarity: bool = False  # whether levels are ordered by similarity
     # Name of a row, its position along the feature, and its value on each line.
-    mark: tuple[str, float, ArrayLike] | None = None
+    mark: tuple[str, float, Sequence[float] | NDArray[np.float64]] | None = None
 
     @property
     def has_bar(self) -> bool:
@@ -487,7 +487,7 @@ class LinePanel:
     def _draw_marks(
         self,
         ax: Axes,
-        mark: tuple[str, float, Sequence[float]],
+        mark: tuple[str, float, Sequence[float] | NDArray[np.float64]],
         colours: Sequence[ColorType],
         shifts: NDArray[np.float64],
         artists: Artists,

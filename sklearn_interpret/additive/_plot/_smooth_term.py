@@ -42,7 +42,9 @@ from sklearn_interpret.explanations._selection import output_position
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import Effect, Panel, Series
     from sklearn_interpret.additive._gam import BaseGAM
 
@@ -79,8 +81,8 @@ class TermPanel(LinePanel):
         ax: Axes,
         series: Series,
         x: NDArray[np.float64],
-        colour: str,
-        style: dict[str, Any] | None,
+        colour: ColorType,
+        style: Style,
         options: PlotOptions,
         artists: Artists,
     ) -> None:
@@ -101,7 +103,7 @@ class TermPanel(LinePanel):
         super()._draw_series(ax, series, x, colour, style, options, artists)
 
     def _draw_residuals(
-        self, ax: Axes, style: dict[str, Any] | None, artists: Artists
+        self, ax: Axes, style: Style | None, artists: Artists
     ) -> list[Any]:
         is_only_line, point_artists = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.container import BarContainer
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 # Inches: widths of the bars with their names and of an image, and the height around an
@@ -221,7 +222,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         row: int,
         indices: NDArray[np.intp],
         max_entries: int | None,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """A bar for each changed feature, with its values before and after."""
         features, moves = self._changes(indices)

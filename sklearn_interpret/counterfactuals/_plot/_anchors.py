@@ -33,6 +33,7 @@ from sklearn_interpret.explanations import RuleExplanation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations._rules import Condition
 
@@ -193,7 +194,7 @@ class AnchorsDisplay(FeaturesDisplay):
         column: FeatureColumn,
         condition: Condition,
         value: float,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Colour the values that satisfy the condition, and mark the row's own."""
         left, right = ax.get_xlim()

@@ -30,6 +30,7 @@ from sklearn_interpret.explanations import RowExplanation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 # Inches of a line: an arrow below a text, for which there has to be room.
@@ -202,7 +203,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         j: int,
         row: int,
         indices: NDArray[np.intp],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """The row's own value, and a line for each row found that differs."""
         before = as_rows(self.explanation.data).values(j)[row]
@@ -280,7 +281,7 @@ def _draw_arrow(
     position: float,
     height: float,
     colour: str,
-    style: dict[str, Any] | None,
+    style: Style | None,
 ) -> Any:
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD * np.ptp(ax.get_xlim())

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
 
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret._plotting.sources import Data
 
 MEAN_COLOUR = PALETTE[0]
@@ -241,7 +241,7 @@ class DecisionPathDisplay(Display):
         canvas: Canvas,
         places: NDArray[np.intp],
         shares: NDArray[np.float64],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Shares of the classes, one behind the other."""
         self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
@@ -255,7 +255,7 @@ class DecisionPathDisplay(Display):
         positions: Any,
         means: NDArray[np.float64],
         deviations: NDArray[np.float64] | None,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Means from node to node, and deviations around them."""
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")

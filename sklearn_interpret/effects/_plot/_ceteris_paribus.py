@@ -32,7 +32,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._plotting.panels.lines import Effect, LinePanel, PlotOptions
+    from sklearn_interpret._plotting.panels.lines import (
+        Effect,
+        LinePanel,
+        Panel,
+        PlotOptions,
+    )
     from sklearn_interpret._plotting.sources import Data
 
 
@@ -215,13 +220,14 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
 
     def _panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[tuple[Any, None]]:
+    ) -> list[tuple[Panel, Panel | None]]:
         profiles, predictions = self._by_model(entry)
         if self.models is None:
             panel = self._line_panel(effect, options.outputs, options)
             mean_predictions = predictions.mean(axis=0)[options.outputs]
             return [(self._marked(panel, entry, mean_predictions), None)]
-        names, panels = self._named_outputs(len(effect.values)), []
+        names = self._named_outputs(len(effect.values))
+        panels: list[tuple[Panel, Panel | None]] = []
         for output in options.outputs:
             model_lines = replace(effect, values=profiles[:, output], missing=None)
             panel_kwargs: dict[str, Any] = {"names": self.models}

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sklearn_interpret._model.rows.axes import Axis
-    from sklearn_interpret._plotting.panels.lines import Effect
+    from sklearn_interpret._plotting.panels.lines import Effect, Panel
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
 
@@ -259,7 +259,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             notes.append(f"Left out: {shortened(self._left_out, 3)}")
         if len(entries) < len(drawable):
             notes.append(f"The {len(entries)} most important of {len(drawable)}")
-        n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
+        lines = [panel for panel, _ in panels if isinstance(panel, LinePanel)]
+        n_lines = max((len(panel.series) for panel in lines), default=0)
         n_outputs = len(effects[0].values) if effects else 0
         if n_lines > 1 and len(options.outputs) < n_outputs:
             notes.append(
@@ -290,7 +291,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     def _panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[tuple[Any, None]]:
+    ) -> list[tuple[Panel, Panel | None]]:
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
             return [(self._line_panel(effect, options.outputs, options), None)]

@@ -25,7 +25,7 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
 from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.panels.lines import Artists, Effect, Series
+    from sklearn_interpret._plotting.panels.lines import Artists, Effect, Panel, Series
 
 
 @dataclass(eq=False, repr=False)
@@ -281,7 +281,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def _panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[tuple[Any, None]]:
+    ) -> list[tuple[Panel, Panel | None]]:
         if len(effect.names) > 1:
             return super()._panels(effect, entry, options)
         curves = self._curves_of(entry)
@@ -291,7 +291,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
         outputs = self._named_outputs(n_outputs)
-        panels = []
+        panels: list[tuple[Panel, Panel | None]] = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
             panel_kwargs: dict[str, Any] = {

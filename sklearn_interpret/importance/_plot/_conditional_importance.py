@@ -32,7 +32,7 @@ from sklearn_interpret.importance._conditional_importance_test import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret._plotting.sources import Data
 
 _WIDTH, _HEADING = 6.0, 0.4  # inches of a figure, and of what is above its axes
@@ -186,7 +186,7 @@ class ConditionalImportanceDisplay(Display):
         self.legend_ = self._explain(canvas, table["selected"])
         return self
 
-    def _draw_bars(self, table: dict[str, Any], style: dict[str, Any] | None) -> None:
+    def _draw_bars(self, table: dict[str, Any], style: Style | None) -> None:
         """Bars, intervals, marks and p-values."""
         ax, lengths, marked = self.ax_, table["importance"], table["selected"]
         name_rows(ax, table["feature"])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.rows.number_format import p_text
-from sklearn_interpret._plotting.axes import side_legend
+from sklearn_interpret._plotting.axes import Style, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     colours,
@@ -259,7 +259,7 @@ default=None
         return Lines(names, samples, null, pvalues, errors, len(remaining))
 
     def _mark_means(
-        self, lines: Lines, style: dict[str, Any] | None
+        self, lines: Lines, style: Style | None
     ) -> list[NDArray[np.float64]]:
         """Bars for the means, with spread, folds and null; how far each reaches."""
         ax, ends = self.ax_, []
@@ -350,7 +350,7 @@ default=None
         return [*ends]
 
     def _mark_quartiles(
-        self, lines: Lines, style: dict[str, Any] | None
+        self, lines: Lines, style: Style | None
     ) -> list[NDArray[np.float64]]:
         """Boxes of the draws, with whiskers to the smallest and the largest one.
 

@@ -32,6 +32,7 @@ from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 
@@ -273,10 +274,7 @@ default=None
         return order, values[order]
 
     def _draw_bars(
-        self,
-        order: NDArray[np.intp],
-        values: NDArray[np.float64],
-        style: dict[str, Any] | None,
+        self, order: NDArray[np.intp], values: NDArray[np.float64], style: Style | None
     ) -> None:
         ax, explanation = self.ax_, self._checked()
         texts = column_texts(values, signed=bool((values < 0).any()))
@@ -313,8 +311,8 @@ default=None
     def _draw_removal(
         self,
         removal: dict[str, Any],
-        line_style: dict[str, Any] | None,
-        band_style: dict[str, Any] | None,
+        line_style: Style | None,
+        band_style: Style | None,
     ) -> None:
         ax = self.ax_
         sizes = np.asarray(removal["sizes"])

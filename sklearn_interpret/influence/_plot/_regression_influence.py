@@ -21,6 +21,7 @@ from sklearn_interpret.influence._regression_influence import RegressionInfluenc
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 # Points of a contour, and characters of a row's name.
@@ -204,7 +205,7 @@ class RegressionInfluenceDisplay(Display):
         return columns
 
     def _draw_contours(
-        self, ax: Axes, levels: NDArray[np.float64], style: dict[str, Any] | None
+        self, ax: Axes, levels: NDArray[np.float64], style: Style | None
     ) -> None:
         """Contours above and below zero, named in the middle of their visible part."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()

@@ -43,6 +43,7 @@ from sklearn_interpret.interactions._plot._components import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.feature_values import FeatureValues
     from sklearn_interpret._plotting.panels.lines import Panel
 
@@ -257,7 +258,7 @@ default="auto"
         explanation: InteractionExplanation,
         shares: NDArray[np.float64],
         max_entries: int | None,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> SharePanel:
         """The panel of shares, with grey bars of the others and of the remainder."""
         shares, remainder = shares[:-1], shares[-1]

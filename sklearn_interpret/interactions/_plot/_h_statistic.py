@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.legend import Legend
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 ROOM = 0.16  # share of the longest bar, for the numbers
@@ -283,7 +284,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         ax: Axes,
         arrays: dict[str, Any],
         max_entries: int | None,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
@@ -312,7 +313,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         group: Group,
         positions: NDArray[np.float64],
         colour: str,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> NDArray[np.float64]:
         """Bars of a group with their spread and numbers; how far they reach."""
         bars = draw_bars(self.ax_, positions, group.values, colour, style, height=0.74)
@@ -329,11 +330,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return ends
 
     def _plot_table(
-        self,
-        ax: Axes,
-        arrays: Any,
-        max_entries: int | None,
-        style: dict[str, Any] | None,
+        self, ax: Axes, arrays: Any, max_entries: int | None, style: Style | None
     ) -> None:
         table = arrays["pairwise"]
         if not len(known_pairs(table)):

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.interactions._plot._circle import Chosen, Layout
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
@@ -95,8 +96,8 @@ class NetworkMixin(DisplayMixin):
         *,
         max_entries: int | None,
         max_edges: int | None,
-        edge_kw: dict[str, Any] | None,
-        node_kw: dict[str, Any] | None,
+        edge_kw: Style | None,
+        node_kw: Style | None,
         **sets: Any,
     ) -> None:
         """Draw on an axes, or in a new figure; set the artists.
@@ -147,7 +148,7 @@ class NetworkMixin(DisplayMixin):
         drawn_sets: list[Any],
         points: NDArray[np.float64],
         network: Network,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> list[Any]:
         """A filled hull for each set; points on a circle are in its order."""
         from matplotlib.patches import Polygon
@@ -179,7 +180,7 @@ class NetworkMixin(DisplayMixin):
         chosen: Chosen,
         points: NDArray[np.float64],
         network: Network,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> Any:
         from matplotlib.collections import LineCollection
 
@@ -208,7 +209,7 @@ class NetworkMixin(DisplayMixin):
         layout: Layout,
         is_isolated: NDArray[np.bool_],
         network: Network,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> Any:
         diameters = np.full(len(players), min(USUAL, layout.largest))
         effects = network.main_effects

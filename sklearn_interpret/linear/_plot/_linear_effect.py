@@ -37,6 +37,7 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 _WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
@@ -207,7 +208,7 @@ class LinearEffectDisplay(Display):
         lines: NDArray[np.float64],
         places: NDArray[np.intp],
         rows: list[int],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Points of rows, and a legend of their names."""
         ax, self.points_, self.legend_ = self.ax_, [], None

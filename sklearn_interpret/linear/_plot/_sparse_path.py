@@ -37,6 +37,8 @@ from sklearn_interpret.linear._sparse_linear import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
+
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
 # Place of names to the right of the axes, in its widths, and inches between the ticks
@@ -236,7 +238,7 @@ class SparsePathDisplay(DisplayMixin):
         ax: Axes,
         path: NDArray[np.float64],
         max_names: int | None,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """One output's panel."""
         places, alphas = self._places()

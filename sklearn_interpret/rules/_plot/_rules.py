@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
 
+    from sklearn_interpret._plotting.axes import Style
+
 # Inches: width of a figure, a line of words, and the height around the bars.
 _WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
 # Letters in a line of a rule, and lines; lines between rules; letters of a class.
@@ -218,7 +220,7 @@ class RulesDisplay(DisplayMixin):
             self.ax_.set_title(f"{many} not shown", loc="left", fontsize="small")
 
     def _draw_shares(
-        self, rules: list[Rule], classes: Sequence[Any], style: dict[str, Any] | None
+        self, rules: list[Rule], classes: Sequence[Any], style: Style | None
     ) -> None:
         """Stacked bars; names in them where there are many, or no room for a legend."""
         shares = np.array([rule.shares for rule in rules])
@@ -244,7 +246,7 @@ class RulesDisplay(DisplayMixin):
                     text = self.ax_.text(x, y, literal(name), **text_style)
                     self.texts_.append(text)
 
-    def _draw_numbers(self, rules: Any, style: dict[str, Any] | None) -> None:
+    def _draw_numbers(self, rules: Any, style: Style | None) -> None:
         """Bars of the coefficients, or predictions, of the rules."""
         attribute = "coef" if hasattr(rules[0], "coef") else "prediction"
         values = np.array(

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.colors import ListedColormap
     from matplotlib.legend import Legend
 
+    from sklearn_interpret._plotting.axes import Style
+
 
 MOST_NAMED = len(PALETTE)  # that have a colour of their own
 MOST_LISTED = 20
@@ -147,7 +149,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         predictions: NDArray[np.float64],
         paths: Paths,
         named: list[int],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Set the lines, and the legend of those that have a name."""
         from matplotlib.collections import LineCollection

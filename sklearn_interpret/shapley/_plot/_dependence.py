@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.patches import Rectangle
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.feature_values import FeatureValues
     from sklearn_interpret._plotting.sources import Data
 
@@ -345,7 +346,7 @@ default="auto"
         x: NDArray[np.float64],
         y: NDArray[np.float64],
         companion: FeatureValues | None,
-        style: dict[str, Any],
+        style: Style,
         explained: bool,
     ) -> None:
         """Points coloured by a scale of numbers, by levels, or in one colour."""
@@ -377,7 +378,7 @@ default="auto"
         x: NDArray[np.float64],
         y: NDArray[np.float64],
         companion: FeatureValues,
-        style: dict[str, Any],
+        style: Style,
         area: float,
     ) -> tuple[list[PathCollection], list[str]]:
         """One colour for each level, grey for the rarest; handles and their labels."""
@@ -478,7 +479,7 @@ def _strip(ax: Axes, left: float, right: float) -> Rectangle:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
-def _draw_data(ax: Axes, x_values: FeatureValues, style: dict[str, Any] | None) -> Any:
+def _draw_data(ax: Axes, x_values: FeatureValues, style: Style | None) -> Any:
     """The distribution of the data, at the bottom."""
     if x_values.levels is None:
         return draw_histogram(ax, x_values.numbers[x_values.is_observed], style)
@@ -512,7 +513,7 @@ def _draw_plain(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     colour: str,
-    style: dict[str, Any],
+    style: Style,
     area: float,
 ) -> Any:
     """Points in one colour."""

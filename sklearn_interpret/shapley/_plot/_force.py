@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import PolyCollection
     from matplotlib.legend import Legend
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.explanations._attributions import Explanation
 
 # Height of the arrows; heights of the first line of names below them, and from line to
@@ -162,7 +163,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         explanation: Explanation,
         contributions: NDArray[np.float64],
         selected: NDArray[np.intp],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Arrows of one row that meet at the prediction, with names below them."""
         (pushes,), base = contributions, explanation.base_values[0]
@@ -258,7 +259,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         explanation: Explanation,
         contributions: NDArray[np.float64],
         selected: NDArray[np.intp],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """An area for each part: those that raise a prediction are below it."""
         ordered = explanation[self.row_order_]
@@ -360,7 +361,7 @@ def _draw_area(
     far: NDArray[np.float64],
     near: NDArray[np.float64],
     colour: str,
-    style: dict[str, Any] | None,
+    style: Style | None,
 ) -> Any:
     """One part's pushes in all rows, as one artist."""
     from matplotlib.collections import PolyCollection

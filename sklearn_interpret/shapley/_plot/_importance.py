@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data, Taker
 
 BAR_HEIGHT = 0.78
@@ -288,7 +289,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         lengths: NDArray[np.float64],
         palette: list[str],
         stacks: bool,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> NDArray[np.float64]:
         """Set the bars; return their places (n_lines, 1), or for each output."""
         offsets, height = np.zeros(1), BAR_HEIGHT

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.colorbar import Colorbar
 
+    from sklearn_interpret._plotting.axes import Style
+
 MOST_STRETCHED = 1.5  # factor by which sums of the other features may lengthen the axis
 
 
@@ -155,7 +157,7 @@ default="auto"
         selected: NDArray[np.intp],
         lines: NDArray[np.float64],
         limits: tuple[float, float],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> list[str]:
         """Set the points; return notes on the grey ones."""
         area = point_area(len(explanation))

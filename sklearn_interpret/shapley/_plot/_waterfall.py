@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.explanations._attributions import Explanation
 
 STEP_HEIGHT = 0.72
@@ -170,7 +171,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             starts, ends = starts[::-1], ends[::-1]
         return Steps(members, names, sizes, starts, ends, errors, downwards)
 
-    def _draw_steps(self, ax: Axes, steps: Steps, style: dict[str, Any] | None) -> None:
+    def _draw_steps(self, ax: Axes, steps: Steps, style: Style | None) -> None:
         """Arrows, and the size of each step at its point."""
         starts, ends, reach = steps.starts, steps.ends, steps.reach
         edges = np.concatenate([starts, ends, ends - reach, ends + reach])

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
     from pandas import DataFrame
 
+    from sklearn_interpret._plotting.axes import Style
+
 # Most outputs drawn side by side if none is chosen, and number drawn of more outputs.
 MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
 N_ERRORS = 2.0
@@ -106,7 +108,7 @@ class LocalDisplay(OneRowDisplay):
         axes: NDArray[Any],
         outputs: list[int],
         weights: list[Weights],
-        style: dict[str, Any] | None,
+        style: Style | None,
         *,
         kind: str,
         max_entries: int | None,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import Collection
     from matplotlib.legend import Legend
 
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.axes import Canvas, Style
 
 TREE_KINDS = ("tree", "rules")
 MOST_LEAVES = 16  # of a tree drawn with its tests
@@ -219,33 +219,21 @@ default=None
         return 4.8, 4.4
 
     def _draw_tree(
-        self,
-        ax: Axes,
-        outputs: list[int],
-        max_entries: int | None,
-        style: dict[str, Any] | None,
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
     ) -> tuple[list[Any], list[Any]]:
         """Tests above the leaves."""
         leaves, name = list(map(self._leaves, outputs)), self._response_text(outputs)
         return draw_tree(ax, self._tree(outputs[0]), leaves, name, style)
 
     def _draw_rules(
-        self,
-        ax: Axes,
-        outputs: Any,
-        max_entries: int | None,
-        style: dict[str, Any] | None,
+        self, ax: Axes, outputs: Any, max_entries: int | None, style: Style | None
     ) -> Any:
         """A line for each leaf."""
         ax.set_xlabel(self._response_text(outputs))
         return draw_rules(ax, list(map(self._leaves, outputs)), max_entries, style)
 
     def _draw_bar(
-        self,
-        ax: Axes,
-        outputs: Any,
-        max_entries: int | None,
-        style: dict[str, Any] | None,
+        self, ax: Axes, outputs: Any, max_entries: int | None, style: Style | None
     ) -> Any:
         """Coefficients times deviations, the strongest on top."""
         names, coefficients, deviations = self._columns(outputs[0])
@@ -263,11 +251,7 @@ default=None
         return bars, []
 
     def _draw_scatter(
-        self,
-        ax: Axes,
-        outputs: Any,
-        max_entries: int | None,
-        style: dict[str, Any] | None,
+        self, ax: Axes, outputs: Any, max_entries: int | None, style: Style | None
     ) -> Any:
         """Responses of the surrogate over those of the model."""
         values, surrogate = self._responses()
@@ -373,7 +357,7 @@ def _draw_responses(
     ax: Axes,
     values: NDArray[np.float64],
     surrogate: NDArray[np.float64],
-    style: dict[str, Any] | None,
+    style: Style | None,
 ) -> Any:
     """Points, or the density of many, of the surrogate's responses over the model's."""
     both = np.concatenate([values, surrogate])

@@ -24,6 +24,8 @@ from sklearn_interpret.surrogates._inside import Leaf
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
+
 N_BINS = 30
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
@@ -43,7 +45,7 @@ def draw_tree(
     tree: dict[str, Any],
     by_output: list[list[Leaf]],
     name: str,
-    style: dict[str, Any] | None,
+    style: Style | None,
 ) -> tuple[list[Any], list[Any]]:
     """Draw the tests of a tree over what is in its leaves; bars and texts.
 
@@ -90,10 +92,7 @@ def _finish_tree(
 
 
 def draw_rules(
-    ax: Axes,
-    by_output: list[list[Leaf]],
-    max_entries: int | None,
-    style: dict[str, Any] | None,
+    ax: Axes, by_output: list[list[Leaf]], max_entries: int | None, style: Style | None
 ) -> Any:
     """Draw a line for the rule of each leaf, the largest on top; bars and texts.
 
@@ -145,7 +144,7 @@ def _draw_distributions(
     positions: Iterable[int],
     leaves: list[Leaf],
     limits: tuple[float, float],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     upright: bool,
 ) -> list[Any]:
@@ -195,7 +194,7 @@ def _draw_shares(
     ax: Axes,
     positions: NDArray[np.intp],
     by_output: list[list[Leaf]],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     upright: bool,
 ) -> Any:

@@ -28,7 +28,7 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
 # Opacity of the strongest weight, and the darkest grey under it.
@@ -275,9 +275,7 @@ def _outlines(
     return np.concatenate([upright, level]) - 0.5
 
 
-def _draw_outlines(
-    panel: Axes, lines: NDArray[np.float64], style: dict[str, Any] | None
-) -> Any:
+def _draw_outlines(panel: Axes, lines: NDArray[np.float64], style: Style | None) -> Any:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
