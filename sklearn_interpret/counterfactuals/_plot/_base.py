@@ -47,11 +47,12 @@ if TYPE_CHECKING:
 
 # Inches: width of a panel, height of the data in it, and of titles and labels around.
 PANEL_WIDTH, DATA_HEIGHT, AROUND = 3.6, 0.9, 0.65
+# Inches: width of the only panel, and of the narrowest one in which labels have room.
 ALONE_WIDTH, LEAST_WIDTH = 5.6, 2.2
-MOST_LEVELS = 10
+MOST_LEVELS = 10  # names of levels that have room below a panel
 # Share of the smallest and of the largest numbers that may lie outside of the axis.
 TAIL = 0.005
-MARGIN = 0.04
+MARGIN = 0.04  # share of the numbers' range, left free at both ends of the axis
 
 
 class FeatureColumn:

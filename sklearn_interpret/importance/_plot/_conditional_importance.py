@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 _WIDTH, _HEADING = 6.0, 0.4  # inches of a figure, and of what is above its axes
 _COLUMN = 46  # points, the width of a column of scores
 _POINTS_PER_INCH = 72
+# Columns of scores of the two models behind a test.
 _SCORES = "target R²", "feature R²"
+# Marks of selected features.
 _MARK = {"marker": "D", "s": 30, "zorder": 3}
 # Texts of the axis, by test.
 _NAMES = {

@@ -43,6 +43,7 @@ from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 SAMPLES = ("train", "test")
 WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
+# Lines of a null distribution, and points of folds: above bars and spreads.
 NULL_STYLE = {"linewidth": 2.2, "zorder": 2.5}
 FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
 

@@ -13,7 +13,7 @@ from sklearn_interpret._plotting.labels import shorten_all
 MOST_LEVEL = 12  # more nodes have labels that point outwards
 LONGEST, SHORTEST = 24, 8  # characters of a name
 LINE = 0.19  # inches from a line of text to the next, at the usual size
-CHARACTER = 0.088  # inches
+CHARACTER = 0.088  # width in inches, at the usual size
 MARGIN = 0.05  # inches around everything
 USUAL_SIZE = 10.0  # of a font, in points
 POINTS_PER_INCH = 72.0

@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.sources import Data
 
 _WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
-_BOX_COLOUR = PALETTE[5]
+_BOX_COLOUR = PALETTE[5]  # no row has it
+# Of rows, which differ in shape and colour.
 _MARKERS = "XDsv^<>Po*"
+# Numbers of a box, in the table.
 _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = len(PALETTE)  # that have a colour of their own
-MOST_LISTED = 20
-FAINT = 0.35
+MOST_LISTED = 20  # lines in the legend
+FAINT = 0.35  # opacity of the other lines, where some are highlighted
 
 
 class ShapleyDecisionDisplay(ShapleyDisplay):

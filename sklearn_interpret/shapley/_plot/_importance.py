@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data, Taker
 
-BAR_HEIGHT = 0.78
+BAR_HEIGHT = 0.78  # share of a line
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 

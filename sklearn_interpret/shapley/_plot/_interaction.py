@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.sources import Data
 
+# Below the table.
 NOTES = (
     "diagonal: main effects, grey beyond the pairs' scale",
     "other cells: half of the pair's interaction",

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.feature_values import FeatureValues
 
+# Orders of rows, in the label of their axis.
 ORDER_TEXTS = {
     "similarity": "by the similarity of their {}s",
     "prediction": "by the prediction",
     "input": "as they were given",
 }
-LABEL_LENGTH = 12
+LABEL_LENGTH = 12  # characters of a row's name, which is upright
 
 
 @dataclass(eq=False, repr=False)

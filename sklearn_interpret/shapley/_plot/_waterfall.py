@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.explanations._attributions import Explanation
 
-STEP_HEIGHT = 0.72
-N_ERRORS = 2.0
+STEP_HEIGHT = 0.72  # share of a line
+N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
 
 
 class ShapleyWaterfallDisplay(ShapleyDisplay):

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.axes import Canvas, Style
 
+# Kinds that draw leaves.
 TREE_KINDS = ("tree", "rules")
 MOST_LEAVES = 16  # of a tree drawn with its tests
 NARROW_NAMES = 28  # characters of two names in one line over a narrow panel
+# What bars and lines are, below axes that have no legend.
 KEY = "bars: the model, line: the surrogate"
 KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 TIMES = "\N{MULTIPLICATION SIGN}"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.surrogates._inside import Leaf
 
-MOST_OUTPUTS = 10
+MOST_OUTPUTS = 10  # panels of one figure
 
 
 @dataclass(eq=False, repr=False)

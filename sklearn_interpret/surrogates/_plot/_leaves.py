@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._plotting.axes import Style
 
-N_BINS = 30
+N_BINS = 30  # of the histogram of a leaf
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
 MODEL_COLOUR, SURROGATE_COLOUR = PALETTE[0], PALETTE[1]
@@ -35,7 +35,7 @@ SURROGATE_STYLE: dict[str, Any] = {
     "linewidth": 1.8,
     "zorder": 3,
 }
-# Offset from the place of a leaf, and breadth, of the bars of the model's shares and
+# Offset from the position of a leaf, and breadth, of the bars of the model's shares and
 # of the surrogate's.
 MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
 

@@ -13,7 +13,7 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay
 if TYPE_CHECKING:
     from sklearn_interpret.surrogates._plot._base import Weights
 
-# Inches.
+# Inches: width of the only panel, of one of several, and height of a title.
 _WIDTH, _NARROW_WIDTH, _TITLE_HEIGHT = 7.0, 5.0, 0.4
 
 

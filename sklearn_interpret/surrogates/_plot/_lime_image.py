@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Opacity of the strongest weight, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
-_TITLE_WIDTH = 26
+_TITLE_WIDTH = 26  # characters of a label in the title of its panel
 # Width of the narrowest panel, and most panels in a row.
 _PANEL_INCHES, _N_COLUMNS = 1.7, 4
 

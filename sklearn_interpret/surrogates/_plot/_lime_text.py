@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Width in inches of a single text, and of one of several; most of these in a row.
 WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
-TITLE_LINES = 2
+TITLE_LINES = 2  # the response, and how well the surrogate follows it
 # Share of the width without text: margins, and the wider letters of a screen.
 MARGIN = 0.09
 # Inches: from bar to bar, and around the text and the bars in a figure of their own.
