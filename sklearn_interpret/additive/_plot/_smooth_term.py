@@ -558,7 +558,9 @@ def _outputs(
     return outputs, [labels[k] for k in outputs] if labels else None
 
 
-def _curve(model: BaseGAM, term: int, outputs: list[int]) -> Any:
+def _curve(
+    model: BaseGAM, term: int, outputs: list[int]
+) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], Any]:
     """Values, effects and errors of a term, and the effect of a missing value."""
     fitted = model._terms[term]
     axes = fitted.axes()

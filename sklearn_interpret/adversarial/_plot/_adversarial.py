@@ -287,7 +287,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()
 
-    def _as_images(self, row: int, indices: NDArray[np.intp]) -> Any:
+    def _as_images(
+        self, row: int, indices: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The row, the row found, and the perturbation, as images."""
         explanation, shape = self.explanation, self.image_shape
         check_image_shape(shape, len(explanation.feature_names))
@@ -303,7 +305,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         change = np.where(before == after, 0.0, after - before)
         return before, after, change.mean(axis=2) if change.ndim == 3 else change
 
-    def _titles(self, row: int, indices: NDArray[np.intp]) -> Any:
+    def _titles(self, row: int, indices: NDArray[np.intp]) -> list[list[str]]:
         """Titles of the images: those of the row and of the result have the answers."""
         first, last = [self._of_row("image")], ["result"]
         if self._failed(row, indices):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -33,6 +34,7 @@ from sklearn_interpret.explanations import RuleExplanation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations._rules import Condition
@@ -114,7 +116,7 @@ class AnchorsDisplay(FeaturesDisplay):
             raise TypeError("X has texts: pass a fitted AnchorsText, not its model.")
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Any:
+    def _as_rows(cls, X: Any) -> Rows:
         return as_texts(X) if _are_texts(X) else as_rows(X)
 
     @classmethod
@@ -288,7 +290,7 @@ def _are_texts(X: Any) -> bool:
     return len(shape) == 1
 
 
-def _marked(text: str, rule: Any) -> Any:
+def _marked(text: str, rule: Sequence[Any]) -> list[tuple[str, Any]]:
     """Pieces of a text, each with a mark of its own if it is a word of the rule."""
     if not rule:
         return [(text, None)]

@@ -29,6 +29,7 @@ from sklearn_interpret.explanations import RowExplanation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
 
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
@@ -282,7 +283,7 @@ def _draw_arrow(
     height: float,
     colour: str,
     style: Style | None,
-) -> Any:
+) -> PolyCollection:
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD * np.ptp(ax.get_xlim())
     if abs(end - start) < head / 3:

@@ -187,7 +187,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
             lines.append(f"{shorten(label, 48)}: {' → '.join(numbers)}")
         return [*lines, *last]
 
-    def _responses(self, row: int) -> Any:
+    def _responses(self, row: int) -> tuple[str, list[Any]] | None:
         """Name of the response, and its values before and after; None if unknown."""
         explanation = self.explanation
         names = list(explanation.output_names)

@@ -351,7 +351,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         ]
 
 
-def _of_entry(by_entry: Any, entry: int, n_axes: int) -> Any:
+def _of_entry(by_entry: Sequence[Any] | None, entry: int, n_axes: int) -> Any:
     """The numbers of one entry with an axis of outputs, or None."""
     if by_entry is None or by_entry[entry] is None:
         return None

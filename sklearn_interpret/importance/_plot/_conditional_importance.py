@@ -32,6 +32,8 @@ from sklearn_interpret.importance._conditional_importance_test import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.legend import Legend
+
     from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret._plotting.sources import Data
 
@@ -271,7 +273,7 @@ class ConditionalImportanceDisplay(Display):
                 written.append(write_near(self.ax_, text, *anchor_and_offset, **number))
         return written
 
-    def _explain(self, canvas: Canvas, marked: NDArray[np.bool_]) -> Any:
+    def _explain(self, canvas: Canvas, marked: NDArray[np.bool_]) -> Legend | None:
         """The legend of marks, pale bars and intervals."""
         below, above = (f"{self.pvalue_name} {sign} {self.alpha:g}" for sign in "<≥")
         entries: dict[str, Any] = {}

@@ -303,7 +303,7 @@ default=None
         elif lines.n_others:
             grey_last(self.bars_[0])
         if lines.null is not None:
-            ends += self._mark_null(lines)
+            ends += self._mark_null(lines, lines.null)
         if lines.pvalues is not None and self.alpha is not None:
             for bars in self.bars_:
                 pale = make_pale(bars, lines.pvalues >= self.alpha)
@@ -332,12 +332,14 @@ default=None
         self._entries["± 2 standard errors"] = self.spreads_[-1]
         return ends
 
-    def _mark_null(self, lines: Any) -> Any:
+    def _mark_null(
+        self, lines: Lines, null: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
         """Lines on the bars for the null distribution; how far these reach."""
         from matplotlib.patheffects import withStroke
 
         tail = 0.05 if self.alpha is None else self.alpha
-        ends = np.quantile(lines.null, [tail, 1 - tail], axis=1)
+        ends = np.quantile(null, [tail, 1 - tail], axis=1)
         # The edge makes the lines stand out against the bars.
         edge = [withStroke(linewidth=5, foreground=paper(self.ax_))]
         line_style: dict[str, Any] = {

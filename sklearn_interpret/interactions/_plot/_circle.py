@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +154,7 @@ def _gap(radius: float, n: int) -> float:
     return (_largest(radius, n) / 2 + 3) / POINTS_PER_INCH
 
 
-def _fitting_size(radius: float, n: int) -> Any:
+def _fitting_size(radius: float, n: int) -> float:
     """Font size at which labels that point outwards do not overlap."""
     pitch = 2 * np.pi * (radius + _gap(radius, n)) / n
     return min(USUAL_SIZE, USUAL_SIZE * pitch / LINE)

@@ -330,7 +330,11 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return ends
 
     def _plot_table(
-        self, ax: Axes, arrays: Any, max_entries: int | None, style: Style | None
+        self,
+        ax: Axes,
+        arrays: dict[str, Any],
+        max_entries: int | None,
+        style: Style | None,
     ) -> None:
         table = arrays["pairwise"]
         if not len(known_pairs(table)):

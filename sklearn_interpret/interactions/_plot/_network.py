@@ -38,6 +38,9 @@ from sklearn_interpret.interactions._plot._circle import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import Collection, PathCollection
+    from matplotlib.legend import Legend
+    from matplotlib.text import Annotation
     from matplotlib.typing import ColorType
 
     from sklearn_interpret._plotting.axes import Style
@@ -181,7 +184,7 @@ class NetworkMixin(DisplayMixin):
         points: NDArray[np.float64],
         network: Network,
         style: Style | None,
-    ) -> Any:
+    ) -> Collection:
         from matplotlib.collections import LineCollection
 
         shares = _shares(chosen.strengths)
@@ -210,7 +213,7 @@ class NetworkMixin(DisplayMixin):
         is_isolated: NDArray[np.bool_],
         network: Network,
         style: Style | None,
-    ) -> Any:
+    ) -> PathCollection:
         diameters = np.full(len(players), min(USUAL, layout.largest))
         effects = network.main_effects
         if effects is not None and np.abs(effects).max() > 0:
@@ -308,7 +311,7 @@ class NetworkMixin(DisplayMixin):
 
     def _draw_legend(
         self, entries: list[tuple[Any, str]], spacing: float, *, at_side: bool
-    ) -> Any:
+    ) -> Legend | None:
         """Legend in the strip that is left free for it."""
         if not entries:
             return None
@@ -329,7 +332,7 @@ class NetworkMixin(DisplayMixin):
             **legend_kwargs,
         )
 
-    def _draw_note(self, text: str) -> Any:
+    def _draw_note(self, text: str) -> Annotation | None:
         """Draw the note in the corner below the circle."""
         if not text:
             return None

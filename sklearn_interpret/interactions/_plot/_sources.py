@@ -48,6 +48,8 @@ class InteractionSources(Display):
             output_position(response.output_names(n_outputs), None)
 
 
-def one_output(values: NDArray[np.float64], n_axes: int, output: int) -> Any:
+def one_output(
+    values: NDArray[np.float64], n_axes: int, output: int
+) -> NDArray[np.float64]:
     """Values of one output, if there is an axis of outputs."""
     return values[output] if np.ndim(values) > n_axes else values

@@ -343,7 +343,7 @@ class SparsePathDisplay(DisplayMixin):
         self.model_points_.append(points)
 
     @property
-    def _column(self) -> Any:
+    def _column(self) -> str:
         """The column of the coefficients in tables."""
         return "coef" if self.scale is None else "coef_per_std"
 

@@ -25,6 +25,7 @@ from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegresso
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
 
 # Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
 # the width of a panel in inches.
@@ -214,7 +215,7 @@ def _draw(
     texts: list[str] | None,
     max_entries: int | None,
     n_lines: int,
-) -> Any:
+) -> BarContainer:
     """Bars of a panel that has room for `n_lines`, the most important on top."""
     selected, remaining = ranked(importances, max_entries)
     lengths = with_others(importances, selected, remaining)

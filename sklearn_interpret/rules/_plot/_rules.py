@@ -246,7 +246,7 @@ class RulesDisplay(DisplayMixin):
                     text = self.ax_.text(x, y, literal(name), **text_style)
                     self.texts_.append(text)
 
-    def _draw_numbers(self, rules: Any, style: Style | None) -> None:
+    def _draw_numbers(self, rules: list[Any], style: Style | None) -> None:
         """Bars of the coefficients, or predictions, of the rules."""
         attribute = "coef" if hasattr(rules[0], "coef") else "prediction"
         values = np.array(

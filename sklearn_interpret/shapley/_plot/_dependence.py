@@ -47,6 +47,7 @@ from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, add_colour_bar
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
     from matplotlib.colorbar import Colorbar
@@ -479,7 +480,7 @@ def _strip(ax: Axes, left: float, right: float) -> Rectangle:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
-def _draw_data(ax: Axes, x_values: FeatureValues, style: Style | None) -> Any:
+def _draw_data(ax: Axes, x_values: FeatureValues, style: Style | None) -> Artist | None:
     """The distribution of the data, at the bottom."""
     if x_values.levels is None:
         return draw_histogram(ax, x_values.numbers[x_values.is_observed], style)

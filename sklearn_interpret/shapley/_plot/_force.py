@@ -36,7 +36,7 @@ from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
+    from matplotlib.collections import Collection, PolyCollection
     from matplotlib.legend import Legend
 
     from sklearn_interpret._plotting.axes import Style
@@ -362,7 +362,7 @@ def _draw_area(
     near: NDArray[np.float64],
     colour: str,
     style: Style | None,
-) -> Any:
+) -> Collection:
     """One part's pushes in all rows, as one artist."""
     from matplotlib.collections import PolyCollection
 

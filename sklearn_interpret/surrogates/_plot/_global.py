@@ -29,6 +29,7 @@ from sklearn_interpret.surrogates._plot._leaves import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import Collection
+    from matplotlib.container import BarContainer
     from matplotlib.legend import Legend
 
     from sklearn_interpret._plotting.axes import Canvas, Style
@@ -228,15 +229,15 @@ default=None
         return draw_tree(ax, self._tree(outputs[0]), leaves, name, style)
 
     def _draw_rules(
-        self, ax: Axes, outputs: Any, max_entries: int | None, style: Style | None
-    ) -> Any:
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[list[Any], list[Any]]:
         """A line for each leaf."""
         ax.set_xlabel(self._response_text(outputs))
         return draw_rules(ax, list(map(self._leaves, outputs)), max_entries, style)
 
     def _draw_bar(
-        self, ax: Axes, outputs: Any, max_entries: int | None, style: Style | None
-    ) -> Any:
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[BarContainer, list[Any]]:
         """Coefficients times deviations, the strongest on top."""
         names, coefficients, deviations = self._columns(outputs[0])
         effects = coefficients * deviations
@@ -253,8 +254,8 @@ default=None
         return bars, []
 
     def _draw_scatter(
-        self, ax: Axes, outputs: Any, max_entries: int | None, style: Style | None
-    ) -> Any:
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[Collection, list[Any]]:
         """Responses of the surrogate over those of the model."""
         values, surrogate = self._responses()
         if surrogate is None:
@@ -360,7 +361,7 @@ def _draw_responses(
     values: NDArray[np.float64],
     surrogate: NDArray[np.float64],
     style: Style | None,
-) -> Any:
+) -> Collection:
     """Points, or the density of many, of the surrogate's responses over the model's."""
     both = np.concatenate([values, surrogate])
     low, high = float(both.min()), float(both.max())

@@ -23,6 +23,7 @@ from sklearn_interpret.surrogates._inside import Leaf
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
 
     from sklearn_interpret._plotting.axes import Style
 
@@ -93,7 +94,7 @@ def _finish_tree(
 
 def draw_rules(
     ax: Axes, by_output: list[list[Leaf]], max_entries: int | None, style: Style | None
-) -> Any:
+) -> tuple[list[Any], list[Any]]:
     """Draw a line for the rule of each leaf, the largest on top; bars and texts.
 
     `by_output` is as in `draw_tree`. Leaves beyond `max_entries`, or those that have no
@@ -197,7 +198,7 @@ def _draw_shares(
     style: Style | None,
     *,
     upright: bool,
-) -> Any:
+) -> list[BarContainer]:
     """Shares on each other: wide bars of the model, narrow ones of the surrogate."""
     sign, bars = (1 if upright else -1), []
     means = [[leaf.mean for leaf in leaves] for leaves in by_output]

@@ -27,7 +27,10 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import Collection
+    from matplotlib.colorbar import Colorbar
 
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
@@ -107,7 +110,7 @@ class LimeImageDisplay(LocalDisplay):
     response_name: str | None = None
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Any:
+    def _as_rows(cls, X: Any) -> Rows:
         rows = as_image_rows(X)
         return as_rows(X) if rows is None else rows
 
@@ -219,7 +222,7 @@ class LimeImageDisplay(LocalDisplay):
         cover = _colours(weights / limits[1])
         self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
 
-    def _draw_bar(self, canvas: Canvas, limits: tuple[float, float]) -> Any:
+    def _draw_bar(self, canvas: Canvas, limits: tuple[float, float]) -> Colorbar:
         """One scale for all labels, in the colours that weights have on white."""
         from matplotlib.colors import ListedColormap
 
@@ -275,7 +278,9 @@ def _outlines(
     return np.concatenate([upright, level]) - 0.5
 
 
-def _draw_outlines(panel: Axes, lines: NDArray[np.float64], style: Style | None) -> Any:
+def _draw_outlines(
+    panel: Axes, lines: NDArray[np.float64], style: Style | None
+) -> Collection:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 

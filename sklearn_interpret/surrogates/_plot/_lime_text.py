@@ -19,6 +19,7 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weigh
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.surrogates._plot._base import Weights
 
 # Width in inches of a single text, and of one of several; most of these in a row.
@@ -93,7 +94,7 @@ class LimeTextDisplay(LocalDisplay):
     _sample = "text"
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Any:
+    def _as_rows(cls, X: Any) -> Rows:
         return as_texts(X)
 
     def plot(
