@@ -111,7 +111,7 @@ class TermPanel(LinePanel):
         low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
         reach, beyond = self.reach * max(high - low, 1.0), False
         for seed, (_, (x, y), line) in enumerate(lines):
-            point_style: dict[str, Any] = {
+            point_style: Style = {
                 "s": point_area(n_points),
                 "linewidth": 0,
                 "zorder": 1.2,
@@ -446,7 +446,7 @@ default=None
         n_outputs = len(effect.values)
         residuals = self._residuals(term, n_outputs)
         if len(effect.names) == 1:
-            return [self._own_panel(term, effect, residuals)]
+            return [self._one_way_panel(term, effect, residuals)]
         texts = [self._text(effect.names, term, output) for output in range(n_outputs)]
         if effect.levelled == (True, False):  # the number goes along x
             effect = effect.swapped()
@@ -464,7 +464,7 @@ default=None
                 panels.append(panel)
         return panels
 
-    def _own_panel(
+    def _one_way_panel(
         self, term: int, effect: Effect, residuals: NDArray[np.float64] | list[Any]
     ) -> TermPanel:
         """The panel of a term of one feature: a line for each output."""

@@ -208,7 +208,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             n_folds = f"{len(scores)} folds"
             label = f"mean of {n_folds}" if label is None else f"{label} ({n_folds})"
         ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
-        self.legend_ = self._named(ax, label)
+        self.legend_ = self._extend_legend(ax, label)
         return self
 
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -223,7 +223,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         reach = learner_half_width(scores, self._splits, on_test_rows=on_test_rows)
         return np.clip([mean - reach, mean + reach], 0, 1)
 
-    def _named(self, ax: Axes, label: str | None) -> Legend | None:
+    def _extend_legend(self, ax: Axes, label: str | None) -> Legend | None:
         """The legend of the axes, with the new line."""
         earlier = ax.get_legend()
         entries: dict[str, Any] = {}

@@ -231,7 +231,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             )
             if start_of_box < end_of_box:
                 left, right = np.clip([start_of_box, end_of_box], *ax.get_xlim())
-                box_style: dict[str, Any] = {"color": tint(ax, colour), "zorder": 1.8}
+                box_style: Style = {"color": tint(ax, colour), "zorder": 1.8}
                 box = ax.barh(
                     position, right - left, 0.9 * height, left=left, **box_style
                 )
@@ -303,7 +303,7 @@ def _write_over(ax: Axes, text: str, start: float, end: float, position: float) 
         if end < start
         else room_right < min(inches, room_left)
     )
-    text_style: dict[str, Any] = {
+    text_style: Style = {
         "ha": "right" if backwards else "left",
         "annotation_clip": False,
     }

@@ -261,11 +261,7 @@ class DecisionPathDisplay(Display):
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
         if deviations is not None:
             reach = means - deviations, means + deviations
-            text_style: dict[str, Any] = {
-                "color": shade(ax, 0.3),
-                "linewidth": 5,
-                "zorder": 1.5,
-            }
+            text_style: Style = {"color": shade(ax, 0.3), "linewidth": 5, "zorder": 1.5}
             ax.hlines(positions, *reach, **text_style)
         self.lines_ = [draw_line(ax, means, positions, MEAN_COLOUR, style)]
         sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
@@ -284,10 +280,7 @@ class DecisionPathDisplay(Display):
         lines += zip(
             positions, (number_text(count, 4) for count in counts), strict=True
         )
-        text_style: dict[str, Any] = {
-            "va": "center",
-            "xycoords": ax.get_yaxis_transform(),
-        }
+        text_style: Style = {"va": "center", "xycoords": ax.get_yaxis_transform()}
         return [
             write_near(ax, text, (1.02, position), **text_style)
             for position, text in lines

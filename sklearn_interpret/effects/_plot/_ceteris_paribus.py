@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import (
         Effect,
         LinePanel,
@@ -194,7 +195,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         settings["prediction"] = np.stack(
             [inspector.prediction_ for inspector in grid_inspectors]
         )
-        return cls._made(
+        return cls._from_arrays(
             grid_inspectors,
             arrays,
             data,
@@ -230,7 +231,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         panels: list[tuple[Panel, Panel | None]] = []
         for output in options.outputs:
             model_lines = replace(effect, values=profiles[:, output], missing=None)
-            panel_kwargs: dict[str, Any] = {"names": self.models}
+            panel_kwargs: Style = {"names": self.models}
             panel_kwargs["title"] = names[output] if len(names) > 1 else None
             panel = self._line_panel(
                 model_lines, range(len(profiles)), options, **panel_kwargs

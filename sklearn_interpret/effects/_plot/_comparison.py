@@ -190,10 +190,10 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
                 f"list of fitted inspectors; got {type(estimator).__name__}."
             )
         if not isinstance(estimator, list | tuple):
-            return cls._drawn([[estimator]], data, params, names, ax)
+            return cls._draw_comparison([[estimator]], data, params, names, ax)
         methods = [method_of(inspector, cls.__name__) for inspector in estimator]
         params = {**params, "methods": methods}
-        return cls._drawn([estimator], data, params, names, ax)
+        return cls._draw_comparison([estimator], data, params, names, ax)
 
     @classmethod
     def _of_folds(
@@ -207,7 +207,9 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     ) -> Self:
         folds = [[estimator] for estimator in fold_estimators(cv_results)]
         splits = splits_of(cv_results)
-        return cls._drawn(folds, data, params, names, ax, again=True, splits=splits)
+        return cls._draw_comparison(
+            folds, data, params, names, ax, again=True, splits=splits
+        )
 
     @classmethod
     def _of_models(
@@ -230,10 +232,10 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             raise ValueError(f"effect={effect!r} must be one of {', '.join(COMPARED)}.")
         folds = [[model] for model in models.values()]
         params["methods"] = effect
-        return cls._drawn(folds, data, params, names, ax, models=list(models))
+        return cls._draw_comparison(folds, data, params, names, ax, models=list(models))
 
     @classmethod
-    def _drawn(
+    def _draw_comparison(
         cls,
         folds: Sequence[Sequence[Any]],
         data: Data,

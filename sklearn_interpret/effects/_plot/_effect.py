@@ -99,7 +99,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
-        return cls._made([inspector], arrays, data, entries, choices)
+        return cls._from_arrays([inspector], arrays, data, entries, choices)
 
     @classmethod
     def _from_folds(cls, inspectors: Sequence[Any], data: Data, **choices: Any) -> Self:
@@ -112,10 +112,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         )
         arrays[cls._by_fold] = list(map(np.stack, effects_by_entry))
         entries = range(len(first.axes_))
-        return cls._made(inspectors, arrays, data, entries, choices)
+        return cls._from_arrays(inspectors, arrays, data, entries, choices)
 
     @classmethod
-    def _made(
+    def _from_arrays(
         cls,
         inspectors: Sequence[BaseEffect],
         arrays: dict[str, Any],
@@ -295,13 +295,18 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
             return [(self._line_panel(effect, options.outputs, options), None)]
-        quantity = self._shown()
+        quantity = self._quantity_name()
         supported = np.where(effect.has_rows, effect.values, np.nan)
         limits = colour_limits(supported, self._zero, self._negligible())
         return [
             (
                 SurfacePanel(
-                    effect, output, limits, quantity, self._of(output), self._zero
+                    effect,
+                    output,
+                    limits,
+                    quantity,
+                    self._response_text(output),
+                    self._zero,
                 ),
                 None,
             )
@@ -326,8 +331,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 effect.series(output, names[output], colour, levels)
                 for output, colour in zip(outputs, palette, strict=True)
             ],
-            self._shown(),
-            self._of(None if len(self.output_names or [0]) > 1 else 0),
+            self._quantity_name(),
+            self._response_text(None if len(self.output_names or [0]) > 1 else 0),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
             zero=self._zero,
@@ -346,10 +351,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         ]
         return max(1e-9 * max(largest), 1e-12)
 
-    def _of(self, output: int | None) -> str:
+    def _response_text(self, output: int | None) -> str:
         return self._response_label(self.output_names, output)
 
-    def _shown(self) -> str:
+    def _quantity_name(self) -> str:
         """Name of the quantity."""
         return self._quantity
 
@@ -461,7 +466,7 @@ def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:
         positions = [
             position
             for position, axes in enumerate(inspector.axes_)
-            if _named(axes, names)
+            if _have_names(axes, names)
         ]
         if not positions:
             raise ValueError(
@@ -472,7 +477,7 @@ def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:
     return chosen
 
 
-def _named(axes: tuple[Axis, ...], names: tuple[int | str, ...]) -> bool:
+def _have_names(axes: tuple[Axis, ...], names: tuple[int | str, ...]) -> bool:
     """Whether axes have these names, or positions of single columns."""
     keys = [
         {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes

@@ -25,6 +25,7 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
 from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
 
 if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import Artists, Effect, Panel, Series
 
 
@@ -163,7 +164,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             settings |= zip(names, values, strict=True)
         return settings
 
-    def _shown(self) -> str:
+    def _quantity_name(self) -> str:
         return "Centred ICE" if self.centered else "ICE"
 
     def _effect(self, entry: int) -> Effect:
@@ -294,9 +295,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         panels: list[tuple[Panel, Panel | None]] = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
-            panel_kwargs: dict[str, Any] = {
-                "title": outputs[output] if n_outputs > 1 else None
-            }
+            panel_kwargs: Style = {"title": outputs[output] if n_outputs > 1 else None}
             panel_kwargs |= {"curves": curves[output], "shades": self._shades()}
             panel = self._line_panel(effect, [output], options, **panel_kwargs)
             if options.kind == "derivatives":

@@ -39,6 +39,7 @@ from sklearn_interpret.effects._regional_effects import RegionalEffects
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import Panel
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations._rules import Condition
@@ -195,7 +196,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
                 lines[name] = curves - curves.mean(axis=-1, keepdims=True)
         tree: dict[str, Any] = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
-        _flat(inspector._tests(inspector._roots[division]), tree)
+        _flatten_tests(inspector._tests(inspector._roots[division]), tree)
         regions, index = inspector._divisions[division], inspector.sample_indices_
         rows = inspector._check_rows(data.X, reset=False)
         if index.max() >= rows.n_rows:
@@ -207,7 +208,9 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             increasing(inspector.grid_values_[entry], axes),
             **lines,
             feature_name=axis.name,
-            conditions=[list(map(_words, region.conditions)) for region in regions],
+            conditions=[
+                list(map(_condition_text, region.conditions)) for region in regions
+            ],
             region=np.argmax(
                 [np.isin(index, region.rows) for region in regions], axis=0
             ),
@@ -302,7 +305,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         n_curves: int | None,
     ) -> RegionPanel:
         single = len(outputs) == 1
-        panel_kwargs: dict[str, Any] = {}
+        panel_kwargs: Style = {}
         heading = "All rows"
         if len(self.conditions) > 1:
             heading = f"Region {position}"
@@ -420,15 +423,15 @@ class TreePanel:
         ax.set_title("Splits", fontsize="medium")
 
 
-def _words(condition: Condition | str) -> str:
+def _condition_text(condition: Condition | str) -> str:
     return str(condition).replace(" <= ", " ≤ ")
 
 
-def _flat(tests: tuple[Condition, None, None] | None, tree: dict[str, Any]) -> int:
+def _flatten_tests(tests: tuple[Any, ...] | None, tree: dict[str, Any]) -> int:
     """Add nested splits to the lists that `draw_tests` takes; return the node."""
     node, (test, *branches) = len(tree["tests"]), tests or ("",)
-    for name, value in (("left", -1), ("right", -1), ("tests", _words(test))):
+    for name, value in (("left", -1), ("right", -1), ("tests", _condition_text(test))):
         tree[name].append(value)
     for name, branch in zip(("left", "right"), branches, strict=False):
-        tree[name][node] = _flat(branch, tree)
+        tree[name][node] = _flatten_tests(branch, tree)
     return node

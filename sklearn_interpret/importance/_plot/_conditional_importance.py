@@ -204,11 +204,7 @@ class ConditionalImportanceDisplay(Display):
         if "low" in table:
             ends += [table["low"], table["high"]]
             self.intervals_ = draw_spreads(ax, places, *ends[2:])
-        mark_style: dict[str, Any] = {
-            "facecolor": ink(ax),
-            "edgecolor": paper(ax),
-            **_MARK,
-        }
+        mark_style: Style = {"facecolor": ink(ax), "edgecolor": paper(ax), **_MARK}
         self.marks_ = draw_points(ax, lengths[marked], places[marked], **mark_style)
         texts, reach = list(map(p_text, table["pvalue"])), np.max(ends, axis=0)
         self.labels_ = label_ends(ax, reach, places, lengths, texts=texts, gap=8)

@@ -268,7 +268,7 @@ default=None
         palette = colours(len(lines.samples))
         for offset, draws, colour in zip(offsets, lines.samples, palette, strict=True):
             places, means = lines.places + offset, draws.mean(axis=1)
-            bar_kwargs: dict[str, Any] = {"height": height, "starts": self.no_effect}
+            bar_kwargs: Style = {"height": height, "starts": self.no_effect}
             lengths = means - self.no_effect
             self.bars_.append(
                 draw_bars(ax, places, lengths, colour, style, **bar_kwargs)
@@ -277,7 +277,7 @@ default=None
             text = f"{draws.shape[1]} {self.draws_name}"
             if draws.shape[1] > 1 and self.draws_name == "folds":
                 positions = np.repeat(places, draws.shape[1])
-                point_style: dict[str, Any] = {
+                point_style: Style = {
                     "facecolor": paper(ax),
                     "edgecolor": ink(ax),
                     **FOLD_STYLE,
@@ -342,11 +342,7 @@ default=None
         ends = np.quantile(null, [tail, 1 - tail], axis=1)
         # The edge makes the lines stand out against the bars.
         edge = [withStroke(linewidth=5, foreground=paper(self.ax_))]
-        line_style: dict[str, Any] = {
-            "color": ink(self.ax_),
-            "path_effects": edge,
-            **NULL_STYLE,
-        }
+        line_style: Style = {"color": ink(self.ax_), "path_effects": edge, **NULL_STYLE}
         self.null_ = self.ax_.hlines(lines.places, *ends, **line_style)
         text = f"null: {100 * tail:g} % to {100 - 100 * tail:g} %"
         self._entries[text] = self.null_
@@ -379,7 +375,7 @@ default=None
             self._entries[text] = self.spreads_[0]
             return ends
         self.null_ = self.bars_[0]
-        point_style: dict[str, Any] = {"s": 30, "marker": "D", "zorder": 3}
+        point_style: Style = {"s": 30, "marker": "D", "zorder": 3}
         point_style["color"] = seen(colours(1)[0], ax)
         for draws in lines.samples:
             means = draws.mean(axis=1)

@@ -66,7 +66,7 @@ default=None
             raise ValueError("y_test and test_sample_weight need X_test.")
         arrays = _arrays(inspector, score_name)
         if X_test is not None:
-            repeated = _arrays(cls._repeated(inspector, test), score_name)
+            repeated = _arrays(cls._refitted(inspector, test), score_name)
             arrays["test_importances"] = repeated["importances"]
         return cls(**arrays)
 
@@ -91,13 +91,13 @@ default=None
         arrays = {name: folds[0][name] for name in shared}
         arrays["importances"] = _fold_means(folds)
         if tests is not None and isinstance(inspectors[0], PermutationImportance):
-            repeated = map(cls._repeated, inspectors, tests)
+            repeated = map(cls._refitted, inspectors, tests)
             tests = [_arrays(inspector, score_name) for inspector in repeated]
             arrays["test_importances"] = _fold_means(tests)
         return cls(**{**arrays, "draws_name": "folds"})
 
     @classmethod
-    def _repeated(cls, inspector: Any, data: Data) -> Any:
+    def _refitted(cls, inspector: Any, data: Data) -> Any:
         """The inspector's like, fitted on other rows."""
         if not isinstance(inspector, PermutationImportance):
             raise TypeError(

@@ -169,7 +169,7 @@ class RegressionInfluenceDisplay(Display):
         order = np.argsort(-np.where(is_finite, frame["cooks_distance"], -np.inf))
         named = order[: min(max_names, is_finite.sum())]
         unnamed = np.setdiff1d(np.flatnonzero(is_finite), named)
-        point_style: dict[str, Any] = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
+        point_style: Style = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
         point_style |= {"s": point_area(int(is_finite.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
             draw_points(ax, *places[:, rows], color=seen(colour, ax), **point_style)
@@ -225,7 +225,7 @@ class RegressionInfluenceDisplay(Display):
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
         if first_line:
-            legend_kwargs: dict[str, Any] = {"fontsize": "small", "framealpha": 0.85}
+            legend_kwargs: Style = {"fontsize": "small", "framealpha": 0.85}
             self.legend_ = named_legend(
                 ax, first_line, ["Cook's distance"], **legend_kwargs
             )
@@ -283,11 +283,7 @@ def _name_points(
     places = ax.transData.transform(np.column_stack([x, y]))
     places *= 72 / ax.figure.figure.dpi
     texts, spans = [], []
-    text_style: dict[str, Any] = {
-        "va": "center",
-        "zorder": 3.5,
-        "annotation_clip": False,
-    }
+    text_style: Style = {"va": "center", "zorder": 3.5, "annotation_clip": False}
     for i, name in enumerate(names):
         side, aside = ("right", -5) if to_left[i] else ("left", 5)
         text = write_near(ax, name, (x[i], y[i]), (aside, 0), ha=side, **text_style)

@@ -21,7 +21,7 @@ STEPS = 20  # of the search for a font size
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Subnetwork:
     """The part of a network that is drawn."""
 
     players: np.ndarray  # positions of the features, in their order
@@ -30,12 +30,12 @@ class Chosen:
     left_out: tuple  # numbers of edges and of features that are not drawn
 
 
-def choose(
+def strongest_subnetwork(
     adjacency: NDArray[np.float64],
     main_effects: NDArray[np.float64] | None,
     max_entries: int | None,
     max_edges: int | None,
-) -> Chosen:
+) -> Subnetwork:
     """The features with the strongest edges, and the strongest edges of these."""
     n_features = len(adjacency)
     pairs = np.argwhere(np.triu(np.nan_to_num(adjacency) > 0, 1))
@@ -51,7 +51,7 @@ def choose(
     pairs, strengths = pairs[both], strengths[both]
     if max_edges is not None:
         pairs, strengths = pairs[-max_edges:], strengths[-max_edges:]
-    return Chosen(
+    return Subnetwork(
         players,
         np.searchsorted(players, pairs),
         strengths,
@@ -134,7 +134,7 @@ def lay_out(names: list[str], room: Room) -> Layout:
     if n <= MOST_LEVEL:
         texts = _shortened(names, half[0])
         radius = _radius(texts, angles, half, USUAL_SIZE, level=True)
-        if _apart(angles, radius + _gap(radius, n)):
+        if _labels_fit(angles, radius + _gap(radius, n)):
             return Layout(angles, texts, True, USUAL_SIZE, radius)
     texts = _shortened(names, half.min())
     size = USUAL_SIZE
@@ -194,7 +194,7 @@ def _radius(
     return float(np.clip(min(wide.min(), high.min()), half.min() / 4, half.max()))
 
 
-def _apart(angles: NDArray[np.float64], radius: float) -> bool:
+def _labels_fit(angles: NDArray[np.float64], radius: float) -> bool:
     """Whether horizontal labels on each side are at least a line apart."""
     for side in (np.cos(angles) > -1e-9, np.cos(angles) < 1e-9):
         heights = np.sort(radius * np.sin(angles[side]))

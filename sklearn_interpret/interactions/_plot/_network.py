@@ -31,9 +31,9 @@ from sklearn_interpret._plotting.labels import JOIN, literal_lines, shorten, wri
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.interactions._plot._circle import (
     Room,
-    choose,
     lay_out,
     needed_size,
+    strongest_subnetwork,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
 
     from sklearn_interpret._plotting.axes import Style
-    from sklearn_interpret.interactions._plot._circle import Chosen, Layout
+    from sklearn_interpret.interactions._plot._circle import Layout, Subnetwork
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SETS_WIDTH, SET_NAME = 3.2, 36  # of a legend with larger sets: inches, characters
@@ -66,23 +66,27 @@ class Network:
     sets: tuple = ()
     signed: bool = False
 
-    def choose(
+    def strongest(
         self, max_entries: int | None, max_edges: int | None
-    ) -> tuple[Chosen, list[Any]]:
+    ) -> tuple[Subnetwork, list[Any]]:
         """The part that is drawn, and the largest sets within it."""
         sizes = None if self.main_effects is None else np.abs(self.main_effects)
-        chosen = choose(np.abs(self.adjacency), sizes, max_entries, max_edges)
-        positions = {player: position for position, player in enumerate(chosen.players)}
+        subnetwork = strongest_subnetwork(
+            np.abs(self.adjacency), sizes, max_entries, max_edges
+        )
+        positions = {
+            player: position for position, player in enumerate(subnetwork.players)
+        }
         sets = [
             ([positions[player] for player in members], strength)
             for members, strength in self.sets
             if positions.keys() >= set(members)
         ]
-        return chosen, sets
+        return subnetwork, sets
 
-    def signed_strengths(self, chosen: Chosen) -> NDArray[np.float64]:
+    def signed_strengths(self, subnetwork: Subnetwork) -> NDArray[np.float64]:
         """Strengths of the chosen edges, with their signs."""
-        return self.adjacency[tuple(chosen.players[chosen.edges].T)]
+        return self.adjacency[tuple(subnetwork.players[subnetwork.edges].T)]
 
 
 class NetworkMixin(DisplayMixin):
@@ -107,25 +111,27 @@ class NetworkMixin(DisplayMixin):
 
         `sets` are ``max_sets`` and ``set_kw``, where there are larger sets.
         """
-        chosen, members = network.choose(max_entries, max_edges)
+        subnetwork, members = network.strongest(max_entries, max_edges)
         drawn_sets = members[: sets.get("max_sets")]
-        note = _note(chosen, len(network.sets) - len(drawn_sets))
-        names = [str(network.names[player]) for player in chosen.players]
+        note = _note(subnetwork, len(network.sets) - len(drawn_sets))
+        names = [str(network.names[player]) for player in subnetwork.players]
         strip = SETS_WIDTH if drawn_sets else LEGEND_WIDTH
         layout, at_side = self._lay_out(ax, names, strip, note=bool(note))
         self.sets_ = self._draw_sets(
             drawn_sets, layout.points, network, sets.get("set_kw")
         )
-        self.edges_ = self._draw_edges(chosen, layout.points, network, edge_kw)
+        self.edges_ = self._draw_edges(subnetwork, layout.points, network, edge_kw)
         joined = [
-            *chosen.edges.ravel(),
+            *subnetwork.edges.ravel(),
             *(p for positions, _ in drawn_sets for p in positions),
         ]
         is_isolated = ~np.isin(np.arange(len(names)), joined)
-        nodes = chosen.players, layout, is_isolated
+        nodes = subnetwork.players, layout, is_isolated
         self.nodes_ = self._draw_nodes(*nodes, network, node_kw)
         self.labels_ = self._draw_labels(layout, is_isolated)
-        entries = self._legend_entries(chosen, network, layout.largest, at_side=at_side)
+        entries = self._legend_entries(
+            subnetwork, network, layout.largest, at_side=at_side
+        )
         if at_side:
             entries += self._set_entries(drawn_sets, layout.names, network)
         # The two largest nodes may follow each other in a legend of signs.
@@ -169,7 +175,7 @@ class NetworkMixin(DisplayMixin):
             drawn_sets, _shares(np.abs(strengths)), palette, strict=True
         ):
             colour = seen(base_colour, self.ax_)
-            patch_style: dict[str, Any] = {
+            patch_style: Style = {
                 "facecolor": (colour, max_alpha * (0.25 + 0.75 * share))
             }
             patch_style |= {"linewidth": 1.0, "linestyle": ":", "edgecolor": colour}
@@ -180,18 +186,18 @@ class NetworkMixin(DisplayMixin):
 
     def _draw_edges(
         self,
-        chosen: Chosen,
+        subnetwork: Subnetwork,
         points: NDArray[np.float64],
         network: Network,
         style: Style | None,
     ) -> Collection:
         from matplotlib.collections import LineCollection
 
-        shares = _shares(chosen.strengths)
+        shares = _shares(subnetwork.strengths)
         edges = LineCollection(
-            points[chosen.edges],
+            points[subnetwork.edges],
             linewidths=_widths(shares),
-            colors=self._edge_colours(network.signed_strengths(chosen), network),
+            colors=self._edge_colours(network.signed_strengths(subnetwork), network),
             capstyle="round",
             zorder=1,
         )
@@ -219,7 +225,7 @@ class NetworkMixin(DisplayMixin):
         if effects is not None and np.abs(effects).max() > 0:
             shares = np.abs(effects[players]) / np.abs(effects).max()
             diameters = _diameters(shares, layout.largest)
-        node_style: dict[str, Any] = {
+        node_style: Style = {
             "edgecolor": paper(self.ax_),
             "linewidth": 0.8,
             "zorder": 2,
@@ -243,7 +249,7 @@ class NetworkMixin(DisplayMixin):
             layout.names, layout.points, layout.angles, is_isolated, strict=True
         ):
             right, up = np.round(point, 9)
-            text_style: dict[str, Any] = {
+            text_style: Style = {
                 "ha": "left" if right >= 0 else "right",
                 "va": "center",
             }
@@ -260,17 +266,17 @@ class NetworkMixin(DisplayMixin):
         return labels
 
     def _legend_entries(
-        self, chosen: Chosen, network: Network, largest: float, *, at_side: bool
+        self, subnetwork: Subnetwork, network: Network, largest: float, *, at_side: bool
     ) -> list[tuple[Any, str]]:
         """Handles and texts of some edges and nodes with their numbers."""
         from matplotlib.lines import Line2D
 
         count, entries = 3 if at_side else 2, []
-        strengths = network.signed_strengths(chosen)
+        strengths = network.signed_strengths(subnetwork)
         examples = _examples(strengths, count)
         texts = column_texts(examples, signed=network.signed)
         for strength, text in zip(examples, texts, strict=True):
-            highest = chosen.strengths.max()
+            highest = subnetwork.strengths.max()
             (colour,) = self._edge_colours(np.array([strength, highest]), network)[:1]
             line_style = {
                 "color": colour,
@@ -280,16 +286,12 @@ class NetworkMixin(DisplayMixin):
         effects = network.main_effects
         if effects is None or not np.abs(effects).max() > 0:
             return entries
-        examples = _examples(effects[chosen.players], count)
+        examples = _examples(effects[subnetwork.players], count)
         texts = column_texts(examples, signed=network.signed)
-        node_style: dict[str, Any] = {
-            "marker": "o",
-            "linestyle": "",
-            "markeredgewidth": 0.8,
-        }
+        node_style: Style = {"marker": "o", "linestyle": "", "markeredgewidth": 0.8}
         node_style["markeredgecolor"] = paper(self.ax_)
         for effect, text in zip(examples, texts, strict=True):
-            colour = self._node_colour(not len(chosen.edges) and not network.sets)
+            colour = self._node_colour(not len(subnetwork.edges) and not network.sets)
             if network.signed:
                 colour = seen(str(sign_colours(np.array(effect))), self.ax_)
             size = _diameters(abs(effect) / np.abs(effects).max(), largest)
@@ -316,7 +318,7 @@ class NetworkMixin(DisplayMixin):
         if not entries:
             return None
         handles, texts = zip(*entries, strict=True)
-        legend_kwargs: dict[str, Any] = {"loc": "upper right", "alignment": "left"}
+        legend_kwargs: Style = {"loc": "upper right", "alignment": "left"}
         if not at_side:
             legend_kwargs = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
         return named_legend(
@@ -336,19 +338,19 @@ class NetworkMixin(DisplayMixin):
         """Draw the note in the corner below the circle."""
         if not text:
             return None
-        text_style: dict[str, Any] = {"xycoords": "axes fraction", "va": "bottom"}
+        text_style: Style = {"xycoords": "axes fraction", "va": "bottom"}
         return write_near(self.ax_, text, (0, 0), (2, 2), **text_style)
 
 
-def _note(chosen: Chosen, n_sets: int) -> str:
+def _note(subnetwork: Subnetwork, n_sets: int) -> str:
     """Note on missing edges, and on edges, features and sets that are not drawn."""
-    counts = *chosen.left_out, n_sets
+    counts = *subnetwork.left_out, n_sets
     counts_by_kind = [
         f"{count} {kind}{'s' if count > 1 else ''}"
         for count, kind in zip(counts, LEFT_OUT, strict=True)
         if count
     ]
-    lines = [] if len(chosen.edges) else ["no interactions"]
+    lines = [] if len(subnetwork.edges) else ["no interactions"]
     if counts_by_kind:
         counts_by_kind[-2:] = [" and ".join(counts_by_kind[-2:])]
         lines.append(f"not shown: {', '.join(counts_by_kind)}")

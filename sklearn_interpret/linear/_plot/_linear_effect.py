@@ -216,7 +216,7 @@ class LinearEffectDisplay(Display):
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
-            point_style: dict[str, Any] = {
+            point_style: Style = {
                 "color": seen(palette[(number + 1) % len(palette)], ax),
                 "s": 40,
             }

@@ -325,14 +325,14 @@ class SparsePathDisplay(DisplayMixin):
         """A line at the model's penalty, and points where it crosses others."""
         alpha = self._alphas[-1] if self.alpha is None else self.alpha
         model_penalty = max(alpha, places[-1])
-        line_style: dict[str, Any] = {
+        line_style: Style = {
             "color": shade(ax, 0.8),
             "linestyle": "--",
             "linewidth": 1.4,
         }
         self.model_lines_.append(ax.axvline(model_penalty, zorder=2.2, **line_style))
         values = [self._at(alpha, coefs) for coefs in path]
-        point_style: dict[str, Any] = {
+        point_style: Style = {
             "color": [line.get_color() for line in lines],
             "s": 26,
             "zorder": 4,
@@ -404,12 +404,9 @@ def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     texts = []
     for line, name, height in zip(lines, names, heights, strict=True):
         colour = seen(line.get_color(), ax, READ)
-        leader: dict[str, Any] = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
+        leader: Style = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
-        text_style: dict[str, Any] = {
-            "textcoords": "axes fraction",
-            "annotation_clip": False,
-        }
+        text_style: Style = {"textcoords": "axes fraction", "annotation_clip": False}
         text_style |= {"va": "center", "color": colour, "arrowprops": leader}
         text_position = _NAMES_AT, height
         texts.append(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.axes import Canvas, Style
 
 # Inches: least width of a cell of a table, its height, the width and height around the
 # cells, and the least and most of all cells together; most letters of
@@ -379,7 +379,7 @@ class PrototypeDisplay(DisplayMixin):
         canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
         places, shares = self._places()
-        point_style: dict[str, Any] = {
+        point_style: Style = {
             "s": point_area(len(places)),
             "linewidth": 0,
             "alpha": 0.6,
@@ -390,7 +390,7 @@ class PrototypeDisplay(DisplayMixin):
         labels = ["all rows"]
         for kind, indices in enumerate(self._chosen):
             if len(indices):
-                mark_style: dict[str, Any] = {
+                mark_style: Style = {
                     "color": seen(_COLOURS[kind], ax),
                     "s": 70,
                     "zorder": 3,

@@ -157,7 +157,7 @@ class RulesDisplay(DisplayMixin):
         ValueError
             No rules, or shares of another number of classes than there are.
         """
-        rules, classes, n_left_out = self._shown(max_rules)
+        rules, classes, n_left_out = self._drawn_rules(max_rules)
         self._name_rules(ax, rules, n_left_out)
         if classes is None:
             self._draw_numbers(rules, bar_kw)
@@ -165,7 +165,7 @@ class RulesDisplay(DisplayMixin):
             self._draw_shares(rules, classes, bar_kw)
         return self
 
-    def _shown(self, max_rules: int | None) -> tuple[list[Rule], Any, int]:
+    def _drawn_rules(self, max_rules: int | None) -> tuple[list[Rule], Any, int]:
         """Rules to be drawn, the classes of their shares, how many are left out."""
         rules = list(self.rules)
         if not rules:
@@ -233,11 +233,7 @@ class RulesDisplay(DisplayMixin):
             self.legend_ = add_legend(self._canvas, handles, names)
             return
         room = self._width * self._inches * CHARACTERS_PER_INCH
-        text_style: dict[str, Any] = {
-            "fontsize": "small",
-            "ha": "center",
-            "va": "center",
-        }
+        text_style: Style = {"fontsize": "small", "ha": "center", "va": "center"}
         for class_bars, name in zip(bars, names, strict=True):
             for bar in class_bars:
                 if 0 < len(name) + 1 <= bar.get_width() * room:
@@ -276,10 +272,7 @@ class RulesDisplay(DisplayMixin):
         if set(values) != {None}:
             columns["precision"] = ["" if v is None else f"{v:.2f}" for v in values]
         ax, edge = self.ax_, 6.0
-        text_style: dict[str, Any] = {
-            "xycoords": ax.get_yaxis_transform(),
-            "ha": "right",
-        }
+        text_style: Style = {"xycoords": ax.get_yaxis_transform(), "ha": "right"}
         for heading_text, texts in reversed(columns.items()):
             head = write_near(
                 ax, heading_text, (1, 0), (-edge, 4), va="bottom", **text_style
@@ -324,5 +317,5 @@ class RulesDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        _, classes, _ = self._shown(None)
+        _, classes, _ = self._drawn_rules(None)
         return self._frame(rule_columns(self.rules, classes))

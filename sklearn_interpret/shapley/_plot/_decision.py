@@ -123,7 +123,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         """
         paths = self._paths()
         explanation = paths.explanation
-        named = paths.apart() if highlight is None else paths.chosen(highlight)
+        named = paths.coloured() if highlight is None else paths.highlighted(highlight)
         selected, contributions, names = strongest(explanation, max_entries)
         if paths.row is not None:
             names[: len(selected)] = self._entries([(j,) for j in selected])
@@ -159,10 +159,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         low, high = ends.min(), ends.max()
         margin = 0.04 * (high - low) or max(abs(low), 1.0) * 0.05
         ax.set_xlim(low - margin, high + margin)
-        line_style: dict[str, Any] = {
-            "linewidth": 1.4 if len(ends) <= 50 else 0.8,
-            "zorder": 2,
-        }
+        line_style: Style = {"linewidth": 1.4 if len(ends) <= 50 else 0.8, "zorder": 2}
         line_style |= {"alpha": FAINT if len(named) and not paths.by_output else 0.85}
         line_style |= {"rasterized": ends.size > 10 * MANY_POINTS}
         if paths.by_output:
@@ -194,7 +191,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         from matplotlib.lines import Line2D
 
         palette = [seen(colour, ax) for colour in colours(len(named))]
-        line_style: dict[str, Any] = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
+        line_style: Style = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
         self.named_lines_ = lines = LineCollection(list(segments[named]), **line_style)
         ax.add_collection(lines)
         handles = [Line2D([], [], color=colour, linewidth=2.0) for colour in palette]
@@ -258,7 +255,7 @@ class Paths:
     row: Explanation | None  # the only row, whose values can be named
     by_output: bool
 
-    def apart(self) -> list[int]:
+    def coloured(self) -> list[int]:
         """Outputs with a colour of their own: all, or those of the largest changes."""
         if not self.by_output:
             return []
@@ -267,7 +264,7 @@ class Paths:
         n_named = len(order) if len(order) <= MOST_NAMED else MOST_NAMED - 1
         return np.sort(order[:n_named]).tolist()
 
-    def chosen(self, highlight: ArrayLike) -> list[int]:
+    def highlighted(self, highlight: ArrayLike) -> list[int]:
         """Places of the lines of the highlighted rows."""
         if self.by_output:
             raise ValueError("highlight is for rows; the lines are outputs of one row.")

@@ -207,7 +207,7 @@ default="auto"
         """
         explanation, reader, feature = self._read()
         x_values = self._x_values(reader, feature)
-        attributions, quantity = self._drawn(explanation, feature)
+        attributions, quantity = self._numbers_and_name(explanation, feature)
         companion = self._companion(explanation, reader, feature, x_values)
         self.color_feature_ = None if companion is None else companion.name
         ax = self._take(ax, (6.4, 4.4))
@@ -245,7 +245,7 @@ default="auto"
             )
         return explanation, reader, feature
 
-    def _drawn(
+    def _numbers_and_name(
         self, explanation: Explanation, feature: int
     ) -> tuple[NDArray[np.float64], str]:
         """Numbers of the rows, and their name."""
@@ -317,7 +317,7 @@ default="auto"
             strengths = np.abs(interactions).mean(axis=0)
             least = 1e-9 * np.abs(explanation.values[:, feature]).mean()
         else:
-            rows = _evenly(len(explanation), MAX_ROWS)
+            rows = _even_positions(len(explanation), MAX_ROWS)
             strengths = residual_strengths(
                 explanation.values[rows, feature],
                 x_values.numbers[rows],
@@ -422,7 +422,10 @@ default="auto"
         explanation, reader, feature = self._read()
         x_values = self._x_values(reader, feature)
         number = "interaction_value" if _is_pair(self.feature) else self._column
-        columns = {"x": x_values.cells(), number: self._drawn(explanation, feature)[0]}
+        columns = {
+            "x": x_values.cells(),
+            number: self._numbers_and_name(explanation, feature)[0],
+        }
         companion = self._companion(explanation, reader, feature, x_values)
         if companion is not None:
             columns["color"] = companion.cells()
@@ -433,7 +436,7 @@ def _is_pair(feature: Any) -> TypeGuard[tuple[int | str, int | str]]:
     return isinstance(feature, tuple | list) and len(feature) == 2
 
 
-def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:
+def _even_positions(n_rows: int, most: int) -> NDArray[np.intp]:
     """Positions of at most `most` rows, evenly spaced."""
     if n_rows <= most:
         return np.arange(n_rows)
@@ -468,7 +471,7 @@ def _places(
     left, right = high + 0.06 * span, high + 0.18 * span
     ax.set_xlim(low - 0.04 * span, right)
     middle = (left + right) / 2
-    text_style: dict[str, Any] = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
+    text_style: Style = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
     text_style["xycoords"] = ax.get_xaxis_transform()
     write_near(ax, "missing", (middle, -0.02), **text_style)
     x = x_values.numbers.copy()
@@ -499,7 +502,7 @@ def _add_bar(ax: Axes, points: PathCollection, companion: FeatureValues) -> Colo
     numbers, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
     beyond = (numbers.min() < low) + 2 * (numbers.max() > high)
     are_integers = bool(np.all(numbers == np.round(numbers)))
-    bar_kwargs: dict[str, Any] = {"extend": ("neither", "min", "max", "both")[beyond]}
+    bar_kwargs: Style = {"extend": ("neither", "min", "max", "both")[beyond]}
     bar_kwargs["ticks"] = MaxNLocator(nbins=6, integer=are_integers)
     note = "" if companion.is_observed.all() else "\n(grey: missing)"
     name = date_label(shorten(companion.name), companion.date_dtype)

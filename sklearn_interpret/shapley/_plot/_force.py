@@ -207,14 +207,14 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
             x = [centres[k], centres[k], places[k]]
-            line_style: dict[str, Any] = {
+            line_style: Style = {
                 "linewidth": 0.9,
                 "alpha": alpha,
                 "zorder": 1,
                 "color": colour,
             }
             ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **line_style)
-            text_style: dict[str, Any] = {
+            text_style: Style = {
                 "ha": "center",
                 "va": "center",
                 "zorder": 3,
@@ -236,14 +236,10 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         lines, places = _lines(ax, ends, texts, 2)
         heights, end_lines = ENDS_LINE + LINE_HEIGHT * lines, []
         for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
-            line_style: dict[str, Any] = {
-                "linewidth": 1.2,
-                "linestyle": dashes,
-                "zorder": 2.5,
-            }
+            line_style: Style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
             y = [-ARROW_HEIGHT / 2, heights[k]]
             end_lines += ax.plot([ends[k]] * 2, y, color=colour, **line_style)
-            text_style: dict[str, Any] = {
+            text_style: Style = {
                 "ha": "center",
                 "va": "bottom",
                 "color": colour,
@@ -370,7 +366,7 @@ def _draw_area(
     x = np.repeat(edges, 2)[1:-1]
     there = np.column_stack([x, np.repeat(far, 2)])
     back = np.column_stack([x, np.repeat(near, 2)])[::-1]
-    area_style: dict[str, Any] = {
+    area_style: Style = {
         "facecolor": colour,
         "edgecolor": "none",
         "alpha": 0.9,

@@ -322,7 +322,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if len(ends) > 1:
             positions = np.broadcast_to(places, mean.shape)
             self.spreads_ = draw_spreads(ax, positions, mean - reach, mean + reach)
-        point_style: dict[str, Any] = {
+        point_style: Style = {
             "facecolor": paper(ax),
             "edgecolor": ink(ax),
             "linewidth": 0.8,

@@ -236,7 +236,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         """Lines and numbers at the base value and at the prediction."""
         base = explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
-        line_style: dict[str, Any] = {"linewidth": 0.9, "zorder": 0.8}
+        line_style: Style = {"linewidth": 0.9, "zorder": 0.8}
         dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
         self.base_line_ = ax.axvline(base, **dashed, **line_style)
         self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **line_style)
@@ -245,10 +245,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             (base, "base value", left),
             (prediction, "prediction f(x)", not left),
         ):
-            text_style: dict[str, Any] = {
-                "xycoords": ax.get_xaxis_transform(),
-                "va": "bottom",
-            }
+            text_style: Style = {"xycoords": ax.get_xaxis_transform(), "va": "bottom"}
             text_style["ha"] = "right" if on_left else "left"
             text = f"{name}\n{number_beside(response, span)}"
             write_near(

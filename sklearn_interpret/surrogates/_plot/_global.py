@@ -318,7 +318,7 @@ default=None
             owner, location = canvas.figure, {"loc": "outside lower center"}
         else:
             location["bbox_to_anchor"] = (0.5, -0.12)
-        legend_kwargs: dict[str, Any] = {
+        legend_kwargs: Style = {
             "fontsize": "small",
             "frameon": False,
             "title_fontsize": "small",
@@ -368,7 +368,7 @@ def _draw_responses(
     room = 0.04 * (high - low) or 0.5
     ends = low - room, high + room
     if len(values) > MANY_POINTS:
-        style_kwargs: dict[str, Any] = {
+        style_kwargs: Style = {
             "gridsize": 40,
             "mincnt": 1,
             "bins": "log",

@@ -58,11 +58,7 @@ def draw_tree(
     texts, share = draw_tests(ax, tree, limits)
     positions = [places[leaf.node] for leaf in leaves]
     if len(by_output) == 1:
-        bar_style: dict[str, Any] = {
-            "width": 0.92,
-            "color": shade(ax, 0.05),
-            "linewidth": 0,
-        }
+        bar_style: Style = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0}
         ax.bar(range(len(places)), high - low, bottom=low, zorder=0.5, **bar_style)
         bars = _draw_distributions(ax, positions, leaves, limits, style, upright=True)
     else:
@@ -107,7 +103,7 @@ def draw_rules(
     leaves, single = by_output[0], len(by_output) == 1
     name_rows(ax, [leaf.rule for leaf in leaves])
     positions = np.arange(len(leaves))[::-1]
-    text_style: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
+    text_style: Style = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
     sizes = [
         write_near(
             ax, f"{leaf.percent} ({leaf.n_rows})", (1.02, position), **text_style
@@ -161,7 +157,7 @@ def _draw_distributions(
         bins = np.clip(bins, 0, N_BINS - 1).astype(np.intp)
         heights = np.bincount(bins, leaf.weights, minlength=N_BINS)
         colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
-        bar_style: dict[str, Any] = {
+        bar_style: Style = {
             "facecolor": colour,
             "linewidth": 0,
             "zorder": 2,
@@ -205,7 +201,7 @@ def _draw_shares(
     surrogate = [[leaf.surrogate for leaf in leaves] for leaves in by_output]
     for shares, (offset, breadth) in (means, MODEL_BARS), (surrogate, SURROGATE_BARS):
         lengths = np.nan_to_num(shares).T
-        bar_kwargs: dict[str, Any] = {"height": breadth, "upright": upright}
+        bar_kwargs: Style = {"height": breadth, "upright": upright}
         bars += draw_stacked_bars(
             ax, positions + sign * offset, lengths, style, **bar_kwargs
         )

@@ -11,6 +11,7 @@ from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
 # Inches: width of the only panel, of one of several, and height of a title.
@@ -117,7 +118,7 @@ class LimeDisplay(LocalDisplay):
         if canvas.own_figure:
             # Settles the width that names leave to bars and numbers.
             canvas.figure.figure.draw_without_rendering()
-        bar_kwargs: dict[str, Any] = {"kind": "features", "max_entries": max_entries}
+        bar_kwargs: Style = {"kind": "features", "max_entries": max_entries}
         self._draw_bars(self.axes_, outputs, weights, bar_kw, **bar_kwargs)
         return self
 

@@ -284,11 +284,7 @@ def _draw_outlines(
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
-    line_style: dict[str, Any] = {
-        "color": "black",
-        "linewidth": 0.9,
-        "capstyle": "round",
-    }
+    line_style: Style = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
     # To be seen where the image is dark.
     line_style["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
     outlines = LineCollection(list(lines), **line_style)

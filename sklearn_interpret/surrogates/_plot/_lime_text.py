@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
 # Width in inches of a single text, and of one of several; most of these in a row.
@@ -144,7 +145,7 @@ class LimeTextDisplay(LocalDisplay):
             caller=f"{type(self).__name__}.plot",
         )
         self.figure_ = self.axes_[0, 0].figure
-        bar_kwargs: dict[str, Any] = {"kind": "words", "max_entries": max_entries}
+        bar_kwargs: Style = {"kind": "words", "max_entries": max_entries}
         bar_kwargs |= {"names": plain.drawable, "fonts": plain.families}
         self._draw_bars(self.axes_[1], outputs, words, bar_kw, **bar_kwargs)
         for upper, output in zip(self.axes_[0], outputs, strict=True):
