@@ -317,7 +317,7 @@ default=None
         name = getattr(y, "name", None)
         if target_name is None and isinstance(name, str):
             target_name = name
-        display._call([], target_name, unit)
+        display._name_response([], target_name, unit)
         return display.plot(ax=ax, **params)
 
     def plot(

@@ -134,10 +134,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     def _takers(
         cls, method: str
     ) -> list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]]:
-        return [(cls._choice_names(), cls._of), *super()._takers(method)]
+        return [(cls._choice_names(), cls._of_explanation), *super()._takers(method)]
 
     @classmethod
-    def _of(  # type: ignore[override]  # it has choices of its own
+    def _of_explanation(  # type: ignore[override]  # it has choices of its own
         cls,
         explanation: BaseExplanation,
         *,
