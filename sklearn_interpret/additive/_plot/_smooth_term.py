@@ -111,11 +111,8 @@ class TermPanel(LinePanel):
         low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
         reach, beyond = self.reach * max(high - low, 1.0), False
         for seed, (_, (x, y), line) in enumerate(lines):
-            point_style: Style = {
-                "s": point_area(n_points),
-                "linewidth": 0,
-                "zorder": 1.2,
-            }
+            point_style: Style = {"s": point_area(n_points), "linewidth": 0}
+            point_style["zorder"] = 1.2
             point_style["color"] = (
                 shade(ax, 0.45) if is_only_line else seen(line.get_color(), ax)
             )
@@ -328,7 +325,7 @@ default=None
         name = getattr(y, "name", None)
         if target_name is None and isinstance(name, str):
             target_name = name
-        display._call([], target_name, unit)
+        display._name_response([], target_name, unit)
         return display.plot(ax=ax, **params)
 
     def plot(

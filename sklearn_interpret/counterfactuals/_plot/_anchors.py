@@ -209,11 +209,8 @@ class AnchorsDisplay(FeaturesDisplay):
             positions = np.array([column.position(level) for level in condition.levels])
             half = (right - left) / 200 if column.levels is None else 0.5
             spans = [(x - half, x + half) for x in positions[np.isfinite(positions)]]
-        span_style: Style = {
-            "color": tint(ax, PALETTE[0]),
-            "linewidth": 0,
-            "zorder": 0.5,
-        }
+        span_style: Style = {"color": tint(ax, PALETTE[0]), "linewidth": 0}
+        span_style["zorder"] = 0.5
         span_style |= style or {}
         self.spans_.append(
             [ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans]

@@ -303,8 +303,6 @@ def _write_over(ax: Axes, text: str, start: float, end: float, position: float) 
         if end < start
         else room_right < min(inches, room_left)
     )
-    text_style: Style = {
-        "ha": "right" if backwards else "left",
-        "annotation_clip": False,
-    }
+    text_style: Style = {"ha": "right" if backwards else "left"}
+    text_style["annotation_clip"] = False
     write_near(ax, text, (start, position), (-3 if backwards else 3, 0), **text_style)

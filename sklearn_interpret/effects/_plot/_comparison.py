@@ -287,7 +287,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         choices |= {"methods": methods}
         display = make(lines, data, models=models, **choices)
         display._splits = splits
-        display._call(lines[0], *names)
+        display._name_response(lines[0], *names)
         return display.plot(ax=ax, **plot_kwargs)
 
     @classmethod

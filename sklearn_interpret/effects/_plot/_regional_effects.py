@@ -182,10 +182,8 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         if feature is not None:
             (entry,) = chosen_entries(inspector, [feature])
         axes = (axis,) = inspector.axes_[entry]
-        lines: dict[str, Any] = {
-            "curves": inspector.curves_,
-            "average": inspector.average_,
-        }
+        lines: dict[str, Any] = {"curves": inspector.curves_}
+        lines["average"] = inspector.average_
         if inspector.individual_ is not None:
             lines["individual"] = inspector.individual_
         lines = {

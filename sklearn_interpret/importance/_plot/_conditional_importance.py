@@ -250,16 +250,10 @@ class ConditionalImportanceDisplay(Display):
         if not has_side_room(self.ax_):
             return []
         written = []
-        heading: dict[str, Any] = {
-            "ha": "right",
-            "va": "bottom",
-            "xycoords": "axes fraction",
-        }
-        number: dict[str, Any] = {
-            "ha": "right",
-            "va": "center",
-            "xycoords": ("axes fraction", "data"),
-        }
+        heading: dict[str, Any] = {"ha": "right", "va": "bottom"}
+        heading["xycoords"] = "axes fraction"
+        number: dict[str, Any] = {"ha": "right", "va": "center"}
+        number["xycoords"] = ("axes fraction", "data")
         for column, (name, values) in enumerate(scores.items(), start=1):
             right, text = _COLUMN * column, name.replace(" ", "\n")
             write_near(self.ax_, text, (1, 1), (right, 3), **heading)

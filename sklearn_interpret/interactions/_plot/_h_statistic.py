@@ -423,10 +423,8 @@ def _pair_arrays(
 ) -> dict[str, Any]:
     """Constructor arguments that hold what an inspector of pairs found."""
     output = output_position(inspector.output_names_, target)
-    arrays: dict[str, Any] = {
-        "feature_names": list(inspector.player_names_),
-        "overall": None,
-    }
+    arrays: dict[str, Any] = {"feature_names": list(inspector.player_names_)}
+    arrays["overall"] = None
     if isinstance(inspector, PartialDependenceInteraction):
         arrays["pairwise"] = one_output(inspector.pairwise_, 2, output)
         arrays["strength_name"] = (

@@ -225,11 +225,8 @@ class NetworkMixin(DisplayMixin):
         if effects is not None and np.abs(effects).max() > 0:
             shares = np.abs(effects[players]) / np.abs(effects).max()
             diameters = _diameters(shares, layout.largest)
-        node_style: Style = {
-            "edgecolor": paper(self.ax_),
-            "linewidth": 0.8,
-            "zorder": 2,
-        }
+        node_style: Style = {"edgecolor": paper(self.ax_), "linewidth": 0.8}
+        node_style["zorder"] = 2
         node_style["facecolor"] = [
             self._node_colour(isolated) for isolated in is_isolated
         ]
@@ -249,10 +246,8 @@ class NetworkMixin(DisplayMixin):
             layout.names, layout.points, layout.angles, is_isolated, strict=True
         ):
             right, up = np.round(point, 9)
-            text_style: Style = {
-                "ha": "left" if right >= 0 else "right",
-                "va": "center",
-            }
+            text_style: Style = {"ha": "left" if right >= 0 else "right"}
+            text_style["va"] = "center"
             if layout.level and right == 0:
                 text_style = {"ha": "center", "va": "bottom" if up > 0 else "top"}
             if not layout.level:

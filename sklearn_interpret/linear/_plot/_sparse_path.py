@@ -325,18 +325,12 @@ class SparsePathDisplay(DisplayMixin):
         """A line at the model's penalty, and points where it crosses others."""
         alpha = self._alphas[-1] if self.alpha is None else self.alpha
         model_penalty = max(alpha, places[-1])
-        line_style: Style = {
-            "color": shade(ax, 0.8),
-            "linestyle": "--",
-            "linewidth": 1.4,
-        }
+        line_style: Style = {"color": shade(ax, 0.8), "linestyle": "--"}
+        line_style["linewidth"] = 1.4
         self.model_lines_.append(ax.axvline(model_penalty, zorder=2.2, **line_style))
         values = [self._at(alpha, coefs) for coefs in path]
-        point_style: Style = {
-            "color": [line.get_color() for line in lines],
-            "s": 26,
-            "zorder": 4,
-        }
+        point_style: Style = {"color": [line.get_color() for line in lines], "s": 26}
+        point_style["zorder"] = 4
         points = ax.scatter(
             [model_penalty] * len(values), values, clip_on=False, **point_style
         )

@@ -379,22 +379,16 @@ class PrototypeDisplay(DisplayMixin):
         canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
         places, shares = self._places()
-        point_style: Style = {
-            "s": point_area(len(places)),
-            "linewidth": 0,
-            "alpha": 0.6,
-        }
+        point_style: Style = {"s": point_area(len(places)), "linewidth": 0}
+        point_style["alpha"] = 0.6
         self.points_ = [
             draw_points(ax, *places.T, color=shade(ax, 0.55), **point_style)
         ]
         labels = ["all rows"]
         for kind, indices in enumerate(self._chosen):
             if len(indices):
-                mark_style: Style = {
-                    "color": seen(_COLOURS[kind], ax),
-                    "s": 70,
-                    "zorder": 3,
-                }
+                mark_style: Style = {"color": seen(_COLOURS[kind], ax), "s": 70}
+                mark_style["zorder"] = 3
                 mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8}
                 marks = ax.scatter(
                     *places[indices].T, marker=_MARKERS[kind], **mark_style

@@ -173,11 +173,8 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         starts = ends[:, 0]
         self.base_line_ = None
         if np.ptp(starts) <= 1e-9 * np.abs(starts).max():
-            dashed: dict[str, Any] = {
-                "color": shade(ax, 0.5),
-                "linestyle": "--",
-                "linewidth": 0.9,
-            }
+            dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
+            dashed["linewidth"] = 0.9
             self.base_line_ = ax.axvline(starts[0], zorder=0.8, **dashed)
         self.named_lines_: LineCollection | None = None
         self.legend_: Legend | None = None

@@ -207,19 +207,11 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
             x = [centres[k], centres[k], places[k]]
-            line_style: Style = {
-                "linewidth": 0.9,
-                "alpha": alpha,
-                "zorder": 1,
-                "color": colour,
-            }
+            line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}
+            line_style["color"] = colour
             ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **line_style)
-            text_style: Style = {
-                "ha": "center",
-                "va": "center",
-                "zorder": 3,
-                "color": colour,
-            }
+            text_style: Style = {"ha": "center", "va": "center", "zorder": 3}
+            text_style["color"] = colour
             name = write_near(ax, texts[k], (places[k], y), over=1, **text_style)
             self.labels_.append(name)
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
@@ -239,12 +231,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             line_style: Style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
             y = [-ARROW_HEIGHT / 2, heights[k]]
             end_lines += ax.plot([ends[k]] * 2, y, color=colour, **line_style)
-            text_style: Style = {
-                "ha": "center",
-                "va": "bottom",
-                "color": colour,
-                "over": 1,
-            }
+            text_style: Style = {"ha": "center", "va": "bottom", "color": colour}
+            text_style["over"] = 1
             write_near(ax, texts[k], (places[k], heights[k] + 0.03), **text_style)
         self.prediction_line_, self.base_line_ = end_lines
         return heights.max()
@@ -366,12 +354,8 @@ def _draw_area(
     x = np.repeat(edges, 2)[1:-1]
     there = np.column_stack([x, np.repeat(far, 2)])
     back = np.column_stack([x, np.repeat(near, 2)])[::-1]
-    area_style: Style = {
-        "facecolor": colour,
-        "edgecolor": "none",
-        "alpha": 0.9,
-        "zorder": 1.5,
-    }
+    area_style: Style = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9}
+    area_style["zorder"] = 1.5
     area = PolyCollection([np.vstack([there, back])], **area_style)
     area.set(**(style or {}))
     return ax.add_collection(area)

@@ -132,10 +132,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
-        return [(cls._choice_names(), cls._of), *super()._takers(method)]
+        return [(cls._choice_names(), cls._of_explanation), *super()._takers(method)]
 
     @classmethod
-    def _of(  # type: ignore[override]  # it has choices of its own
+    def _of_explanation(  # type: ignore[override]  # it has choices of its own
         cls, explanation: Any, *, target: Any = None, response_name: str | None = None
     ) -> Self:
         """The display of an explanation.
@@ -322,11 +322,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if len(ends) > 1:
             positions = np.broadcast_to(places, mean.shape)
             self.spreads_ = draw_spreads(ax, positions, mean - reach, mean + reach)
-        point_style: Style = {
-            "facecolor": paper(ax),
-            "edgecolor": ink(ax),
-            "linewidth": 0.8,
-        }
+        point_style: Style = {"facecolor": paper(ax), "edgecolor": ink(ax)}
+        point_style["linewidth"] = 0.8
         point_style |= {"s": 16, "zorder": 3}
         self.fold_points_ = [ax.scatter(x.T, places.T, **point_style) for x in ends]
         return np.fmax(ends.max(axis=0), mean + reach).max(axis=1)

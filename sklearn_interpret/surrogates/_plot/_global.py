@@ -318,11 +318,8 @@ default=None
             owner, location = canvas.figure, {"loc": "outside lower center"}
         else:
             location["bbox_to_anchor"] = (0.5, -0.12)
-        legend_kwargs: Style = {
-            "fontsize": "small",
-            "frameon": False,
-            "title_fontsize": "small",
-        }
+        legend_kwargs: Style = {"fontsize": "small", "frameon": False}
+        legend_kwargs["title_fontsize"] = "small"
         legend_kwargs["ncols"] = min(len(labels), 5)
         return named_legend(
             owner, handles, labels, title=title, **location, **legend_kwargs
@@ -368,12 +365,8 @@ def _draw_responses(
     room = 0.04 * (high - low) or 0.5
     ends = low - room, high + room
     if len(values) > MANY_POINTS:
-        style_kwargs: Style = {
-            "gridsize": 40,
-            "mincnt": 1,
-            "bins": "log",
-            "cmap": "viridis",
-        }
+        style_kwargs: Style = {"gridsize": 40, "mincnt": 1, "bins": "log"}
+        style_kwargs["cmap"] = "viridis"
         style_kwargs |= {"linewidths": 0.1, "extent": (*ends, *ends), **(style or {})}
         points: Collection = ax.hexbin(values, surrogate, **style_kwargs)
     else:

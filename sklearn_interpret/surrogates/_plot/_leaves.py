@@ -31,11 +31,8 @@ N_BINS = 30  # of the histogram of a leaf
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
 MODEL_COLOUR, SURROGATE_COLOUR = PALETTE[0], PALETTE[1]
-SURROGATE_STYLE: dict[str, Any] = {
-    "color": SURROGATE_COLOUR,
-    "linewidth": 1.8,
-    "zorder": 3,
-}
+SURROGATE_STYLE: dict[str, Any] = {"color": SURROGATE_COLOUR, "linewidth": 1.8}
+SURROGATE_STYLE["zorder"] = 3
 # Offset from the position of a leaf, and breadth, of the bars of the model's shares and
 # of the surrogate's.
 MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
@@ -157,12 +154,8 @@ def _draw_distributions(
         bins = np.clip(bins, 0, N_BINS - 1).astype(np.intp)
         heights = np.bincount(bins, leaf.weights, minlength=N_BINS)
         colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
-        bar_style: Style = {
-            "facecolor": colour,
-            "linewidth": 0,
-            "zorder": 2,
-            "fill": True,
-        }
+        bar_style: Style = {"facecolor": colour, "linewidth": 0, "zorder": 2}
+        bar_style["fill"] = True
         bar_style["orientation"] = "horizontal" if upright else "vertical"
         ends = position - 0.42 + 0.8 * heights / heights.max()
         bars.append(ax.stairs(ends, edges, baseline=position - 0.42, **bar_style))
