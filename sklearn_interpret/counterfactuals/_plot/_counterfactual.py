@@ -220,10 +220,8 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         self.arrows_.append([])
         self.boxes_.append([])
         for k in np.flatnonzero(self.explanation.changed[indices, j]).tolist():
-            position, height = (
-                1 - (k + 1 - ARROW_POSITION) * pitch,
-                ARROW_HEIGHT * pitch,
-            )
+            position = 1 - (k + 1 - ARROW_POSITION) * pitch
+            height = ARROW_HEIGHT * pitch
             start_of_box, end_of_box = low[indices[k], j], high[indices[k], j]
             colour, end = colours(n_lines)[k], column.position(after[k])
             self.arrows_[-1].append(

@@ -166,10 +166,8 @@ class TextCounterfactualDisplay(OneRowDisplay):
     def _title(self, row: int) -> list[str]:
         """Prediction and response before and after, and how many words were removed."""
         explanation = self.explanation
-        n_words, is_found = (
-            len(explanation.words[row]),
-            explanation.status[row] == "found",
-        )
+        n_words = len(explanation.words[row])
+        is_found = explanation.status[row] == "found"
         heading = f"Prediction{f' of {self.target_name}' if self.target_name else ''}"
         answers = [shorten(explanation.original_answers[row], 24)]
         responses = self._responses(row)

@@ -176,14 +176,12 @@ class DecisionPathDisplay(Display):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
         """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
         n_nodes = len(self.conditions)
-        shapes, reference = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
-        values = checked_numbers(self.values, "values", shapes, reference)
-        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], reference)
+        shapes, owner = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
+        values = checked_numbers(self.values, "values", shapes, owner)
+        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], owner)
         deviations = self.deviations
         if deviations is not None:
-            deviations = checked_numbers(
-                deviations, "deviations", shapes[:1], reference
-            )
+            deviations = checked_numbers(deviations, "deviations", shapes[:1], owner)
         return values, counts, deviations
 
     def plot(self, ax: Any = None, *, node_kw: dict[str, Any] | None = None) -> Self:

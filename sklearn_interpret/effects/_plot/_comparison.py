@@ -279,10 +279,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             check_outputs(inspectors[method])
         lines = list(inspectors.values())
         if models is not None:
-            methods, lines = (
-                methods * len(models),
-                [[inspector] for inspector in lines[0]],
-            )
+            methods = methods * len(models)
+            lines = [[inspector] for inspector in lines[0]]
         make = cls._from_folds if again else cls._from_inspector
         choices |= {"methods": methods}
         display = make(lines, data, models=models, **choices)

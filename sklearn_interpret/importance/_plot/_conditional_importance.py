@@ -237,13 +237,11 @@ class ConditionalImportanceDisplay(Display):
         return {"feature": [str(self.feature_names[j]) for j in order], **table}
 
     def _checked(self, name: str, shape: tuple[int, ...], **check_kwargs: bool) -> Any:
-        values, reference = (
-            getattr(self, name),
-            f"{len(self.feature_names)} feature names",
-        )
+        values = getattr(self, name)
+        owner = f"{len(self.feature_names)} feature names"
         if values is None:
             return None
-        return checked_numbers(values, name, [shape], reference, **check_kwargs)
+        return checked_numbers(values, name, [shape], owner, **check_kwargs)
 
     def _write_scores(self, scores: dict[Any, Any]) -> list[Any]:
         """Columns of numbers to the right of the axes, with headings."""

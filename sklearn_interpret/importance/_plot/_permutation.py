@@ -236,13 +236,9 @@ default=None
         return samples, null, self._checked("pvalues", (n_features,)), errors
 
     def _checked(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
-        values, reference = (
-            getattr(self, name),
-            f"{len(self.feature_names)} feature names",
-        )
-        return (
-            None if values is None else checked_numbers(values, name, shapes, reference)
-        )
+        values = getattr(self, name)
+        owner = f"{len(self.feature_names)} feature names"
+        return None if values is None else checked_numbers(values, name, shapes, owner)
 
     def _lines(self, max_entries: int | None) -> Lines:
         """The `Lines` of the features shown, and one for the mean of the others."""

@@ -364,8 +364,8 @@ def _check_removal(
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Influence (n,) and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
-    shapes, reference = [(rows.n_rows,)], f"{rows.n_rows} training rows"
-    values = checked_numbers(influence, "influence", shapes, reference)
+    shapes, owner = [(rows.n_rows,)], f"{rows.n_rows} training rows"
+    values = checked_numbers(influence, "influence", shapes, owner)
     if sizes is None:
         sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
     sizes = np.unique(sizes)

@@ -290,10 +290,8 @@ default="auto"
         limits: tuple[float, float] | None,
     ) -> Panel:
         """The panel of a component; surfaces have these limits, or None for own."""
-        members, values = (
-            explanation.interactions[component],
-            explanation.values[:, component],
-        )
+        members = explanation.interactions[component]
+        values = explanation.values[:, component]
         features = [v for j in members if (v := reader.values(j)) is not None]
         if len(features) == 1:
             return self._curve(features[0], values)

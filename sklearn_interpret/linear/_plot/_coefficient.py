@@ -203,10 +203,10 @@ class CoefficientDisplay(Display):
     def _arrays(self) -> list[NDArray[np.float64]]:
         """Weights and ends of their intervals, checked."""
         n_terms = len(self.term_names)
-        shapes, reference = [(n_terms,)], f"{n_terms} term names"
+        shapes, owner = [(n_terms,)], f"{n_terms} term names"
         return [
             checked_numbers(
-                getattr(self, name), name, shapes, reference, finite=name == "coef"
+                getattr(self, name), name, shapes, owner, finite=name == "coef"
             )
             for name in ("coef", "intervals_low", "intervals_high")
         ]

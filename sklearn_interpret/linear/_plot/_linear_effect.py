@@ -234,8 +234,8 @@ class LinearEffectDisplay(Display):
     def _array(self) -> NDArray[np.float64]:
         """Effects, checked."""
         n_terms = len(self.term_names)
-        shapes, reference = [(None, n_terms)], f"{n_terms} term names"
-        return checked_numbers(self.effects, "effects", shapes, reference)
+        shapes, owner = [(None, n_terms)], f"{n_terms} term names"
+        return checked_numbers(self.effects, "effects", shapes, owner)
 
     def to_frame(self) -> Any:
         """Numbers of the boxes, as a DataFrame.

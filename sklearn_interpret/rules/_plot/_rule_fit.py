@@ -227,10 +227,8 @@ def _draw(
         palette.append(NEUTRAL_COLOUR)
         names.append(f"mean of {len(remaining)} others")
         texts.append("")
-    room, bar_kwargs = (
-        [""] * (n_lines - len(names)),
-        {"palette": palette, "texts": texts},
-    )
+    room = [""] * (n_lines - len(names))
+    bar_kwargs = {"palette": palette, "texts": texts}
     bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **bar_kwargs)
     rules = [name.split(AND) for name in names if name]
     words = ["\n".join(lines_of(rule, _LETTERS, _LINES)) for rule in rules]

@@ -274,13 +274,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     def _by_output(self) -> NDArray[np.float64]:
         """Importances with an axis of outputs."""
         n_features = len(self.feature_names)
-        shapes, reference = (
-            [(n_features,), (n_features, None)],
-            f"{n_features} feature names",
-        )
-        importances = checked_numbers(
-            self.importances, "importances", shapes, reference
-        )
+        shapes = [(n_features,), (n_features, None)]
+        owner = f"{n_features} feature names"
+        importances = checked_numbers(self.importances, "importances", shapes, owner)
         return importances.reshape(n_features, -1)
 
     def _draw_bars(

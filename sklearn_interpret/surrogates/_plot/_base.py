@@ -91,10 +91,8 @@ class LocalDisplay(OneRowDisplay):
         def of_output(array: NDArray[Any]) -> NDArray[Any]:
             return array[row] if array.ndim == 2 else array[row, :, output]
 
-        effects, selected = (
-            of_output(explanation.effects),
-            of_output(explanation.selected),
-        )
+        effects = of_output(explanation.effects)
+        selected = of_output(explanation.selected)
         errors = np.full(len(effects), np.nan)
         if explanation.standard_errors is not None:
             errors = of_output(explanation.standard_errors) * explanation.scales
@@ -145,10 +143,8 @@ class LocalDisplay(OneRowDisplay):
                 self.bars_.append(ax.barh([], []))
                 self.errors_.append(None)
                 continue
-            texts, bar_kwargs = (
-                list(map(names, output_weights.names[first])),
-                {"reach": reach},
-            )
+            texts = list(map(names, output_weights.names[first]))
+            bar_kwargs = {"reach": reach}
             bar_kwargs["margins"] = margins[first]
             bars, errors = draw_ranked_bars(
                 ax, texts, values[first], style, **bar_kwargs

@@ -70,8 +70,8 @@ class SurrogateArrays(Display):
         array, n_rows = getattr(self, name), len(np.asarray(self.responses))
         if array is None:
             return None
-        shapes, reference = [(n_rows,), (n_rows, None)], "the rows of responses"
-        return checked_numbers(array, name, shapes, reference, finite=False).reshape(
+        shapes, owner = [(n_rows,), (n_rows, None)], "the rows of responses"
+        return checked_numbers(array, name, shapes, owner, finite=False).reshape(
             n_rows, -1
         )
 
