@@ -155,7 +155,7 @@ class FeatureReader:
             labels = labels[:-1]
         return FeatureValues(name, numbers, labels, ordered)
 
-    def table(self, features: Sequence[int]) -> NDArray[np.object_]:
+    def table(self, features: Sequence[int] | NDArray[np.intp]) -> NDArray[np.object_]:
         """Values of features for a table, None where there are none."""
         cells = np.full((self.n_rows, len(features)), None, dtype=object)
         for j, feature in enumerate(features):

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from matplotlib.typing import ColorType
 
-MANY_NAMES = 40  # more rows have names of one line
+MANY_NAMES = 40  # more rows have names of one line: the figure is 16 inches high
 LABEL_WIDTH = 30  # characters of a name
 TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
 RULE_WIDTH, MOST_LINES = 36, 5  # characters of a line of a rule, and its lines
@@ -338,8 +338,8 @@ def reach_ends(
 
 def draw_arrows(
     ax: Axes,
-    far: NDArray[np.float64],
-    near: NDArray[np.float64],
+    starts: NDArray[np.float64],
+    tips: NDArray[np.float64],
     places: NDArray[Any],
     height: float,
     head: float,
@@ -348,13 +348,13 @@ def draw_arrows(
     *,
     notched: bool = False,
 ) -> PolyCollection:
-    """Horizontal arrows from `far` to `near`, as one artist.
+    """Horizontal arrows from `starts` to `tips`, as one artist.
 
     Parameters
     ----------
     ax : Axes
         Where to draw.
-    far, near : ndarray of shape (n,)
+    starts, tips : ndarray of shape (n,)
         Where each arrow starts, and where its point is.
     places : ndarray of shape (n,)
         Their middles across.
@@ -375,10 +375,10 @@ def draw_arrows(
     """
     from matplotlib.collections import PolyCollection
 
-    length = near - far
+    length = tips - starts
     point = np.sign(length) * np.minimum(np.abs(length), head)
-    tail = far + point if notched else far
-    x = np.stack([far, near - point, near, near - point, far, tail], axis=1)
+    tail = starts + point if notched else starts
+    x = np.stack([starts, tips - point, tips, tips - point, starts, tail], axis=1)
     half = height / 2
     y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
     style_kwargs: Style = {"facecolor": [seen(colour, ax)], "edgecolor": paper(ax)}

@@ -199,17 +199,17 @@ def _end_in_ellipsis(line: list[Piece], width: float, measure: Measure) -> None:
 
 def _runs(number: int, line: list[Piece], measure: Measure) -> Iterator[Run]:
     """Runs of a line: neighbours without a mark, and letters of a word, are one."""
-    left, text, behind = 0.0, "", None
+    left, text, run_mark = 0.0, "", None
     for letters, mark in [*line, ("", object())]:
-        if text and mark is not behind:
+        if text and mark is not run_mark:
             inked = text.lstrip()
             start = left + measure(text[: len(text) - len(inked)])
             if inked:
-                yield Run(inked.rstrip(), behind, number, start)
+                yield Run(inked.rstrip(), run_mark, number, start)
             left += measure(text)
             text = ""
         text += letters
-        behind = mark
+        run_mark = mark
 
 
 def draw_passage(
@@ -218,9 +218,9 @@ def draw_passage(
     """Draw runs from the upper left corner of an axes, at their size in print."""
     texts = []
     for run in runs:
-        behind = None
+        box = None
         if run.mark is not None:
-            behind = {
+            box = {
                 "boxstyle": "round,pad=0.12,rounding_size=0.2",
                 "facecolor": colour_of(run.mark),
                 "edgecolor": "none",
@@ -236,9 +236,9 @@ def draw_passage(
             fontfamily=families,
             parse_math=False,
             annotation_clip=False,
-            bbox=behind,
+            bbox=box,
             # Boxes lie below the letters of their neighbours.
-            zorder=3 if behind is None else 2,
+            zorder=3 if box is None else 2,
         )
         text.set_in_layout(False)
         texts.append(text)

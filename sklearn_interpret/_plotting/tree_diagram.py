@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
 LEAF_WIDTH, LEAST_LEAF_WIDTH = 1.2, 0.62
-SMALL_PER_INCH = 13  # small letters per inch
+SMALL_PER_INCH = 13  # letters of 8.3 points per inch
 # Least and largest number of letters in a line of a test.
 LEAST_LETTERS, MOST_LETTERS = 7, 28
 # Share of a level between its upper end and its tests, and its lower answers.

@@ -72,9 +72,12 @@ MODEL_BAND = f"this model's curve, {ERROR_BAND}"
 BY_SIMILARITY = "\n(ordered by similarity)"
 FOLD_SHIFT = 0.12  # distance of the folds' points from that of their mean
 BAR_SHARE = 0.6  # share of its width that an axes with a colour bar keeps
-MANY_LEVELS = 12  # more levels are below each other, which leaves room for names
+# More levels are below each other, which leaves room for names: 12 slanted names fill
+# the width of a panel.
+MANY_LEVELS = 12
 NAME_LENGTH = 30  # characters of a level there
-MOST_ROWS, PITCH = 120, 0.18  # largest number of names, and inches per name
+# Largest number of names, which makes a panel of 22 inches, and inches per name.
+MOST_ROWS, PITCH = 120, 0.18
 EFFECT = "effect"  # group id of the lines, by which later displays find them
 VALUES, SHARES = "values in the data", "share of the rows"
 ROWS, JITTERED, NO_ROWS = "rows", "rows (jittered at levels)", "no rows"
@@ -221,17 +224,17 @@ class Effect:
 
     def swapped(self) -> Effect:
         """The effect of a pair, with its features in the other order."""
-        turned: Style = self._changed(lambda values: values.swapaxes(1, 2))
+        swapped_fields = self._changed(lambda values: values.swapaxes(1, 2))
         for name in ("names", "places", "levelled", "data"):
-            turned[name] = getattr(self, name) and getattr(self, name)[::-1]
-        return replace(self, **turned)
+            swapped_fields[name] = getattr(self, name) and getattr(self, name)[::-1]
+        return replace(self, **swapped_fields)
 
     def by_level(self, output: int) -> Effect:
         """One output of a pair, as a curve for each level of the second feature."""
-        curves: dict[str, Any] = self._changed(lambda values: values[output].T)
+        curve_fields = self._changed(lambda values: values[output].T)
         for name in ("names", "places", "levelled"):
-            curves[name] = getattr(self, name)[:1]
-        return replace(self, **curves)
+            curve_fields[name] = getattr(self, name)[:1]
+        return replace(self, **curve_fields)
 
     def _changed(self, change: Callable[..., Any]) -> dict[str, Any]:
         """The values and the ends of their bands, changed."""
@@ -335,7 +338,7 @@ class LinePanel:
     missing: ArrayLike | None = None
     by_similarity: bool = False  # whether levels are ordered by similarity
     # Name of a row, its position along the feature, and its value on each line.
-    mark: tuple[str, float, Sequence[float]] | None = None
+    mark: tuple[str, float, Sequence[float] | NDArray[np.float64]] | None = None
 
     @property
     def has_bar(self) -> bool:
@@ -445,7 +448,7 @@ class LinePanel:
         options: PlotOptions,
         artists: Artists,
     ) -> None:
-        kind = {"as_points": self.has_levels or series.as_points, "across": self.across}
+        form = {"as_points": self.has_levels or series.as_points, "across": self.across}
         line_colour, entries = colour, artists.entries
         if self.curves is not None and "color" not in style:
             # Black (or white) stands out among many coloured curves.
@@ -453,7 +456,7 @@ class LinePanel:
             line_colour = colour if ink(ax) in used else ink(ax)
         text = self._series_text(series, style)
         style = style if text is None else {**style, "label": text}
-        line = draw_line(ax, x, series.y, line_colour, style, **kind)
+        line = draw_line(ax, x, series.y, line_colour, style, **form)
         line.set_gid(EFFECT)
         artists.lines.append(line)
         if text is None and series.folds is not None:
@@ -465,13 +468,13 @@ class LinePanel:
         if series.folds is not None:
             shifted = x + FOLD_SHIFT * self.has_levels / len(self.series)
             folds = draw_thin_lines(
-                ax, shifted, series.folds, line_colour, options.fold_kw, **kind
+                ax, shifted, series.folds, line_colour, options.fold_kw, **form
             )
             artists.fold_lines.append(folds)
             entries.setdefault(f"{len(folds)} folds", folds[0])
         if options.band and series.low is not None and series.high is not None:
             low, high, band_kw = series.low, series.high, options.band_kw
-            band = draw_band(ax, x, low, high, line_colour, band_kw, **kind)
+            band = draw_band(ax, x, low, high, line_colour, band_kw, **form)
             artists.bands.append(band)
             text = options.band_text
             if series.folds is not None:
@@ -487,7 +490,7 @@ class LinePanel:
     def _draw_marks(
         self,
         ax: Axes,
-        mark: tuple[str, float, Sequence[float]],
+        mark: tuple[str, float, Sequence[float] | NDArray[np.float64]],
         colours: Sequence[ColorType],
         shifts: NDArray[np.float64],
         artists: Artists,
@@ -497,9 +500,9 @@ class LinePanel:
 
         text, x, values = mark
         style: Style = {"markersize": 9, "markeredgecolor": ink(ax), "zorder": 4}
-        kind = {"as_points": True, "across": self.across}
+        form = {"as_points": True, "across": self.across}
         for colour, shift, value in zip(colours, shifts, values, strict=True):
-            point = draw_line(ax, [x + shift], [value], colour, style, **kind)
+            point = draw_line(ax, [x + shift], [value], colour, style, **form)
             artists.marks.append(point)
         colour = NEUTRAL_COLOUR if len(values) > 1 else point.get_color()
         handle = Line2D([], [], linestyle="none", marker="o", color=colour, **style)
