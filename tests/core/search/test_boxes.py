@@ -85,7 +85,7 @@ def test_shifts_make_up_for_what_a_solver_misses(shortfall, monkeypatch):
     missed = OptimizeResult(x=np.append(exact * (1 - shortfall), np.zeros(3)))
     monkeypatch.setattr(boxes_module, "milp", lambda *args, **kw: missed)
     shifts, cost = within.shifts(np.zeros(3, dtype=np.intp))
-    assert within.kept(shifts)
+    assert within.satisfied_by(shifts)
     assert shifts[1] <= 1.0
     assert shifts[2] == 2.0
     assert_allclose(shifts, exact, atol=2e-5)
