@@ -26,7 +26,6 @@ from sklearn_interpret.shapley._values import ShapleyValues
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 # Below the table.
@@ -160,7 +159,7 @@ class ShapleyInteractionDisplay(Display):
         style = heatmap_kw or {}
         if 0 < pairs < strengths.max():
             style = {"cmap": _map_of_pairs(), **style}
-        table_kwargs: Style = {"notes": NOTES, "highest": pairs or None}
+        table_kwargs: dict[str, Any] = {"notes": NOTES, "highest": pairs or None}
         artists = draw_table(
             ax, table, self.feature_names, order, label, style, **table_kwargs
         )
