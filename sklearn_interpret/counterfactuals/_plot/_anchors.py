@@ -188,7 +188,10 @@ class AnchorsDisplay(FeaturesDisplay):
     def _values_of_row(self, row: int) -> list[float]:
         """The row's own value of the feature of each condition."""
         data = as_rows(self.explanation.data)
-        return [data.shown(each.feature)[row] for each in self.explanation.rules[row]]
+        return [
+            data.shown(condition.feature)[row]
+            for condition in self.explanation.rules[row]
+        ]
 
     def _mark(
         self,

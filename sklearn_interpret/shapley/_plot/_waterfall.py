@@ -271,7 +271,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         features = np.array(explanation.feature_names, dtype=object)
         columns = {
             "feature": [":".join(features[list(step)]) for step in steps.members],
-            "value": [each[0] if len(each) == 1 else each for each in entries],
+            "value": [entry[0] if len(entry) == 1 else entry for entry in entries],
             self._column: steps.sizes,
             "start": steps.starts,
             "end": steps.ends,
