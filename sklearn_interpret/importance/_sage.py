@@ -321,17 +321,17 @@ class SAGE(BaseImportance):
             background = self._draw(sample, self.subsample, seed)
         else:  # components depend on the background alone
             background = Sample(sample.rows.take(np.arange(1)), None, np.ones(1))
-        order, largest = 0, 1
+        settings: dict[str, Any] = {
+            "background": self.background,
+            "feature_groups": self.feature_groups,
+            "response_method": response.method,
+            "n_jobs": self.n_jobs,
+        }
+        model, order, largest = FrozenEstimator(self.estimator_), 0, 1
         while order < largest:
             order += 1
-            decomposition = FunctionalDecomposition(
-                FrozenEstimator(self.estimator_),
-                max_order=order,
-                background=self.background,
-                feature_groups=self.feature_groups,
-                response_method=response.method,
-                n_jobs=self.n_jobs,
-            ).fit(background.rows.native, sample_weight=background.weights)
+            decomposition = FunctionalDecomposition(model, max_order=order, **settings)
+            decomposition.fit(background.rows.native, sample_weight=background.weights)
             self.background_, source = decomposition.background_, decomposition._source
             largest = source.largest_order
             if (
