@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
+from functools import partial
 from itertools import chain, combinations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -339,7 +340,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         forms: dict[str, tuple[NDArray[np.intp], Callable[..., Any]]] = {
             "pairwise": (
                 self._pairs,
-                lambda v: h_statistics.symmetric(v, self._pairs, len(names)),
+                partial(
+                    h_statistics.symmetric, pairs=self._pairs, n_players=len(names)
+                ),
             ),
             "overall": (np.arange(len(names))[:, None], np.transpose),
             "three_way": (np.reshape(triples, (-1, 3)).astype(int), np.transpose),

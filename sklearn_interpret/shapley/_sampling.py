@@ -240,8 +240,8 @@ class _Permutations(Attributor):
         orders = np.array(list(by_bytes.values())[:n_drawn])
         if not self.antithetic:
             return orders
-        both = np.stack([orders, orders[:, ::-1]], axis=1)
-        return both.reshape(-1, n_players)
+        pairs = np.stack([orders, orders[:, ::-1]], axis=1)
+        return pairs.reshape(-1, n_players)
 
     def attribute(
         self, game: CoalitionGame, played: PlayedRows

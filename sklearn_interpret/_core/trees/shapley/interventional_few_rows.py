@@ -352,8 +352,8 @@ def _by_members(
     for first_octet in _octets(first, n_players):
         row = []
         for second_octet in _octets(second, n_players):
-            both = first_octet * np.intp(256) + second_octet
-            sums = np.bincount(both, weights, 2**16).reshape(256, 256)
+            octet_pairs = first_octet * np.intp(256) + second_octet
+            sums = np.bincount(octet_pairs, weights, 2**16).reshape(256, 256)
             row.append(_MEMBERS.T @ sums @ _MEMBERS)
         rows.append(row)
     return np.block(rows)[:n_players, :n_players]
@@ -428,13 +428,13 @@ def is_cheaper(
     # A leaf's d conditions are met by one of two rows with a probability of 0.6 ** d.
     n_pairs = n_others * (leaf_counts @ 0.6**d)
     n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_by_members`
-    of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
-    of_row += (0.04 + 0.01 * n_tables) * n_pairs
-    compared = n_rows * of_row + 0.004 * n_leaves * n_others
+    cost_of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
+    cost_of_row += (0.04 + 0.01 * n_tables) * n_pairs
+    cost_of_rows = n_rows * cost_of_row + 0.004 * n_leaves * n_others
     is_flat = d <= MAX_TABLE_CONDITIONS
     n_numbers = leaf_counts[is_flat] @ (comb(d, order) * 2.0**d)[is_flat]
     n_deep = leaf_counts[~is_flat].sum()
     tables = (
         0.15 / order * n_numbers + 120 * n_deep + 0.005 * n_leaves * (n_rows + n_others)
     )
-    return bool(compared < tables)
+    return bool(cost_of_rows < tables)

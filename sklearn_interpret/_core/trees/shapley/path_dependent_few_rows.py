@@ -114,9 +114,9 @@ class SplitBlock:
         nodes, left, right = inner[order], left[order], right[order]
         n_levels = int(kind.max(initial=0)) // 3 + 1
         ends = np.searchsorted(kind[order], np.arange(3 * n_levels + 1)).tolist()
-        n = len(nodes)
-        position = np.full(stop - start + 1, n)
-        position[nodes - start] = np.arange(n)
+        n_splits = len(nodes)
+        position = np.full(stop - start + 1, n_splits)
+        position[nodes - start] = np.arange(n_splits)
         below = position[left - start], position[right - start]
         parent, previous = ensemble.parents[nodes], paths.previous[left]
         values = ensemble.value[left].T, ensemble.value[right].T
@@ -169,9 +169,16 @@ class SplitBlock:
         t, weights = t[:, None], weights[:, None]
         chance = (1 - t) * self.chance
         before = np.maximum((1 - t) * self.chance_before, _TINY)
-        mine = weights * (1 - self.chance) / (t + chance)
-        earlier = weights * (1 - self.chance_before) / (t + before)
-        return t[:, None], of_leaves, chance[:, None], before[:, None], mine, earlier
+        factor = weights * (1 - self.chance) / (t + chance)
+        earlier_factor = weights * (1 - self.chance_before) / (t + before)
+        return (
+            t[:, None],
+            of_leaves,
+            chance[:, None],
+            before[:, None],
+            factor,
+            earlier_factor,
+        )
 
     def situations(self, ensemble: TreeEnsemble, codes: NDArray[np.intp]) -> Situations:
         """Where rows go, and the conditions that they meet: Situations."""
@@ -185,12 +192,12 @@ class SplitBlock:
         failed = np.zeros(left.shape, dtype=bool)
         sent = 1 + left.view(np.uint8)  # as `side`; 0 where the player has failed
         for start, *_, stop in self.levels[1:]:
-            here, side = slice(start, stop), self.side[start:stop]
-            came = sent.take(self.up[here], axis=1)
-            np.equal(came, side, out=met[:, here])
-            np.equal(came, 3 - side, out=failed[:, here])
-            is_active[:, here] = met.take(self.previous[here], axis=1)
-            sent[:, here] *= is_active[:, here]
+            level, side = slice(start, stop), self.side[start:stop]
+            came = sent.take(self.up[level], axis=1)
+            np.equal(came, side, out=met[:, level])
+            np.equal(came, 3 - side, out=failed[:, level])
+            is_active[:, level] = met.take(self.previous[level], axis=1)
+            sent[:, level] *= is_active[:, level]
         met = met[:, :-1]
         return Situations(left, met, failed, is_active)
 
@@ -212,26 +219,29 @@ class SplitBlock:
 
         The player's factors are 1 on the path, and its gain is in the leaves.
         """
-        mine, theirs = self.player == player, self.above == player
-        theirs[: self.levels[0][-1]] = False  # roots
-        gain = np.where(theirs, at.met - self.chance, 0.0)
+        is_split_player, is_node_player = self.player == player, self.above == player
+        is_node_player[: self.levels[0][-1]] = False  # roots
+        gain = np.where(is_node_player, at.met - self.chance, 0.0)
         for start, *_, stop in self.levels[1:]:
-            here = slice(start, stop)
-            gain[:, here] += gain.take(self.up[here], axis=1) * ~theirs[here]
+            level = slice(start, stop)
+            gain[:, level] += gain.take(self.up[level], axis=1) * ~is_node_player[level]
         leaf_values = [
             [
-                np.where(mine, present - absent, gain * values)
+                np.where(is_split_player, present - absent, gain * values)
                 for values in (present, absent)
             ]
             for present, absent in self.leaf_values(at)
         ]
         block = replace(
             self,
-            chance=np.where(theirs, 1.0, self.chance),
-            chance_before=np.where(mine, 1.0, self.chance_before),
+            chance=np.where(is_node_player, 1.0, self.chance),
+            chance_before=np.where(is_split_player, 1.0, self.chance_before),
         )
         at = replace(
-            at, met=at.met | theirs, failed=at.failed & ~theirs, active=at.active | mine
+            at,
+            met=at.met | is_node_player,
+            failed=at.failed & ~is_node_player,
+            active=at.active | is_split_player,
         )
         return block, at, leaf_values
 
@@ -302,7 +312,7 @@ def _add_points(
     into: NDArray[np.float64],
 ) -> None:
     """Add some points of the quadrature."""
-    points, of_leaves, chance, before, mine, earlier = rule
+    points, of_leaves, chance, before, factor, earlier_factor = rule
     met, active = at.met.astype(np.float64), at.active.astype(np.float64)
     shape = (len(points) + 1, *met.shape)
     products, sums = (buffer[: np.prod(shape)].reshape(shape) for buffer in buffers)
@@ -323,16 +333,16 @@ def _add_points(
         below *= products
         np.multiply(absent, gained, out=failing)
         failing += present * lost
-        for start, both, some, _ in block.levels[-2::-1]:
-            sums[..., start:some] += sums.take(block.first[start:some], axis=2)
-            sums[..., start:both] += sums.take(block.second[start:both], axis=2)
-        here = (present - absent) * gained
-        here -= np.einsum("qn,qrn->rn", earlier, below)
-        here *= active
-        above = np.einsum("qn,qrn->rn", mine, below)
+        for start, no_leaf, one_leaf, _ in block.levels[-2::-1]:
+            sums[..., start:one_leaf] += sums.take(block.first[start:one_leaf], axis=2)
+            sums[..., start:no_leaf] += sums.take(block.second[start:no_leaf], axis=2)
+        gains_of_split = (present - absent) * gained
+        gains_of_split -= np.einsum("qn,qrn->rn", earlier_factor, below)
+        gains_of_split *= active
+        above = np.einsum("qn,qrn->rn", factor, below)
         above *= met
         above -= at.failed * failing
-        for row, gains in enumerate(zip(here, above, strict=True)):
+        for row, gains in enumerate(zip(gains_of_split, above, strict=True)):
             for player, gain in zip((block.player, block.above), gains, strict=True):
                 into[output, :, row] += np.bincount(player, gain, into.shape[1])
 

@@ -213,13 +213,13 @@ class TreeShare:
         lookups: list[Any] = _lookups(plan, self.game, flat, order) if flat else []
         lookups += [None] * (len(units) - len(flat))
         for group in range(len(edges) - 1):
-            here, tables = [], []
+            group_units, tables = [], []
             for of_kind, lookup, end in zip(units, lookups, ends, strict=True):
                 start, stop = end[group], end[group + 1]
                 if start < stop:
-                    here.append(of_kind[start:stop])
+                    group_units.append(of_kind[start:stop])
                     tables.append(lookup and lookup[start - end[0] : stop - end[0]])
-            yield PatternFinder(plan.ensemble, plan.paths, here), tables
+            yield PatternFinder(plan.ensemble, plan.paths, group_units), tables
 
 
 def _group_bytes(group: Any) -> Any:
@@ -383,9 +383,11 @@ def _lookups(
         lookup: list[tuple[NDArray[np.float64], list[Any]]] = []
         for first in range(0, len(units), step):
             chunk = slice(first, first + step)
-            here = units[chunk]
-            tables = _unit_tables(plan, here, numbers, start[chunk], order, scratch)
-            keys = plan.column_keys(here, order)
+            chunk_units = units[chunk]
+            tables = _unit_tables(
+                plan, chunk_units, numbers, start[chunk], order, scratch
+            )
+            keys = plan.column_keys(chunk_units, order)
             used = keys >= 0
             by_unit = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
             keys_of_units = [key[key >= 0].tolist() for key in keys]
@@ -455,10 +457,10 @@ def _add_deep(
         values = plan.ensemble.value[units.root[chunk]]
         ends = np.searchsorted(owner, np.arange(len(values) + 1))
         for leaf, at_rows in enumerate(positions):
-            mine = gains[:, ends[leaf] : ends[leaf + 1]]
+            leaf_gains = gains[:, ends[leaf] : ends[leaf + 1]]
             at_rows = at_rows - ends[leaf]
             for output in np.flatnonzero(values[leaf]):
-                added = (values[leaf, output] * mine).take(at_rows, axis=1)
+                added = (values[leaf, output] * leaf_gains).take(at_rows, axis=1)
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
                 for key, gain in zip(keys[start + leaf, of_output], added, strict=True):
                     np.add(into[key], gain, out=into[key])
