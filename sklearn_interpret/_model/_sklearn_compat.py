@@ -3,16 +3,20 @@
 A comment at each name says which public name is missing.
 """
 
-# ruff: noqa: F401  -- names are imported here for the other modules
+from __future__ import annotations
 
+# ruff: noqa: F401  -- names are imported here for the other modules
 import sys
 import warnings
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from inspect import signature
 from numbers import Integral
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Missing: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
@@ -50,6 +54,7 @@ from sklearn.utils.validation import _check_feature_names_in as check_feature_na
 from sklearn.utils.validation import _check_method_params as parameters_of_rows
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+F = TypeVar("F", bound=Callable[..., Any])
 # Packages whose lines warnings do not point at: the first caller outside is shown.
 _PACKAGES = "sklearn.", "sklearn_interpret."
 
@@ -63,7 +68,7 @@ except ImportError:
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """An empty mixin: scikit-learn before 1.9 has no callbacks."""
 
-    def with_callbacks(method):
+    def with_callbacks(method: F) -> F:
         """Return the method unchanged."""
         return method
 
@@ -71,16 +76,18 @@ except ImportError:
 class Interval(_Interval):
     """scikit-learn's Interval, without booleans and integers above 64 bits."""
 
-    def __init__(self, type, left, right, *, closed):
+    def __init__(
+        self, type: type, left: float | None, right: float | None, *, closed: str
+    ) -> None:
         if type is Integral and right is None:
             right = 2**63
         super().__init__(type, left, right, closed=closed)
 
-    def is_satisfied_by(self, val):
+    def is_satisfied_by(self, val: Any) -> bool:
         return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
-def warn(message, category):
+def warn(message: str, category: type[Warning]) -> None:
     """Warn at the first caller outside of scikit-learn and this package."""
     # Python 3.12 can do so by itself: `skip_file_prefixes` of `warnings.warn`.
     frame, level = sys._getframe(), 1
@@ -89,7 +96,7 @@ def warn(message, category):
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_deprecated(name, since, replacement):
+def warn_deprecated(name: str, since: str, replacement: str) -> None:
     """Warn of a name that is removed two minor versions after `since`, as "0.2"."""
     major, minor = map(int, since.split("."))
     warn(
@@ -108,20 +115,22 @@ def has_category_splits(tree: object) -> bool:
     return n_categories is not None and bool(np.any(np.asarray(n_categories) > 0))
 
 
-def has_callbacks(estimator):
+def has_callbacks(estimator: Any) -> bool:
     """Whether callbacks were set, by the user or by an estimator around this one."""
     # Missing: a public way to know.
     return bool(getattr(estimator, "_skl_callbacks", ()))
 
 
-def root_callback_context(estimator, max_subtasks, task_name="fit"):
+def root_callback_context(
+    estimator: Any, max_subtasks: int, task_name: str = "fit"
+) -> Any:
     """Root callback context of a call, or None before scikit-learn 1.9."""
     if not HAS_CALLBACKS:
         return None
     return estimator._init_callback_context(task_name, max_subtasks=max_subtasks)
 
 
-def callback_subcontext(context, task_name, max_subtasks=0):
+def callback_subcontext(context: Any, task_name: str, max_subtasks: int = 0) -> Any:
     """Context of a part of a task; None if `context` is None."""
     if context is None:
         return None
@@ -129,7 +138,7 @@ def callback_subcontext(context, task_name, max_subtasks=0):
 
 
 @contextmanager
-def callback_task(context, estimator):
+def callback_task(context: Any, estimator: Any) -> Iterator[None]:
     """Call the callbacks of `context` at the begin and the end of its task."""
     if context is None:
         yield
@@ -139,21 +148,23 @@ def callback_task(context, estimator):
     context.call_on_fit_task_end(estimator=estimator)
 
 
-def report_percent(context, estimator):
+def report_percent(context: Any, estimator: Any) -> None:
     """Report another percent of a task to the callbacks."""
     if has_callbacks(estimator):
         with callback_task(callback_subcontext(context, "percent"), estimator):
             pass
 
 
-def propagated_callbacks(context, sub_estimator):
+def propagated_callbacks(
+    context: Any, sub_estimator: Any
+) -> AbstractContextManager[Any]:
     """Context manager that propagates callbacks to a sub-estimator that takes them."""
     if context is None or not hasattr(sub_estimator, "set_callbacks"):
         return nullcontext()
     return context.propagate_callback_context(sub_estimator)
 
 
-def has_independent_labels(estimator):
+def has_independent_labels(estimator: Any) -> bool:
     """Whether a classifier is multilabel: its `classes_` are not exclusive."""
     # Two labels have two columns of probabilities, like a binary classifier, but these
     # do not sum to one. Missing: a public attribute of all fitted multilabel
@@ -167,12 +178,14 @@ def has_independent_labels(estimator):
     return getattr(binarizer, "y_type_", None) == "multilabel-indicator"
 
 
-def weights_of_classes(model, y, sample_weight):
+def weights_of_classes(
+    model: Any, y: NDArray[Any], sample_weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
     """Factors of the rows' weights due to `class_weight` of a classifier."""
     # Missing: a fitted attribute that says so. Linear models count weighted rows since
     # `compute_class_weight` can; RidgeClassifier counts rows.
-    known = "sample_weight" in signature(compute_class_weight).parameters
-    counted = known and not isinstance(model, RidgeClassifier)
+    accepts = "sample_weight" in signature(compute_class_weight).parameters
+    counted = accepts and not isinstance(model, RidgeClassifier)
     weights = {"sample_weight": sample_weight} if counted else {}
     of_class = compute_class_weight(
         model.class_weight, classes=model.classes_, y=y, **weights
@@ -180,7 +193,7 @@ def weights_of_classes(model, y, sample_weight):
     return of_class[np.searchsorted(model.classes_, y)]
 
 
-def scorer_takes_weights(scorer):
+def scorer_takes_weights(scorer: Any) -> bool | None:
     """Whether the metric of a scikit-learn scorer takes weights; None for others."""
     # The scorer's own signature has `sample_weight` either way. Missing: a public way.
     accepts = getattr(scorer, "_accept_sample_weight", None)
@@ -192,7 +205,7 @@ def scorer_takes_weights(scorer):
     return "sample_weight" in signature(function).parameters
 
 
-def scorer_of_classes(scorer, classes):
+def scorer_of_classes(scorer: Any, classes: NDArray[Any]) -> Any:
     """A scorer of probabilities or scores that takes the model's classes.
 
     scikit-learn takes the classes of the rows for them, and for two classes the last
@@ -216,14 +229,16 @@ def scorer_of_classes(scorer, classes):
     return informed
 
 
-def columns_of_transformers(column_transformer):
+def columns_of_transformers(column_transformer: Any) -> dict[str, list[int]]:
     """Positions of the columns for each transformer, by name ("remainder" for one)."""
     # Missing: a public attribute like `output_indices_`, which is about the outputs;
     # `transformers_` has the columns as the user gave them: names, slices, masks.
     return column_transformer._transformer_to_input_indices
 
 
-def recursion_partial_dependence(estimator, grid, columns):
+def recursion_partial_dependence(
+    estimator: Any, grid: NDArray[np.float64], columns: Sequence[int]
+) -> NDArray[np.float64]:
     """Averages by scikit-learn's weighted tree traversal, (n_outputs, n_points).
 
     Parameters
@@ -264,7 +279,7 @@ def recursion_partial_dependence(estimator, grid, columns):
     return np.atleast_2d(averages) + offset
 
 
-def _recursion_offset(estimator):
+def _recursion_offset(estimator: Any) -> NDArray[np.float64] | float:
     """The constant that the traversal leaves out: the initial score of boosting."""
     if hasattr(estimator, "_baseline_prediction"):
         # Missing: public links of the losses.

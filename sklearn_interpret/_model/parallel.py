@@ -1,22 +1,31 @@
 """Batch sizes for the working memory, lazily computed arrays, and parallel loops."""
 
+from __future__ import annotations
+
 import warnings
 from abc import ABC, abstractmethod
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
 from threading import Lock, current_thread, main_thread
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
+from numpy.typing import DTypeLike, NDArray
 from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from sklearn_interpret._model.progress import counted
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+
+T = TypeVar("T")
 # Larger batches only add cache misses and memory; but batches have at least this number
 # of rows, so that the model's cost per call does not matter.
 _PREFERRED_BYTES = 4 * 2**20
@@ -30,7 +39,7 @@ _FEWEST_BLOCK_ROWS = 2**10
 _PIECES = 4
 
 
-def batch_rows(row_bytes):
+def batch_rows(row_bytes: int) -> int:
     """Number of perturbed rows of `row_bytes` bytes in one call of the model."""
     # A quarter: the model makes its own copies (casts, encoded columns).
     allowed = working_bytes() / 4
@@ -39,28 +48,28 @@ def batch_rows(row_bytes):
     return max(1, int(min(preferred, allowed // row_bytes)))
 
 
-def rows_in_memory(row_bytes):
+def rows_in_memory(row_bytes: int) -> int:
     """Number of rows, of `row_bytes` bytes in all forms, that are kept in memory."""
     # An eighth: results computed from the rows need memory too.
     return max(1, int(working_bytes() / 8 // max(row_bytes, 1)))
 
 
-def block_rows(row_bytes):
+def block_rows(row_bytes: int) -> int:
     """Number of rows in a block of a sum, independent of any setting."""
     return max(_FEWEST_BLOCK_ROWS, _BLOCK_BYTES // max(row_bytes, 1))
 
 
-def working_bytes():
+def working_bytes() -> int:
     """scikit-learn's working memory, in bytes."""
     return get_config()["working_memory"] * 2**20
 
 
-def slices(n_rows, step):
+def slices(n_rows: int, step: int) -> Iterator[slice]:
     """Consecutive slices of `step` rows."""
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
-def worker_slices(n_rows, n_jobs):
+def worker_slices(n_rows: int, n_jobs: int | None) -> Iterator[slice]:
     """Slices of rows that workers take: all for one, else several for each."""
     n_workers = effective_n_jobs(n_jobs)
     n_pieces = _PIECES * n_workers if n_workers > 1 else 1
@@ -84,55 +93,56 @@ class LazyRows(ABC):
         Memory of the computation, per row, besides that of the row.
     """
 
-    def __init__(self, rows, n_columns, dtype, making_bytes):
+    def __init__(
+        self, rows: Rows, n_columns: int, dtype: DTypeLike, making_bytes: int
+    ) -> None:
         self.rows = rows
         self.n_columns = n_columns
         self.dtype = np.dtype(dtype)
         self._batch_bytes = rows.row_bytes + making_bytes
 
     @abstractmethod
-    def _compute(self, rows):
+    def _compute(self, rows: Rows) -> NDArray[Any]:
         """Compute the array for some `Rows`: (n, n_columns)."""
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.rows.n_rows
 
     @property
-    def row_bytes(self):
+    def row_bytes(self) -> int:
         """Bytes of one row of the array."""
         return self.dtype.itemsize * self.n_columns
 
-    def __getitem__(self, part):
+    def __getitem__(self, block: slice) -> NDArray[Any]:
         """The array for a slice without a step: (n, n_columns), Fortran order."""
-        start, stop, _ = part.indices(len(self))
-        made = self.empty(stop - start)
-        for some in self.batches(start, stop):
-            made[some.start - start : some.stop - start] = self._compute(
-                self.rows.part(some)
-            )
-        return made
+        start, stop, _ = block.indices(len(self))
+        array = self.empty(stop - start)
+        for batch in self.batches(start, stop):
+            in_array = slice(batch.start - start, batch.stop - start)
+            array[in_array] = self._compute(self.rows.part(batch))
+        return array
 
-    def empty(self, n_rows):
+    def empty(self, n_rows: int) -> NDArray[Any]:
         """An uninitialised array for `n_rows` rows."""
         return np.empty((n_rows, self.n_columns), self.dtype, "F")
 
-    def batches(self, start, stop):
+    def batches(self, start: int, stop: int) -> Iterator[slice]:
         """Slices of rows that are computed together."""
-        for part in slices(stop - start, batch_rows(self._batch_bytes)):
-            yield slice(start + part.start, start + part.stop)
+        for batch in slices(stop - start, batch_rows(self._batch_bytes)):
+            yield slice(start + batch.start, start + batch.stop)
 
     @property
-    def is_small(self):
+    def is_small(self) -> bool:
         """Whether the whole array fits into memory."""
         return len(self) <= rows_in_memory(self.row_bytes)
 
-    def held(self):
+    def held(self) -> Any:
         """The whole array if it is small, else this object."""
         return self[:] if self.is_small else self
 
 
 @cache
-def _threadpools(user_api):
+def _threadpools(user_api: str) -> Any:
     # Cached, because finding the libraries takes milliseconds. One controller per API:
     # the end of a limit resets all libraries of its controller.
     return ThreadpoolController().select(user_api=user_api)
@@ -145,11 +155,13 @@ class _BlasLimits:
     the first one found.
     """
 
-    def __init__(self):
-        self._lock, self._limits, self._first = Lock(), [], None
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._limits: list[int] = []
+        self._first: Any = None
 
     @contextmanager
-    def limit(self, n_threads):
+    def limit(self, n_threads: int) -> Iterator[None]:
         """Context manager that limits the number of threads."""
         with self._lock:
             self._limits.append(n_threads)
@@ -166,26 +178,31 @@ class _BlasLimits:
                     self._first.restore_original_limits()
                     self._first = None
 
-    def _set(self):
+    def _set(self) -> Any:
         return _threadpools("blas").limit(limits=min(self._limits))
 
 
 _BLAS = _BlasLimits()
 
 
-def limit_blas(n_threads):
+def limit_blas(n_threads: int) -> AbstractContextManager[None]:
     """Context manager that limits the threads of BLAS: small matrices gain nothing."""
     return _BLAS.limit(n_threads)
 
 
 @contextmanager
-def limit_threads(n_threads):
+def limit_threads(n_threads: int) -> Iterator[None]:
     """Context manager that limits OpenMP in this thread, and BLAS in the process."""
     with _threadpools("openmp").limit(limits=n_threads), _BLAS.limit(n_threads):
         yield
 
 
-def run(function, tasks, *, n_jobs=None):
+def run(
+    function: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    n_jobs: int | None = None,
+) -> Iterator[Any]:
     """Results of ``function(*task)`` in the order of `tasks`, counted as progress.
 
     Parameters
@@ -209,12 +226,18 @@ def run(function, tasks, *, n_jobs=None):
     work = _limited_calls(function, tasks, n_jobs)
     return_as = _return_as(get_active_backend()[0])
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
-        found = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
-        results = list(counted(found, len(tasks)))
+        calls = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
+        results = list(counted(calls, len(tasks)))
     yield from _with_warnings(results)
 
 
-def stream(function, tasks, n_items=None, *, n_jobs=None):
+def stream(
+    function: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    n_items: int | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> Iterator[Any]:
     """Like `run` for functions that return iterators: all items, task by task.
 
     There are `n_items` of them; None means one for each task.
@@ -223,7 +246,7 @@ def stream(function, tasks, n_items=None, *, n_jobs=None):
     computed when it is requested.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        results = starmap(function, tasks)
+        results: Iterable[Any] = starmap(function, tasks)
     else:
         work = _limited_calls(partial(_listed, function), tasks, n_jobs)
         backend, _ = get_active_backend()
@@ -232,7 +255,12 @@ def stream(function, tasks, n_items=None, *, n_jobs=None):
     return counted(chain.from_iterable(results), n_items or len(tasks))
 
 
-def run_in_threads(function, tasks, *, n_jobs=None):
+def run_in_threads(
+    function: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    n_jobs: int | None = None,
+) -> Iterator[Any]:
     """Like `run` with threads, for loops inside numpy, which release the GIL.
 
     A backend that the caller has chosen is used in any case.
@@ -248,89 +276,103 @@ def run_in_threads(function, tasks, *, n_jobs=None):
         yield from counted(results, len(tasks))
 
 
-def _n_workers(n_jobs, tasks):
+def _n_workers(n_jobs: int | None, tasks: Sequence[tuple[Any, ...]]) -> int:
     return min(effective_n_jobs(n_jobs), len(tasks))
 
 
 class _Shared:
     """A function, with the arguments that are the same objects in all tasks."""
 
-    def __init__(self, function, tasks):
+    def __init__(
+        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+    ) -> None:
         self.function = function
         columns = enumerate(zip(*tasks, strict=True))
         self.arguments = {i: c[0] for i, c in columns if all(a is c[0] for a in c)}
 
-    def calls(self, function, tasks, *first):
-        """Joblib's calls ``function(*first, self, others)``, one for each task.
+    def calls(
+        self,
+        function: Callable[..., Any],
+        tasks: Sequence[tuple[Any, ...]],
+        *first: int,
+    ) -> Iterator[Any]:
+        """Joblib's calls ``function(*first, self, unshared)``, one for each task.
 
         On a Dask cluster this object is submitted as a task, because scattered data
-        would be lost with its worker; `others` is a tuple, which joblib does not
+        would be lost with its worker; `unshared` is a tuple, which joblib does not
         scatter.
         """
         client = getattr(get_active_backend()[0], "client", None)
         sent = self if client is None else self._submitted(client)
         for task in tasks:
-            others = (own for i, own in enumerate(task) if i not in self.arguments)
-            yield delayed(function)(*first, sent, tuple(others))
+            unshared = (a for i, a in enumerate(task) if i not in self.arguments)
+            yield delayed(function)(*first, sent, tuple(unshared))
 
-    def _submitted(self, client):
+    def _submitted(self, client: Any) -> Any:
         with warnings.catch_warnings():
             # A large model must be sent in any case.
             warnings.filterwarnings("ignore", message="Sending large graph")
             return client.submit(_identity, self, pure=False)
 
-    def __call__(self, own):
-        task = list(own)
+    def __call__(self, unshared: tuple[Any, ...]) -> Any:
+        task = list(unshared)
         for position, argument in self.arguments.items():
             task.insert(position, argument)
         return self.function(*task)
 
 
-def _identity(shared):
+def _identity(shared: T) -> T:
     return shared
 
 
-def _limited_calls(function, tasks, n_jobs):
+def _limited_calls(
+    function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None
+) -> Iterator[Any]:
     """Joblib's calls, each with its worker's share of the cores."""
     return _Shared(function, tasks).calls(_limited, tasks, _n_workers(n_jobs, tasks))
 
 
-def _cores_each(n_workers):
+def _cores_each(n_workers: int) -> int:
     return max(1, cpu_count() // n_workers)
 
 
-def _limited(n_workers, shared, own):
+def _limited(
+    n_workers: int, shared: Callable[..., Any], unshared: tuple[Any, ...]
+) -> tuple[Any, list[tuple[Any, ...]]]:
     # Cores of the worker's machine, which may not be the caller's.
     cores = _cores_each(n_workers)
     # A model with n_jobs would otherwise get the workers of the whole cluster.
     backend = "sequential" if cores == 1 else "threading"
     # Warning filters are global: only the main thread may catch warnings.
     main = current_thread() is main_thread()
+    caught: AbstractContextManager[list[warnings.WarningMessage]]
     caught = warnings.catch_warnings(record=True) if main else nullcontext([])
-    with caught as given, limit_threads(cores), parallel_config(backend, n_jobs=1):
-        result = shared(own)
+    with caught as issued, limit_threads(cores), parallel_config(backend, n_jobs=1):
+        result = shared(unshared)
     # As text: not all warnings can be pickled.
-    found = [(str(w.message), w.category, w.filename, w.lineno) for w in given]
-    return result, list(dict.fromkeys(found))
+    texts = [(str(w.message), w.category, w.filename, w.lineno) for w in issued]
+    return result, list(dict.fromkeys(texts))
 
 
-def _with_warnings(found):
+def _with_warnings(
+    results: Iterable[tuple[Any, list[tuple[Any, ...]]]],
+) -> Iterator[Any]:
     """Results of `_limited`; each warning of the workers is issued once."""
-    given = set()
-    for result, warned in found:
-        for warning in warned:
-            if warning not in given:
-                given.add(warning)
+    issued = set()
+    for result, caught in results:
+        for warning in caught:
+            if warning not in issued:
+                issued.add(warning)
                 warnings.warn_explicit(*warning)
         yield result
 
 
-def _listed(function, *task):
+def _listed(function: Callable[..., Any], *task: Any) -> list[Any]:
     # An iterator cannot be pickled.
     return list(function(*task))
 
 
-def _return_as(backend):
+def _return_as(backend: Any) -> str:
     """Value of joblib's `return_as`: "generator" if the backend supports it."""
     one_by_one = getattr(backend, "supports_return_generator", False)
     return "generator" if one_by_one else "list"

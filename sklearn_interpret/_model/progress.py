@@ -1,7 +1,7 @@
 """Progress of a call: its loops count their items; the share done is reported."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -18,10 +18,11 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 
+T = TypeVar("T")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 # Progress of the call that runs in this thread; workers have none.
-_current = ContextVar("progress", default=None)
+_current: ContextVar["_Progress | None"] = ContextVar("progress", default=None)
 
 # Callbacks see each percent as a task, so that progress bars know the share done.
 PERCENTS = 100
@@ -32,7 +33,7 @@ _SECONDS = 1.0
 _LONG, _COSTLY = 5.0, 60.0
 
 
-def counted(items, total=None):
+def counted(items: Any, total: int | None = None) -> Any:
     """The items of a loop, `total` or len(items) of them, counted if anyone listens."""
     progress = _current.get()
     if progress is None:
@@ -40,7 +41,7 @@ def counted(items, total=None):
     return progress.count(items, len(items) if total is None else total)
 
 
-def phases(number):
+def phases(number: int) -> Iterator[int]:
     """An iterator whose `next` begins each of the phases of a call in turn."""
     return iter(counted(range(number)))
 
@@ -48,15 +49,16 @@ def phases(number):
 class _Progress:
     """The share done of a call: nested loops count as parts of the outer one's item."""
 
-    def __init__(self, estimator, call, context):
+    def __init__(self, estimator: Any, call: str, context: Any) -> None:
         self.estimator, self._context = estimator, context
         self._name = f"{type(estimator).__name__}.{call}"
         self._verbose = getattr(estimator, "verbose", 0)
-        self._loops, self._percent, self._estimates = [], 0, [_LONG, _COSTLY]
+        self._loops: list[list[int]] = []  # items done, and their number, of each
+        self._percent, self._estimates = 0, [_LONG, _COSTLY]
         self._start = self._printed = monotonic()
         self._print("0 % done")
 
-    def count(self, items, total):
+    def count(self, items: Iterable[T], total: int) -> Iterator[T]:
         """The items of a loop; a second loop in an item counts where it is further."""
         loop, depth = [0, max(total, 1)], len(self._loops)
         self._loops.append(loop)
@@ -66,10 +68,10 @@ class _Progress:
                 loop[0] += 1
                 self._update()
         finally:
-            if any(one is loop for one in self._loops):
+            if any(running is loop for running in self._loops):
                 del self._loops[depth:]
 
-    def _update(self):
+    def _update(self) -> None:
         share, width = 0.0, 1.0
         for done, total in self._loops:
             width /= total
@@ -86,18 +88,18 @@ class _Progress:
             left = duration_in_words((now - self._start) * (1 - share) / share)
             self._print(f"{percent} % done, {left} left")
 
-    def end(self):
+    def end(self) -> None:
         """Report what is left, and the time that the call took."""
         self._report_until(PERCENTS)
         seconds = monotonic() - self._start
         self._print(f"100 % done in {duration_in_words(seconds)}")
 
-    def _report_until(self, percent):
+    def _report_until(self, percent: int) -> None:
         for _ in range(self._percent, percent):
             report_percent(self._context, self.estimator)
         self._percent = percent
 
-    def _say_if_long(self, seconds, share):
+    def _say_if_long(self, seconds: float, share: float) -> None:
         """Say once that the call takes long, and warn once that it is costly."""
         while self._estimates and seconds > self._estimates[0] / 5:
             if seconds / share < self._estimates[0]:
@@ -113,12 +115,12 @@ class _Progress:
                     CostlyInspectionWarning,
                 )
 
-    def _print(self, text):
+    def _print(self, text: str) -> None:
         if self._verbose:
             print(f"[{self._name}] {text}", flush=True)  # noqa: T201
 
 
-def duration_in_words(seconds):
+def duration_in_words(seconds: float) -> str:
     """A duration in its largest unit, rounded."""
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
@@ -127,7 +129,7 @@ def duration_in_words(seconds):
 
 
 @contextmanager
-def progress_of(estimator, call, context=None):
+def progress_of(estimator: Any, call: str, context: Any = None) -> Iterator[None]:
     """Print the progress of a call as `verbose` says; report it to the callbacks."""
     if not _is_watched(estimator):
         yield
@@ -146,13 +148,13 @@ def shows_progress(method: _Method) -> _Method:
     name = method.__name__
 
     @with_callbacks
-    def shown(self, *args, **kwargs):
+    def shown(self: Any, *args: Any, **kwargs: Any) -> Any:
         context = root_callback_context(self, PERCENTS, name)
         with callback_task(context, self), progress_of(self, name, context):
             return method(self, *args, **kwargs)
 
     @wraps(method)
-    def shown_if_watched(self, *args, **kwargs):
+    def shown_if_watched(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not _is_watched(self):
             return method(self, *args, **kwargs)
         if has_callbacks(self):
@@ -163,7 +165,7 @@ def shows_progress(method: _Method) -> _Method:
     return cast(_Method, shown_if_watched)
 
 
-def _is_watched(estimator):
+def _is_watched(estimator: Any) -> bool:
     """Whether to show progress of an estimator, unless it is part of its own call."""
     progress = _current.get()
     if progress is not None and progress.estimator is estimator:

@@ -245,7 +245,7 @@ def copies(sample: Sample) -> Sample:
         return sample
     index = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
     rows, y = distinct.rows.take(index), distinct.y[index]
-    return Sample(rows, y, np.ones(len(index)), kept=distinct.index[index])
+    return Sample(rows, y, np.ones(len(index)), positions=distinct.index[index])
 
 
 def random_folds(

@@ -1,9 +1,14 @@
 """Reader of linear models of word counts: what each word of a text adds."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import logit
 from sklearn.feature_extraction.text import (
@@ -21,6 +26,12 @@ from sklearn_interpret._model.formulas.linear import LinearModel, read_linear
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._core.local.tokens import Tokens
+    from sklearn_interpret._model.actions.target import TargetOutcome
 
 READABLE = (
     "a Pipeline of a CountVectorizer, TfidfVectorizer or HashingVectorizer of single "
@@ -44,13 +55,15 @@ class BagOfWords:
     """A linear model of how often words stand in a text, built by :meth:`of`."""
 
     vectorizer: CountVectorizer | HashingVectorizer
-    steps: list  # all but the last; a pipeline of hashing alone counts as unfitted
-    last: object
+    steps: list[
+        BaseEstimator
+    ]  # all but the last; a pipeline of hashing alone counts as unfitted
+    last: BaseEstimator
     model: LinearModel  # the last step
-    outcome: object
+    outcome: TargetOutcome
 
     @classmethod
-    def read(cls, outcome):
+    def read(cls, outcome: TargetOutcome) -> BagOfWords:
         """Read the model of a `TargetOutcome`; an UnreadableModelError says why not."""
         pipeline = unfrozen(outcome.estimator)
         steps = pipeline.steps if computes_as(pipeline, Pipeline) else []
@@ -69,13 +82,17 @@ class BagOfWords:
             raise UnreadableModelError("It is the exponential of a linear function.")
         return cls(parts[0], parts[:-1], parts[-1], model, outcome)
 
-    def hint(self, tokens, own, most):
+    def hint(
+        self, tokens: Tokens, own: int, most: int
+    ) -> tuple[tuple[NDArray[np.bool_], ...], int] | None:
         """Sets of words to remove, and a bound of their size; None if it can't be read.
 
         `own` is the position of the class of the text, if that counts.
         """
         spaces = self._half_spaces(own)
-        parts = self._parts(tokens) if spaces is not None else None
+        if spaces is None:
+            return None
+        parts = self._parts(tokens)
         if parts is None:
             return None
         effects, sizes, total, norm = parts
@@ -93,15 +110,19 @@ class BagOfWords:
         sets, bounds = zip(*found, strict=True)
         return sets, (min if self.outcome.is_other else max)(bounds)
 
-    def _half_spaces(self, own):
+    def _half_spaces(
+        self, own: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Functions way @ margin + shift that the target keeps from being negative.
 
         One of them for the target of any other class, else all.
         """
         outcome, n_outputs = self.outcome, len(self.model.intercept)
         if outcome.interval is None:
-            ways = np.eye(n_outputs) if n_outputs > 1 else np.array([[-1.0], [1.0]])
-            chosen = own if outcome.is_other else outcome.wanted
+            ways: NDArray[np.float64] = (
+                np.eye(n_outputs) if n_outputs > 1 else np.array([[-1.0], [1.0]])
+            )
+            chosen = own if outcome.wanted is None else outcome.wanted
             ways = ways[chosen] - np.delete(ways, chosen, axis=0)
             return (-ways if outcome.is_other else ways), np.zeros(len(ways))
         low, high = outcome.interval
@@ -117,17 +138,18 @@ class BagOfWords:
         bounded = np.isfinite(shifts)
         return (ways[bounded], shifts[bounded]) if bounded.any() else None
 
-    def _parts(self, tokens):
+    def _parts(
+        self, tokens: Tokens
+    ) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64], str | None] | None:
         """Contributions of words to linear functions and norm, the sum, which norm."""
         if not self._stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
-        texts = [[] for _ in range(n_words)]
+        pieces: list[list[str]] = [[] for _ in range(n_words)]
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
             if feature >= 0:
-                texts[feature].append(piece)
-        texts = ["".join(tokens.pieces), *map(" ".join, texts)]
-        X = texts
+                pieces[feature].append(piece)
+        X: Any = ["".join(tokens.pieces), *map(" ".join, pieces)]
         for step in self.steps:
             X = step.transform(X)
         X = csr_array(X, dtype=np.float64)
@@ -150,7 +172,7 @@ class BagOfWords:
                 return parts @ coefficients, sizes, (text @ coefficients)[0], norm
         return None
 
-    def _stand_alone(self, tokens):
+    def _stand_alone(self, tokens: Tokens) -> bool:
         """Whether the vectorizer finds the same in each word next to any others."""
         analyze = self.vectorizer.build_analyzer()
         found, apart = [], True
@@ -164,7 +186,7 @@ class BagOfWords:
         return found == analyze("".join(tokens.pieces))
 
 
-def word_form(estimator):
+def word_form(estimator: BaseEstimator) -> Callable[[str], str] | None:
     """Function of a word that is the same for words which a model takes for equal.
 
     Words are equal where the analyzers of all vectorizers at the start of the model
@@ -177,7 +199,9 @@ def word_form(estimator):
     return partial(_form, analyzers) if analyzers else None
 
 
-def _form(analyzers, word):
+def _form(
+    analyzers: list[tuple[str, Callable[..., Any], Callable[..., Any]]], word: str
+) -> str:
     """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:
@@ -190,7 +214,7 @@ def _form(analyzers, word):
     return forms.pop() or word if len(forms) == 1 else word
 
 
-def _vectorizers(estimator):
+def _vectorizers(estimator: BaseEstimator) -> list[BaseEstimator]:
     """The vectorizers of texts that a model begins with."""
     model = unfrozen(estimator)
     if isinstance(model, Pipeline):
@@ -201,6 +225,6 @@ def _vectorizers(estimator):
     return [model] if reads and model.input == "content" else []
 
 
-def _differ(one, other):
+def _differ(one: csr_array, other: csr_array) -> bool:
     """Whether two sparse arrays differ by more than rounding."""
     return abs(one - other).max() > _TOLERANCE * max(abs(one).max(), abs(other).max())

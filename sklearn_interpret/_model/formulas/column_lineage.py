@@ -4,7 +4,13 @@ Transformers are known by their class. A subclass that overrides `transform`, or
 calls, is refused.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import preprocessing
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
@@ -18,8 +24,13 @@ from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret.exceptions import UnreadableModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def input_columns(transformer, n_columns):
+    _Rule = Callable[[BaseEstimator, int], NDArray[np.intp]]
+
+
+def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """Input column that each output column of a transformer is computed from.
 
     Parameters
@@ -45,7 +56,7 @@ def input_columns(transformer, n_columns):
         ) from error
 
 
-def n_input_columns(estimator):
+def n_input_columns(estimator: BaseEstimator) -> int | None:
     """Number of columns that a fitted estimator takes; None if unknown.
 
     Unlike `n_features_in_`, this skips steps that are passed through.
@@ -60,7 +71,9 @@ def n_input_columns(estimator):
     return getattr(estimator, "n_features_in_", None)
 
 
-def first_steps(pipeline, n_outputs):
+def first_steps(
+    pipeline: BaseEstimator, n_outputs: int
+) -> tuple[Pipeline | None, NDArray[np.intp], int]:
     """Steps before the last one of a fitted pipeline, if they work column by column.
 
     Parameters
@@ -101,7 +114,7 @@ def first_steps(pipeline, n_outputs):
     return first, columns, n_columns
 
 
-def is_passthrough(step):
+def is_passthrough(step: BaseEstimator | str | None) -> bool:
     """Whether a step is "passthrough", None, or a pipeline of only such steps."""
     step = unfrozen(step)
     if isinstance(step, Pipeline):
@@ -109,7 +122,7 @@ def is_passthrough(step):
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _columns(transformer, n_columns):
+def _columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """As :func:`input_columns`, without the list of known classes in errors."""
     if is_passthrough(transformer):
         return np.arange(n_columns)
@@ -124,7 +137,7 @@ def _columns(transformer, n_columns):
     return np.asarray(rule(transformer, n_columns), dtype=np.intp)
 
 
-def _rule(transformer):
+def _rule(transformer: BaseEstimator) -> _Rule:
     """The function in `_RULES` for a transformer; an error if there is none."""
     cls = type(transformer)
     for base in cls.__mro__:
@@ -171,25 +184,25 @@ _MIXING_PACKAGES = {
 }
 
 
-def _one_to_one(_, n_columns):
+def _one_to_one(_: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.arange(n_columns)
 
 
-def _of_splines(spline, n_columns):
+def _of_splines(spline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), spline.n_features_out_ // n_columns)
 
 
-def _of_targets(encoder, n_columns):
+def _of_targets(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), len(encoder.encodings_) // n_columns)
 
 
-def _of_bins(discretizer, n_columns):
+def _of_bins(discretizer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     if discretizer.encode == "ordinal":
         return np.arange(n_columns)
     return np.repeat(np.arange(n_columns), discretizer.n_bins_)
 
 
-def _of_categories(encoder, n_columns):
+def _of_categories(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """One column per category; infrequent ones share one, dropped ones have none."""
     counts = np.array([len(labels) for labels in encoder.categories_], dtype=np.intp)
     for j, infrequent in enumerate(getattr(encoder, "infrequent_categories_", [])):
@@ -200,7 +213,7 @@ def _of_categories(encoder, n_columns):
     return np.repeat(np.arange(n_columns), counts)
 
 
-def _imputed(imputer, n_columns):
+def _imputed(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """Columns without values are dropped; indicators come last."""
     kept = np.ones(n_columns, dtype=bool)
     if not imputer.keep_empty_features:
@@ -210,7 +223,7 @@ def _imputed(imputer, n_columns):
     return np.concatenate([np.flatnonzero(kept), imputer.indicator_.features_])
 
 
-def _of_powers(polynomial, _):
+def _of_powers(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
     powers = polynomial.powers_
     if (np.count_nonzero(powers, axis=1) > 1).any():
         raise UnreadableModelError(
@@ -220,7 +233,7 @@ def _of_powers(polynomial, _):
     return powers.argmax(axis=1)  # the constant is assigned to the first column
 
 
-def _of_function(transformer, n_columns):
+def _of_function(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     function = transformer.func
     if function is None:
         return np.arange(n_columns)
@@ -241,7 +254,7 @@ def _of_function(transformer, n_columns):
     return np.arange(n_columns)
 
 
-def _of_steps(pipeline, n_columns):
+def _of_steps(pipeline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     columns = np.arange(n_columns)
     for name, step in pipeline.steps:
         with errors_in(f"its step {name!r}"):
@@ -249,7 +262,7 @@ def _of_steps(pipeline, n_columns):
     return columns
 
 
-def _of_chosen(transformer, _):
+def _of_chosen(transformer: BaseEstimator, _: int) -> NDArray[np.intp]:
     parts = [np.empty(0, dtype=np.intp)]
     for name, part, columns in fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
@@ -257,7 +270,9 @@ def _of_chosen(transformer, _):
     return np.concatenate(parts)
 
 
-def fitted_transformers(column_transformer):
+def fitted_transformers(
+    column_transformer: BaseEstimator,
+) -> Iterator[tuple[str, BaseEstimator, list[int]]]:
     """Yield name, transformer and input columns of the parts with output columns."""
     columns = columns_of_transformers(column_transformer)
     for name, part, _ in column_transformer.transformers_:
@@ -266,7 +281,7 @@ def fitted_transformers(column_transformer):
             yield name, part, columns[name]
 
 
-def _of_union(union, n_columns):
+def _of_union(union: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     parts = [np.empty(0, dtype=np.intp)]
     for name, part in union.transformer_list:
         if not _drops(part):
@@ -275,12 +290,12 @@ def _of_union(union, n_columns):
     return np.concatenate(parts)
 
 
-def _drops(part):
+def _drops(part: BaseEstimator | str) -> bool:
     return isinstance(part, str) and part == "drop"
 
 
 # Functions of a fitted transformer and its number of columns, to input columns.
-_RULES = {
+_RULES: dict[type, _Rule] = {
     preprocessing.Binarizer: _one_to_one,
     preprocessing.MaxAbsScaler: _one_to_one,
     preprocessing.MinMaxScaler: _one_to_one,

@@ -1,8 +1,12 @@
 """The last step of a pipeline, and the steps before it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model.formulas.column_lineage import first_steps
@@ -15,8 +19,11 @@ from sklearn_interpret._model.responses.predictors import (
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def steps_and_model(fitted):
+
+def steps_and_model(fitted: BaseEstimator) -> tuple[Pipeline | None, BaseEstimator]:
     """Transformers of a pipeline, or None, and its final model."""
     model = unfrozen(fitted)
     if not computes_as(model, Pipeline):
@@ -24,23 +31,26 @@ def steps_and_model(fitted):
     return (model[:-1] if len(model) > 1 else None), unfrozen(model[-1])
 
 
+_Step = TypeVar("_Step", bound="LastStep")
+
+
 @dataclass(frozen=True, eq=False)
 class LastStep:
     """A fitted model after steps, if any, that work column by column."""
 
-    model: object
-    columns: np.ndarray  # input column of each column of the model
+    model: BaseEstimator
+    columns: NDArray[np.intp]  # input column of each column of the model
     n_columns: int  # of the input
-    steps: tuple = ()  # pipelines
+    steps: tuple[Pipeline, ...] = ()  # pipelines
 
-    def inputs(self, X):
+    def inputs(self, X: Any) -> Any:
         """Rows as the model gets them: transformed by the steps."""
         X = copy_of(X) if self.steps else X  # steps with copy=False change their input
         for step in self.steps:
             X = step.transform(X)
         return X
 
-    def by_column(self, values, axis):
+    def by_column(self, values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
         """Sums over the model's columns that come from each input column."""
         if np.array_equal(self.columns, np.arange(self.n_columns)):
             return values
@@ -50,7 +60,7 @@ class LastStep:
         return np.moveaxis(sums, 0, axis)
 
 
-def after_steps(pipeline, last):
+def after_steps(pipeline: BaseEstimator, last: _Step) -> _Step:
     """The `LastStep` of a fitted pipeline, from the `LastStep` of its last step."""
     steps, columns, n_columns = first_steps(pipeline, last.n_columns)
     if steps is None:
@@ -63,7 +73,7 @@ def after_steps(pipeline, last):
     )
 
 
-def last_step(estimator, kinds):
+def last_step(estimator: BaseEstimator, kinds: tuple[type, ...]) -> LastStep:
     """Read a fitted model of some classes, or a pipeline that ends in one.
 
     Otherwise an UnreadableModelError names the class and those that can be read.

@@ -4,10 +4,14 @@ A model is linear if its class is known to compute a linear function, with coeff
 and an intercept that reproduce its responses to given rows.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import (
@@ -41,6 +45,11 @@ from sklearn_interpret._model.responses.response import (
     make_response,
 )
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.base import Rows
 
 READABLE = (
     "regressors that predict, and classifiers whose decision_function is, a linear "
@@ -78,12 +87,12 @@ _HALF_TOLERANCE, _TOLERANCE = 1e-2, 1e-5
 class LinearModel(LastStep):
     """A fitted model as a linear function of the last step's columns."""
 
-    coefficients: np.ndarray  # of the last step's columns, (n_derived, k)
-    intercept: np.ndarray  # (k,)
+    coefficients: NDArray[np.float64]  # of the last step's columns, (n_derived, k)
+    intercept: NDArray[np.float64]  # (k,)
     method: str  # returns the linear function, or its exponential
     exponential: bool = False
 
-    def derived(self, X):
+    def derived(self, X: Any) -> Any:
         """Columns of the last step for a native container: float64 array or csr."""
         X = check_array(
             self.inputs(X), accept_sparse="csr", dtype=np.float64, ensure_min_features=0
@@ -95,7 +104,7 @@ class LinearModel(LastStep):
             )
         return X
 
-    def margin(self, derived):
+    def margin(self, derived: Any) -> NDArray[np.float64]:
         """The linear function of the last step's columns: (n_rows, k)."""
         return derived @ self.coefficients + self.intercept
 
@@ -108,20 +117,20 @@ class ExplainedLinear(Formula):
     response: Response  # selects these outputs, and has their names
 
     @property
-    def method(self):
+    def method(self) -> str | Callable[..., Any]:
         """Method of the model that returns the linear function, or "margin"."""
         return "margin" if self.model.exponential else self.response.method
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Name of the explained response."""
         return "log" if self.model.exponential else self.response.name
 
-    def output_names(self, n_outputs):
+    def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the explained outputs."""
         return self.response.output_names(n_outputs)
 
-    def predictions(self, X):
+    def predictions(self, X: Any) -> NDArray[Any]:
         """The model's own predictions, (n_rows, k), in their precision.
 
         With a log link, the margin: no method of the model returns it.
@@ -130,12 +139,14 @@ class ExplainedLinear(Formula):
             return self.model.margin(self.model.derived(X))
         return self._answers(X)
 
-    def _answers(self, X):
+    def _answers(self, X: Any) -> NDArray[Any]:
         raw = np.asarray(self.response.raw(X))
         rough = raw.dtype in (np.float16, np.float32)
         return self.response.read(raw).astype(raw.dtype if rough else np.float64)
 
-    def _comparisons(self, rows):
+    def _comparisons(
+        self, rows: Rows
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """Blocks of responses, of linear functions of the rows, and of tolerances."""
         entries = rows.n_columns + len(self.model.columns)
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
@@ -158,7 +169,7 @@ class ExplainedLinear(Formula):
             yield responses, expected, tolerance
 
     @property
-    def _mismatch(self):
+    def _mismatch(self) -> str:
         name = type(unfrozen(self.response.estimator)).__name__
         return (
             f"{self.response.method} of {name} is not the linear function that its "
@@ -166,7 +177,11 @@ class ExplainedLinear(Formula):
         )
 
 
-def explained_linear(estimator, response_method="auto", target=None):
+def explained_linear(
+    estimator: BaseEstimator,
+    response_method: str | list[str] | Callable[..., Any] = "auto",
+    target: Any = None,
+) -> ExplainedLinear:
     """Select outputs of a linear model, as `ExplainedLinear`.
 
     Parameters
@@ -196,22 +211,26 @@ def explained_linear(estimator, response_method="auto", target=None):
     return ExplainedLinear(chosen, response)
 
 
-def map_to_players(coefficients, player, n_players):
+def map_to_players(
+    coefficients: NDArray[np.float64], player: NDArray[np.intp], n_players: int
+) -> csr_array:
     """Coefficients as a sparse map from columns to players: (n_columns, n_players)."""
     places = np.arange(len(player) + 1)
     return csr_array((coefficients, player, places), shape=(len(player), n_players))
 
 
-def _refuse(estimator, method, what):
+def _refuse(
+    estimator: BaseEstimator, method: str | Callable[..., Any], what: str
+) -> NoReturn:
     name = type(unfrozen(estimator)).__name__
-    method = "a callable" if callable(method) else f'"{method}"'
+    shown = "a callable" if callable(method) else f'"{method}"'
     raise UnreadableModelError(
-        f"response_method={method} of {name} is {what}, which coefficients can't "
+        f"response_method={shown} of {name} is {what}, which coefficients can't "
         'explain: response_method="auto" explains the linear function itself.'
     )
 
 
-def read_linear(estimator):
+def read_linear(estimator: BaseEstimator) -> LinearModel:
     """Read a fitted model, or a pipeline that ends in one, as a `LinearModel`.
 
     Otherwise an UnreadableModelError says why, and what can be read.
@@ -221,7 +240,7 @@ def read_linear(estimator):
         return _read(model)
 
 
-def _read(model):
+def _read(model: BaseEstimator) -> LinearModel:
     check_predictor_is_fitted(model)
     if formula_class(model, (Pipeline,)) is not None:
         return _read_pipeline(model)
@@ -252,7 +271,7 @@ def _read(model):
     )
 
 
-def check_is_linear(model: Any) -> None:
+def check_is_linear(model: BaseEstimator) -> None:
     """Raise unless the class of a model is known to compute a linear function."""
     if isinstance(model, TransformedTargetRegressor):
         raise UnreadableModelError("it transforms its target.")
@@ -266,27 +285,27 @@ def check_is_linear(model: Any) -> None:
             raise UnreadableModelError("its pairs of classes vote.")
 
 
-def set_weights(model: Any, weights: np.ndarray) -> None:
+def set_weights(model: BaseEstimator, weights: NDArray[np.float64]) -> None:
     """Give a fitted model of one score other weights (p + 1,), the intercept last."""
     model.coef_ = weights[:-1].reshape(np.shape(model.coef_))
     if model.fit_intercept:
         model.intercept_ = np.reshape(weights[-1], np.shape(model.intercept_))[()]
 
 
-def coefficient_table(model):
+def coefficient_table(model: BaseEstimator) -> NDArray[np.float64]:
     """Coefficients of a linear model, (n_outputs, n_columns), float64."""
     coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
     return np.atleast_2d(np.asarray(coef, dtype=np.float64))
 
 
-def has_log_link(model):
+def has_log_link(model: BaseEstimator) -> bool:
     if isinstance(model, TweedieRegressor):
         automatic = model.link == "auto" and model.power > 0
         return model.link == "log" or automatic
     return isinstance(model, PoissonRegressor | GammaRegressor)
 
 
-def _read_pipeline(pipeline):
+def _read_pipeline(pipeline: BaseEstimator) -> LinearModel:
     check_is_fitted(pipeline)
     last = unfrozen(pipeline.steps[-1][1])
     with errors_in(f"its last step {type(last).__name__} can't be read"):

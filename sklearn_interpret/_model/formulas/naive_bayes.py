@@ -1,8 +1,12 @@
 """Scikit-learn's naive Bayes classifiers as a prior and a term for each feature."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.naive_bayes import (
     BernoulliNB,
@@ -16,6 +20,9 @@ from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.last_step import LastStep, last_step
 from sklearn_interpret._model.responses.response import Response, make_response
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayesOdds:
@@ -26,19 +33,19 @@ class NaiveBayesOdds:
 
     step: LastStep
     response: Response  # has the names of the outputs
-    contrasts: np.ndarray  # (n_classes, k)
+    contrasts: NDArray[np.float64]  # (n_classes, k)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Name of the explained response."""
         two = len(self.contrasts) == 2
         return "log-odds" if two else "centered log-probability"
 
-    def output_names(self, n_outputs):
+    def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs."""
         return self.response.output_names(n_outputs)
 
-    def prior(self):
+    def prior(self) -> NDArray[np.float64]:
         """Part of the response without features: (k,)."""
         model = self.step.model
         if isinstance(model, ComplementNB) and len(model.classes_) > 1:
@@ -50,7 +57,7 @@ class NaiveBayesOdds:
             logs = model.class_log_prior_
         return (logs - logs.max()) @ self.contrasts  # equal priors give zero
 
-    def terms(self, X):
+    def terms(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Terms (m, n_columns, k) of the columns of rows, and the model's sums."""
         inputs, model = self.step.inputs(X), self.step.model
         logs = model.predict_joint_log_proba(inputs)
@@ -61,7 +68,7 @@ class NaiveBayesOdds:
         return self.step.by_column(terms, axis=1), sums
 
 
-def naive_bayes_odds(estimator, target=None):
+def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayesOdds:
     """Log-odds of two classes; of more, log-probabilities minus their mean.
 
     Parameters
@@ -90,17 +97,17 @@ def naive_bayes_odds(estimator, target=None):
 # Logarithms of the likelihood of each column's number: (m, n_columns, n_classes).
 
 
-def _gaussian(model, X):
+def _gaussian(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
     deviations = X[:, :, None] - model.theta_.T
     variances = model.var_.T
     return -0.5 * (np.log(2 * np.pi * variances) + deviations**2 / variances)
 
 
-def _counts(model, X):
+def _counts(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
     return X[:, :, None] * model.feature_log_prob_.T
 
 
-def _bernoulli(model, X):
+def _bernoulli(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
     present = X if model.binarize is None else model.binarize < X
     present = present[:, :, None].astype(np.float64)
     log_prob = model.feature_log_prob_.T
@@ -108,7 +115,7 @@ def _bernoulli(model, X):
     return present * (log_prob - absent) + absent
 
 
-def _categorical(model, X):
+def _categorical(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
     codes = X.astype(np.intp)
     by_column = [
         table[:, codes[:, j]].T for j, table in enumerate(model.feature_log_prob_)

@@ -1,12 +1,22 @@
 """Models of nearest neighbours: weights of votes, and distances along each column."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 # Metrics of which a power is a sum over columns: that power; None is a parameter.
 _POWERS = {"euclidean": 2, "manhattan": 1, "sqeuclidean": 2, "minkowski": None}
 
 
-def vote_weights(model, distances):
+def vote_weights(
+    model: BaseEstimator, distances: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weights of neighbours, by the model's `weights`."""
     if callable(model.weights):
         return model.weights(distances)
@@ -20,7 +30,9 @@ def vote_weights(model, distances):
     return weights
 
 
-def distance_terms(model, differences):
+def distance_terms(
+    model: BaseEstimator, differences: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
     """Terms of a power of the distance, from differences (..., n_columns) of columns.
 
     None where the metric is no sum over columns.

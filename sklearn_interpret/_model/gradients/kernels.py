@@ -4,16 +4,21 @@ A kernel returns (n_rows, n_points) values; `vjp(X, points, weights)` the gradie
 ``(weights * values).sum(axis=1)`` with respect to rows X.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as of_processes
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
-def _towards(X, points, weights):
+def _towards(
+    X: NDArray[np.float64], points: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Gradients of sums of weights times half the squared distances, negated."""
     return weights @ points - weights.sum(axis=1, keepdims=True) * X
 
@@ -27,13 +32,20 @@ class NamedKernel:
     degree: float = 3
     coef0: float = 0.0
 
-    def __call__(self, X, points):
+    def __call__(
+        self, X: NDArray[np.float64], points: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(
             X, points, metric=self.name, filter_params=True, **params
         )
 
-    def vjp(self, X, points, weights):
+    def vjp(
+        self,
+        X: NDArray[np.float64],
+        points: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         if self.name == "linear":
             return weights @ points
         if self.name == "rbf":
@@ -49,7 +61,7 @@ class NamedKernel:
 NAMED = ("linear", "poly", "polynomial", "rbf", "sigmoid")
 
 
-def named_kernel(name, *, gamma, degree, coef0):
+def named_kernel(name: str, *, gamma: float, degree: int, coef0: float) -> NamedKernel:
     """The kernel of a name; an UnreadableModelError where its slopes are not known."""
     if name not in NAMED:
         raise UnreadableModelError(
@@ -61,21 +73,28 @@ def named_kernel(name, *, gamma, degree, coef0):
 class ProcessKernel:
     """A kernel of Gaussian processes: sums and products of the known ones."""
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: of_processes.Kernel) -> None:
         self.kernel = kernel
         _check_known(kernel)
 
-    def __call__(self, X, points):
+    def __call__(
+        self, X: NDArray[np.float64], points: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         return self.kernel(X, points)
 
-    def vjp(self, X, points, weights):
+    def vjp(
+        self,
+        X: NDArray[np.float64],
+        points: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         return _kernel_vjp(self.kernel, X, points, weights)
 
 
 _FLAT = of_processes.ConstantKernel, of_processes.WhiteKernel
 
 
-def _check_known(kernel):
+def _check_known(kernel: of_processes.Kernel) -> None:
     if isinstance(kernel, of_processes.KernelOperator):
         _check_known(kernel.k1)
         _check_known(kernel.k2)
@@ -83,10 +102,15 @@ def _check_known(kernel):
         raise UnreadableModelError(f"slopes of its kernel {kernel} are not known.")
 
 
-def _kernel_vjp(kernel, X, points, weights):
+def _kernel_vjp(
+    kernel: of_processes.Kernel,
+    X: NDArray[np.float64],
+    points: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     if isinstance(kernel, of_processes.Sum):
         parts = kernel.k1, kernel.k2
-        return sum(_kernel_vjp(part, X, points, weights) for part in parts)
+        return np.sum([_kernel_vjp(k, X, points, weights) for k in parts], axis=0)
     if isinstance(kernel, of_processes.Product):
         first, second = kernel.k1, kernel.k2
         of_first = _kernel_vjp(first, X, points, weights * second(X, points))

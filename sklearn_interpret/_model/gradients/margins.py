@@ -1,14 +1,24 @@
 """Margins of a model's scores against each rival, and their slopes."""
 
+from __future__ import annotations
+
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
+from sklearn_interpret._model.gradients.functions import Differences
 from sklearn_interpret._model.gradients.models import Scores, read_scores
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.actions.problem import SearchProblem
 
 # Number of known rows at which slopes are tested for being zero.
 _SOME_ROWS = 20
@@ -43,7 +53,7 @@ class Margins:
         If the model is made of trees, predicts labels alone, or is piecewise constant.
     """
 
-    def __init__(self, known):
+    def __init__(self, known: SearchProblem) -> None:
         outcome = self.outcome = known.outcome
         classes = outcome.response.classes if outcome.interval is None else None
         self.n_classes = 0 if classes is None else len(classes)
@@ -68,18 +78,18 @@ class Margins:
         self._refuse_steps(known)
 
     @cached_property
-    def scores(self):
+    def scores(self) -> Scores:
         """The model's scores; not pickled."""
         if self.by_formula:
             return read_scores(self.outcome.estimator)
         single = self.outcome.response.method == "decision_function"
         two = self.n_classes == 2 and single
-        return Scores(self._responses, [(1, 0)] if two else None)
+        return Scores(Differences(self._responses), [(1, 0)] if two else None)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {key: part for key, part in vars(self).items() if key != "scores"}
 
-    def _responses(self, native):
+    def _responses(self, native: Any) -> NDArray[np.float64]:
         """Responses, or logarithms of responses that are probabilities."""
         outcome = self.outcome
         if not self.n_classes or outcome.response.method == "decision_function":
@@ -88,7 +98,7 @@ class Margins:
         shares = np.asarray(shares, dtype=np.float64)
         return np.log(np.maximum(shares, np.finfo(float).tiny))
 
-    def _refuse_steps(self, known):
+    def _refuse_steps(self, known: SearchProblem) -> None:
         """Raise if most slopes of known rows are zero though their scores differ."""
         n_rows = known.rows.n_rows
         rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
@@ -104,7 +114,7 @@ class Margins:
                 f"Responses of {name} change in steps, and have no slopes to follow."
             )
 
-    def margins(self, native, own):
+    def margins(self, native: Any, own: NDArray[np.intp] | None) -> NDArray[np.float64]:
         """Margins (n, n_rivals); the class itself has -inf, or inf, and never decides.
 
         `own` are positions of the rows' classes, for the target "any other class".
@@ -113,7 +123,9 @@ class Margins:
             return np.empty((0, self.n_rivals))
         return self.of_scores(self.scores.function(native), own)
 
-    def of_scores(self, scores, own):
+    def of_scores(
+        self, scores: NDArray[np.float64], own: NDArray[np.intp] | None
+    ) -> NDArray[np.float64]:
         """`margins` of rows with some scores."""
         outcome = self.outcome
         if outcome.interval is not None:
@@ -121,8 +133,8 @@ class Margins:
             output = scores @ self._of_output
             return np.column_stack([output - low, high - output])
         rivals = np.arange(self.n_classes)
-        if outcome.is_other:
-            own = own[: len(scores), None]
+        if outcome.wanted is None:
+            own = np.asarray(own)[: len(scores), None]
             if self._vote:
                 margins = self._of_pairs(scores).min(axis=2)
             else:
@@ -135,7 +147,9 @@ class Margins:
             margins[:, outcome.wanted] = np.inf
         return margins
 
-    def rivals(self, problem, index):
+    def rivals(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
         """Positions (n, m) of the margins that can decide of the rows at `index`."""
         outcome = self.outcome
         if outcome.interval is not None:
@@ -148,7 +162,7 @@ class Margins:
         return others + (others >= itself[:, None])
 
     @property
-    def are_linear(self):
+    def are_linear(self) -> bool:
         """Whether "any other class" has margins that are linear in the columns.
 
         Their scores are the response then.
@@ -158,11 +172,11 @@ class Margins:
         return other and decided and self.by_formula and self.scores.are_linear
 
     @property
-    def _vote(self):
+    def _vote(self) -> bool:
         """Whether pairs of several classes vote."""
         return self.scores.pairs is not None and self.n_classes > 2
 
-    def _of_pairs(self, scores):
+    def _of_pairs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Margins of each class over each other one, (n, k, k)."""
         classes = np.arange(self.n_classes)
         weights = self.scores.differences(classes[:, None], classes, self.n_classes)
@@ -170,7 +184,9 @@ class Margins:
         margins[:, classes, classes] = np.inf
         return margins
 
-    def binding(self, margins):
+    def binding(
+        self, margins: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Position and value of the margin that decides, (n,) each.
 
         The largest for "any other class", else the smallest.
@@ -178,13 +194,24 @@ class Margins:
         rival = (margins.argmax if self.outcome.is_other else margins.argmin)(axis=1)
         return rival, margins[np.arange(len(margins)), rival]
 
-    def at(self, problem, values, index):
+    def at(
+        self,
+        problem: SearchProblem,
+        values: NDArray[np.float64],
+        index: NDArray[np.intp],
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
         """Positions and values of deciding margins, and all margins."""
         own = problem.own_of(index)
         margins = self.margins(problem.decode(values, index), own)
         return *self.binding(margins), margins
 
-    def slopes(self, problem, values, index, rival):
+    def slopes(
+        self,
+        problem: SearchProblem,
+        values: NDArray[np.float64],
+        index: NDArray[np.intp],
+        rival: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
         """Slopes (n, n_columns) of rows' margins over their rivals, per unit of cost.
 
         Zero where cells may not vary. `values` are encoded copies of the rows of a
@@ -207,21 +234,29 @@ class Margins:
         gradients = np.where(actionability.moving & np.isfinite(values), gradients, 0)
         return gradients / actionability.costs
 
-    def _weights(self, own, rival):
+    def _weights(
+        self, own: NDArray[np.intp] | None, rival: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Weights (n, k) of scores in the margin of each row over its `rival`."""
         outcome = self.outcome
         if outcome.interval is not None:
             return np.where(rival == 0, 1, -1)[:, None] * self._of_output
-        if outcome.is_other:
-            return self.scores.differences(rival, own, self.n_classes)
+        if outcome.wanted is None:
+            return self.scores.differences(rival, np.asarray(own), self.n_classes)
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
-    def _differences(self, problem, values, index, weights):
+    def _differences(
+        self,
+        problem: SearchProblem,
+        values: NDArray[np.float64],
+        index: NDArray[np.intp],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Gradients by differences between the allowed values below and above."""
         gradients = np.zeros(values.shape)
         # Column by column, which needs less memory.
         for j in np.flatnonzero(problem.actionability.moving):
-            trials, of, between = problem.around(values, index, [j])
+            trials, of, between = problem.around(values, index, np.array([j]))
             scores = self.scores.function(problem.decode(trials, of))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
             between = between[:, 0]
@@ -229,7 +264,7 @@ class Margins:
         return gradients
 
 
-def _refuse_trees(estimator, error):
+def _refuse_trees(estimator: BaseEstimator, error: UnreadableModelError) -> None:
     """Raise for models of trees, which have no slopes."""
     if formula([read_trees], estimator) is not None:
         name = type(unfrozen(estimator)).__name__

@@ -5,11 +5,16 @@ support vector machine of several classes, the differences between pairs of them
 regressor the prediction.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.multiclass import OneVsRestClassifier
@@ -28,6 +33,7 @@ from sklearn_interpret._model.formulas.linear import (
 from sklearn_interpret._model.gradients.functions import (
     Affine,
     Chain,
+    Function,
     Smooth,
     numbers_of,
 )
@@ -35,6 +41,9 @@ from sklearn_interpret._model.gradients.kernels import ProcessKernel, named_kern
 from sklearn_interpret._model.gradients.steps import read_steps
 from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +59,21 @@ class Scores:
         Else there is a score for each class, or output.
     """
 
-    function: object
-    pairs: list | None = None
+    function: Function
+    pairs: list[tuple[int, int]] | None = None
 
     @property
-    def are_linear(self):
+    def are_linear(self) -> bool:
         """Whether they are known to be linear in the columns."""
         parts = getattr(self.function, "functions", [self.function])
         return all(isinstance(part, Affine) for part in parts)
 
-    def differences(self, better, worse, n_classes):
+    def differences(
+        self,
+        better: NDArray[np.intp] | int,
+        worse: NDArray[np.intp] | int,
+        n_classes: int,
+    ) -> NDArray[np.float64]:
         """Weights (n, k) of the scores in the margin of one class over another."""
         of_class = np.eye(n_classes)
         if self.pairs is None:
@@ -73,7 +87,7 @@ class Scores:
 _TWO = [(1, 0)]
 
 
-def read_scores(estimator):
+def read_scores(estimator: BaseEstimator) -> Scores:
     """Scores of a fitted model, with the slopes of their formula.
 
     An UnreadableModelError says why they are not known.
@@ -87,11 +101,11 @@ def read_scores(estimator):
     return _READERS[known_class](model)
 
 
-def _read_search(search):
+def _read_search(search: BaseEstimator) -> Scores:
     return read_scores(search.best_estimator_)
 
 
-def _read_pipeline(pipeline):
+def _read_pipeline(pipeline: BaseEstimator) -> Scores:
     name = type(unfrozen(pipeline[-1])).__name__
     with errors_in(f"its last step {name} can't be read"):
         last = read_scores(pipeline[-1])
@@ -99,13 +113,13 @@ def _read_pipeline(pipeline):
     return Scores(Chain([*steps, last.function]), last.pairs)
 
 
-def _column(outputs):
+def _column(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Outputs of a model as (n_rows, k)."""
     outputs = numbers_of(outputs)
     return outputs[:, None] if outputs.ndim == 1 else outputs
 
 
-def _read_linear(model):
+def _read_linear(model: BaseEstimator) -> Scores:
     coefficients = coefficient_table(model).T
     if not is_classifier(model):
         function = Affine(lambda X: _column(model.predict(X)), coefficients)
@@ -116,14 +130,18 @@ def _read_linear(model):
     return Scores(function, _TWO if coefficients.shape[1] == 1 else None)
 
 
-def _exponential(predict, coefficients):
-    def vjp_rule(X, weights):
+def _exponential(
+    predict: Callable[[Any], Any], coefficients: NDArray[np.float64]
+) -> Smooth:
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         return (weights * _column(predict(X))) @ coefficients.T
 
     return Smooth(lambda X: _column(predict(X)), vjp_rule)
 
 
-def _read_support_vectors(model):
+def _read_support_vectors(model: BaseEstimator) -> Scores:
     if callable(model.kernel):
         raise UnreadableModelError("its kernel is a callable.")
     kernel = named_kernel(
@@ -142,7 +160,7 @@ def _read_support_vectors(model):
             Affine(lambda X: numbers_of(X) @ slopes + model.intercept_, slopes), pairs
         )
 
-    def call(X):
+    def call(X: Any) -> NDArray[np.float64]:
         return kernel(numbers_of(X), points) @ dual.T + model.intercept_
 
     return Scores(
@@ -150,7 +168,9 @@ def _read_support_vectors(model):
     )
 
 
-def _of_pairs(dual, n_support):
+def _of_pairs(
+    dual: NDArray[np.float64], n_support: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
     """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these."""
     ends = np.cumsum(n_support)
     of_class = [slice(end - n, end) for n, end in zip(n_support, ends, strict=True)]
@@ -180,19 +200,19 @@ _ACTIVATIONS = {
 class Network:
     """A multi-layer perceptron up to its output activation."""
 
-    def __init__(self, model):
+    def __init__(self, model: BaseEstimator | SimpleNamespace) -> None:
         self.model = model
         self.n_outputs = np.shape(model.intercepts_[-1])[-1]
         self.width = max(np.shape(bias)[-1] for bias in model.intercepts_)
         self.is_smooth = model.activation != "relu"
 
     @property
-    def parameters(self):
+    def parameters(self) -> NDArray[np.float64]:
         """Layer by layer, weights (inputs by outputs) before intercepts."""
         pairs = zip(self.model.coefs_, self.model.intercepts_, strict=True)
         return np.concatenate([part.ravel() for pair in pairs for part in pair])
 
-    def layers(self, X):
+    def layers(self, X: Any) -> list[NDArray[np.float64]]:
         """The rows, the values of hidden layers, and the outputs."""
         model, values = self.model, [numbers_of(X)]
         last = len(model.coefs_) - 1
@@ -204,23 +224,29 @@ class Network:
             values.append(_ACTIVATIONS[name](sums))
         return values
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return self.layers(X)[-1]
 
-    def scores_at(self, inputs, parameters):
+    def scores_at(
+        self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
         return self._at(parameters)(inputs).transpose(1, 0, 2)
 
-    def moves_of(self, parameters, changes):
+    def moves_of(
+        self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
+    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
         without, own = self._at(parameters + changes), self.at(parameters)
         return lambda inputs: without(inputs).transpose(1, 0, 2) - own(inputs)[:, None]
 
-    def scores_of_pairs(self, inputs, parameters):
+    def scores_of_pairs(
+        self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Outputs (n_rows, k) of each row at parameters of its own."""
         return self._at(parameters)(inputs[:, None])[:, 0]
 
-    def _at(self, parameters):
+    def _at(self, parameters: NDArray[np.float64]) -> Network:
         """The networks of c parameters each, side by side."""
         coefs, biases, start = [], [], 0
         for bias, weights in zip(
@@ -236,18 +262,20 @@ class Network:
             SimpleNamespace(coefs_=coefs, intercepts_=biases, activation=activation)
         )
 
-    def at(self, parameters):
+    def at(self, parameters: NDArray[np.float64]) -> Network:
         """The network with other parameters, (n_parameters,)."""
         one = self._at(parameters[None])
         one.model.coefs_ = [part[0] for part in one.model.coefs_]
         one.model.intercepts_ = [part[0, 0] for part in one.model.intercepts_]
         return one
 
-    def vjp(self, X, weights):
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         *inputs, _ = self.layers(X)
         return self.back(inputs, weights)[0] @ self.model.coefs_[0].T
 
-    def back(self, inputs, weights):
+    def back(
+        self, inputs: list[NDArray[np.float64]], weights: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
         """Slopes along the sums of each layer, from those along the last one's."""
         slope, back = _SLOPES[self.model.activation], [weights]
         for values, coefs in zip(inputs[:0:-1], self.model.coefs_[:0:-1], strict=True):
@@ -255,20 +283,20 @@ class Network:
         return back[::-1]
 
 
-def _read_network(model):
-    function = Network(model)
+def _read_network(model: BaseEstimator) -> Scores:
+    network = Network(model)
     if model.out_activation_ == "exp":
         exponential = Smooth(np.exp, lambda sums, weights: weights * np.exp(sums))
-        function = Chain([function, exponential])
-    return Scores(function, _TWO if model.out_activation_ == "logistic" else None)
+        return Scores(Chain([network, exponential]))
+    return Scores(network, _TWO if model.out_activation_ == "logistic" else None)
 
 
-def _read_process(model):
+def _read_process(model: BaseEstimator) -> Scores:
     kernel = ProcessKernel(model.kernel_)
     scale = np.atleast_1d(model._y_train_std)
     dual = _column(model.alpha_) * scale
 
-    def call(X):
+    def call(X: Any) -> NDArray[np.float64]:
         return kernel(numbers_of(X), model.X_train_) @ dual + model._y_train_mean
 
     return Scores(
@@ -276,7 +304,7 @@ def _read_process(model):
     )
 
 
-def _read_process_of_classes(model):
+def _read_process_of_classes(model: BaseEstimator) -> Scores:
     """The latent mean, whose sign is the class."""
     if len(model.classes_) > 2:
         raise UnreadableModelError("it has several processes.")
@@ -294,18 +322,18 @@ def _read_process_of_classes(model):
 class _Stacked:
     """One score of each of some functions."""
 
-    functions: list
+    functions: list[Function]
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return np.hstack([function(X) for function in self.functions])
 
-    def vjp(self, X, weights):
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         columns = np.split(weights, weights.shape[1], axis=1)
         pairs = zip(self.functions, columns, strict=True)
-        return sum(function.vjp(X, column) for function, column in pairs)
+        return np.sum([function.vjp(X, column) for function, column in pairs], axis=0)
 
 
-def _read_one_against_rest(model):
+def _read_one_against_rest(model: BaseEstimator) -> Scores:
     if model.multilabel_:
         raise UnreadableModelError("its labels do not exclude each other.")
     parts = [read_scores(part) for part in model.estimators_]

@@ -1,10 +1,14 @@
 """Training objectives of models: losses of rows, slopes of parameters."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
@@ -29,6 +33,7 @@ from sklearn_interpret._core.statistics.score_losses import (
     HalfTweedie,
     HuberWithScale,
     Logistic,
+    Loss,
     Softmax,
     SquaredHinge,
 )
@@ -38,7 +43,11 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
     weights_of_classes,
 )
-from sklearn_interpret._model.formulas.formula_class import computes_as, formula_class
+from sklearn_interpret._model.formulas.formula_class import (
+    ModelClass,
+    computes_as,
+    formula_class,
+)
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.gradients.functions import numbers_of
@@ -52,6 +61,9 @@ from sklearn_interpret.exceptions import (
     UnreadableModelError,
 )
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 # Distance from the optimum above which parameters count as fitted on other rows.
 _FAR = 0.1
 
@@ -59,35 +71,40 @@ _FAR = 0.1
 class LinearLayer:
     """Scores of a linear model, as a network of one layer."""
 
-    def __init__(self, model):
+    def __init__(self, model: BaseEstimator) -> None:
         self.coefs = [coefficient_table(model).T]
         self.n_outputs = self.width = self.coefs[0].shape[1]
         self.intercepts = [np.broadcast_to(np.ravel(model.intercept_), self.n_outputs)]
 
     @property
-    def parameters(self):
+    def parameters(self) -> NDArray[np.float64]:
         """Weights (inputs by outputs) before intercepts."""
         return np.append(self.coefs[0], self.intercepts[0])
 
-    def layers(self, X):
+    def layers(self, X: Any) -> list[NDArray[np.float64]]:
         """The rows, and the scores."""
         inputs = numbers_of(X)
         return [inputs, inputs @ self.coefs[0] + self.intercepts[0]]
 
-    def scores_at(self, inputs, parameters):
+    def scores_at(
+        self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Scores (n_rows, c, k) at c parameters each, (c, n_parameters)."""
         c, d = len(parameters), len(self.coefs[0]) + 1
-        table = parameters.reshape(c, d, self.n_outputs)
+        table = parameters.reshape(c, d, self.n_outputs).transpose(1, 0, 2)
         # One product of matrices for all.
-        table = table.transpose(1, 0, 2).reshape(d, c * self.n_outputs)
-        scores = _with_ones(inputs) @ table
+        scores = _with_ones(inputs) @ table.reshape(d, c * self.n_outputs)
         return scores.reshape(len(inputs), c, self.n_outputs)
 
-    def moves_of(self, parameters, changes):
+    def moves_of(
+        self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
+    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the scores of rows with the parameters, (n_rows, c, k)."""
         return lambda inputs: self.scores_at(inputs, changes)
 
-    def scores_of_pairs(self, inputs, parameters):
+    def scores_of_pairs(
+        self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Scores (n_rows, k) of each row at parameters of its own."""
         table = parameters.reshape(len(inputs), -1, self.n_outputs)
         return np.einsum("np,npk->nk", inputs, table[:, :-1]) + table[:, -1]
@@ -111,13 +128,13 @@ class Objective:
         Steps that make the columns of the network.
     """
 
-    network: object
-    loss: object
-    model: object
-    classes: object = None
-    before: object = None
+    network: Network | LinearLayer
+    loss: Loss
+    model: BaseEstimator
+    classes: NDArray[Any] | None = None
+    before: BaseEstimator | None = None
 
-    def targets(self, y):
+    def targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         """Targets (n_rows, k) as the loss takes them."""
         y = np.asarray(y)
         y = y.reshape(len(y), -1)
@@ -141,27 +158,27 @@ class Objective:
         return 2 * of_class - 1 if signed else of_class
 
     @property
-    def loss_scale(self):
+    def loss_scale(self) -> float:
         """The factor from halves, summed over outputs, to squared error or deviance."""
         halved = isinstance(self.loss, HalfSquared | HalfTweedie | HalfHuber)
         return 2 / self.network.n_outputs if halved else 1.0
 
-    def losses(self, X, targets):
+    def losses(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Losses of rows as they are minimised, (n_rows,)."""
         return self.loss.values(targets, self.layers(X)[-1])
 
-    def layers(self, X):
+    def layers(self, X: Any) -> list[NDArray[np.float64]]:
         """The columns that the model gets, hidden values, and scores."""
         if self.before is not None:
             X = self.before.transform(copy_of(X))  # some steps work in place
         return self.network.layers(X)
 
     @property
-    def has_probabilities(self):
+    def has_probabilities(self) -> bool:
         """Whether scores make probabilities of classes."""
         return isinstance(self.loss, Logistic | Softmax)
 
-    def probabilities(self, scores):
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities of classes, of scores (..., k)."""
         if isinstance(self.loss, Softmax):
             return softmax(scores, axis=-1)
@@ -170,7 +187,7 @@ class Objective:
             return shares / shares.sum(axis=-1, keepdims=True)
         return np.concatenate([expit(-scores), shares], axis=-1)
 
-    def predictions(self, scores):
+    def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
         one = scores.shape[-1] == 1
         if self.classes is not None:
@@ -179,7 +196,9 @@ class Objective:
         numbers = np.exp(scores) if isinstance(self.loss, HalfTweedie) else scores
         return numbers[..., 0] if one else numbers
 
-    def factors(self, X, targets):
+    def factors(
+        self, X: Any, targets: NDArray[np.float64]
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Slopes of each row's loss along the parameters, layer by layer.
 
         Returns
@@ -191,11 +210,11 @@ class Objective:
         """
         *inputs, scores = self.layers(X)
         slopes = [self.loss.slopes(targets, scores)]
-        if len(inputs) > 1:
+        if isinstance(self.network, Network):
             slopes = self.network.back(inputs, slopes[0])
         return list(zip(map(_with_ones, inputs), slopes, strict=True))
 
-    def gradients(self, X, targets):
+    def gradients(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Slopes of each row's loss along all parameters, (n_rows, n_parameters).
 
         Layer by layer, weights (inputs by outputs) before intercepts.
@@ -208,7 +227,7 @@ class Objective:
         )
 
 
-def read_objective(estimator):
+def read_objective(estimator: BaseEstimator) -> Objective:
     """The objective of a fitted model; an UnreadableModelError says why not."""
     model = unfrozen(estimator)
     if computes_as(model, BaseSearchCV):
@@ -231,11 +250,13 @@ def read_objective(estimator):
     return Objective(made, loss, model, classes, before)
 
 
-def _with_ones(inputs):
+def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.hstack([inputs, np.ones((len(inputs), 1))])
 
 
-def score_model(estimator, X, y, weights):
+def score_model(
+    estimator: BaseEstimator, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
+) -> ScoreModel:
     """A fitted model of linear scores as one that can be fitted without some rows.
 
     Steps of a pipeline before it stay as they are. An UnreadableModelError says what
@@ -249,7 +270,9 @@ def score_model(estimator, X, y, weights):
     return fitted_scores(estimator, X, y, weights).polished()
 
 
-def fitted_scores(estimator, X, y, weights):
+def fitted_scores(
+    estimator: BaseEstimator, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
+) -> ScoreModel:
     """As `score_model`, at the parameters that the model has."""
     objective = read_objective(estimator)
     if isinstance(objective.network, Network):
@@ -263,10 +286,11 @@ def fitted_scores(estimator, X, y, weights):
         design = _with_ones(inputs)
         del inputs  # may be a copy of X
         parameters = np.vstack([parameters, objective.network.intercepts[0]])
-    penalty, by_row, of_intercept = _penalties_of(model)
+    penalty, row_penalty, of_intercept = _penalties_of(model)
     penalties = np.full(parameters.shape, penalty, dtype=np.float64)
     penalties[n_inputs:] = penalty * of_intercept
-    by_row = by_row * (np.arange(len(parameters)) < n_inputs)
+    row_penalties = np.zeros(parameters.shape)
+    row_penalties[:n_inputs] = row_penalty
     targets = objective.targets(y)
     if getattr(model, "class_weight", None) is not None:
         if isinstance(objective.loss, Logistic | SquaredHinge) and targets.shape[1] > 1:
@@ -276,17 +300,16 @@ def fitted_scores(estimator, X, y, weights):
             )
         weights = weights * weights_of_classes(model, y, weights)
     return ScoreModel(
-        design,
-        targets,
-        weights,
-        penalties,
-        np.repeat(by_row[:, None], parameters.shape[1], axis=1),
-        objective.loss,
-        parameters,
+        design, targets, weights, penalties, row_penalties, objective.loss, parameters
     )
 
 
-def _huber_model(objective, inputs, targets, weights):
+def _huber_model(
+    objective: Objective,
+    inputs: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> ScoreModel:
     """The scale is a second score, of the constant column alone."""
     model, size = objective.model, (inputs.shape[1] + 1, 2)
     parameters, penalty = np.zeros(size), np.zeros(size)
@@ -306,7 +329,9 @@ def _huber_model(objective, inputs, targets, weights):
     )
 
 
-def check_is_optimum(estimator, model, distance):
+def check_is_optimum(
+    estimator: BaseEstimator, model: BaseEstimator, distance: float
+) -> None:
     """Warn where a frozen model's parameters are far from the optimum of the rows.
 
     A model that was fitted here had these rows. Where its residuals vanish, the error
@@ -327,7 +352,7 @@ def has_balanced_classes(model: object) -> bool:
     return isinstance(getattr(model, "class_weight", None), str)
 
 
-def warn_of_balanced_classes(model: Any) -> None:
+def warn_of_balanced_classes(model: BaseEstimator) -> None:
     """Warn if weights of classes that change without a row are held as they are."""
     if has_balanced_classes(model):
         warn(
@@ -339,7 +364,7 @@ def warn_of_balanced_classes(model: Any) -> None:
         )
 
 
-def check_converged(model, converged):
+def check_converged(model: BaseEstimator, converged: NDArray[np.bool_]) -> None:
     """Warn of rows, or groups, without which no optimum of the objective was found."""
     if not converged.all():
         failed = np.flatnonzero(~converged)
@@ -354,7 +379,13 @@ def check_converged(model, converged):
         )
 
 
-def network_model(estimator, X, y, weights, damping=0.0):
+def network_model(
+    estimator: BaseEstimator,
+    X: Any,
+    y: NDArray[Any],
+    weights: NDArray[np.float64],
+    damping: float = 0.0,
+) -> tuple[float, NetworkModel]:
     """A fitted network as one that can do without some rows, as `score_model`.
 
     Returns
@@ -365,6 +396,9 @@ def network_model(estimator, X, y, weights, damping=0.0):
         At that minimum, as near as L-BFGS comes.
     """
     objective = read_objective(estimator)
+    network = objective.network
+    if not isinstance(network, Network):
+        raise UnreadableModelError("a model of linear scores is no network.")
     model, targets = objective.model, objective.targets(y)
     inputs = objective.layers(X)[0]
     # Each batch has the whole penalty.
@@ -377,18 +411,18 @@ def network_model(estimator, X, y, weights, damping=0.0):
         ]
     )
     alone = replace(objective, before=None)
-    value = partial(_value_and_gradient, alone, inputs, targets, penalty)
+    value = partial(_value_and_gradient, alone, network, inputs, targets, penalty)
 
-    def at(parameters):
-        network = alone.network.at(parameters)
-        *hidden, scores = network.layers(inputs)
+    def at(parameters: NDArray[np.float64]) -> NetworkModel:
+        changed = network.at(parameters)
+        *hidden, scores = changed.layers(inputs)
         slopes = [
-            network.back(hidden, np.broadcast_to(one, scores.shape))
+            changed.back(hidden, np.broadcast_to(one, scores.shape))
             for one in np.eye(scores.shape[1])
         ]
-        slopes = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
+        by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
         return NetworkModel(
-            list(zip(map(_with_ones, hidden), slopes, strict=True)),
+            list(zip(map(_with_ones, hidden), by_layer, strict=True)),
             objective.loss.slopes(targets, scores),
             objective.loss.curvatures(targets, scores),
             weights,
@@ -396,27 +430,38 @@ def network_model(estimator, X, y, weights, damping=0.0):
             parameters,
             damping,
             value,
-            objective.network.is_smooth,
+            network.is_smooth,
         )
 
-    ended = at(objective.network.parameters)
+    ended = at(network.parameters)
     return ended.distance, at(descended(value, ended.parameters, weights))
 
 
-def _value_and_gradient(objective, inputs, targets, penalty, parameters, weights):
+def _value_and_gradient(
+    objective: Objective,
+    network: Network,
+    inputs: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    penalty: NDArray[np.float64],
+    parameters: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[float, NDArray[np.float64]]:
     """Of the objective of a network, at parameters and weights of the rows."""
-    there = replace(objective, network=objective.network.at(parameters))
+    there = replace(objective, network=network.at(parameters))
     losses = there.losses(inputs, targets)
-    gradient = [
-        (of_inputs * weights[:, None]).T @ slopes
-        for of_inputs, slopes in there.factors(inputs, targets)
-    ]
-    gradient = np.concatenate([part.ravel() for part in gradient])
-    value = weights @ losses + penalty @ parameters**2 / 2
+    gradient = np.concatenate(
+        [
+            ((layer_inputs * weights[:, None]).T @ slopes).ravel()
+            for layer_inputs, slopes in there.factors(inputs, targets)
+        ]
+    )
+    value = float(weights @ losses + penalty @ parameters**2 / 2)
     return value, gradient + penalty * parameters
 
 
-def _penalties_of(model):
+def _penalties_of(
+    model: BaseEstimator,
+) -> tuple[NDArray[np.float64] | float, float, float]:
     """Of squares of coefficients: in all and by row; and of intercepts, in shares."""
     if getattr(model, "positive", False):
         raise UnreadableModelError("its coefficients are bounded: positive=True.")
@@ -436,13 +481,13 @@ def _penalties_of(model):
     return 0.0, getattr(model, "alpha", 0.0), 0.0
 
 
-def _loss_of(model):
+def _loss_of(model: BaseEstimator) -> Loss | None:
     """The loss of a fitted model; None if it is not known."""
     known_class = formula_class(model, _LOSSES)
     return None if known_class is None else _LOSSES[known_class](model)
 
 
-def _of_classes(model):
+def _of_classes(model: BaseEstimator) -> Logistic | Softmax:
     scheme, binary = getattr(model, "multi_class", None), len(model.classes_) == 2
     if binary and scheme == "multinomial":
         raise UnreadableModelError('it has multi_class="multinomial" for two classes.')
@@ -451,18 +496,18 @@ def _of_classes(model):
     return Logistic() if alone else Softmax()
 
 
-def _of_margins(model):
+def _of_margins(model: BaseEstimator) -> SquaredHinge | None:
     return SquaredHinge() if model.loss == "squared_hinge" else None
 
 
-def _of_deviances(model):
+def _of_deviances(model: BaseEstimator) -> HalfTweedie | HalfSquared | None:
     if has_log_link(model):
         power = {PoissonRegressor: 1, GammaRegressor: 2}.get(type(model))
         return HalfTweedie(model.power if power is None else power)
     return HalfSquared() if model.power == 0 else None
 
 
-def _of_network(model):
+def _of_network(model: BaseEstimator) -> Loss:
     if model.out_activation_ == "softmax":
         return Softmax()
     if model.out_activation_ == "logistic":
@@ -470,7 +515,7 @@ def _of_network(model):
     return HalfTweedie(1) if model.out_activation_ == "exp" else HalfSquared()
 
 
-_LOSSES = {
+_LOSSES: dict[ModelClass, Callable[[BaseEstimator], Loss | None]] = {
     HuberRegressor: lambda model: HalfHuber(model.epsilon * model.scale_),
     LogisticRegression: _of_classes,
     LinearSVC: _of_margins,

@@ -1,8 +1,13 @@
 """Transformers as functions with vector-Jacobian products, by class."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import (
     cross_decomposition,
     decomposition,
@@ -26,6 +31,7 @@ from sklearn_interpret._model.gradients.functions import (
     Columnwise,
     Constant,
     Differences,
+    Function,
     Smooth,
     numbers_of,
 )
@@ -33,8 +39,11 @@ from sklearn_interpret._model.gradients.kernels import named_kernel
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def read_step(transformer, n_columns):
+
+def read_step(transformer: BaseEstimator, n_columns: int) -> Function:
     """A fitted transformer, or "passthrough", as a function.
 
     An UnreadableModelError names one whose slopes are not known.
@@ -53,8 +62,8 @@ def read_step(transformer, n_columns):
     return _READERS[known_class](transformer, n_columns)
 
 
-def _scaled(attribute, power):
-    def read(scaler, n_columns):
+def _scaled(attribute: str, power: float) -> Callable[[BaseEstimator, int], Affine]:
+    def read(scaler: BaseEstimator, n_columns: int) -> Affine:
         scale = getattr(scaler, attribute)
         slopes = np.ones(n_columns) if scale is None else np.asarray(scale) ** power
         return Affine(scaler.transform, slopes)
@@ -62,23 +71,23 @@ def _scaled(attribute, power):
     return read
 
 
-def _columnwise(transformer, n_columns):
+def _columnwise(transformer: BaseEstimator, n_columns: int) -> Columnwise:
     return Columnwise(
         transformer.transform, column_lineage.input_columns(transformer, n_columns)
     )
 
 
-def _scaled_to_range(scaler, n_columns):
+def _scaled_to_range(scaler: BaseEstimator, n_columns: int) -> Affine | Columnwise:
     if scaler.clip:
         return _columnwise(scaler, n_columns)
     return Affine(scaler.transform, scaler.scale_)
 
 
-def _constant(transformer, _):
+def _constant(transformer: BaseEstimator, _: int) -> Constant:
     return Constant(transformer.transform)
 
 
-def _affine(transformer, n_columns):
+def _affine(transformer: BaseEstimator, n_columns: int) -> Affine:
     """An affine transformer, by its results for unit vectors less that for zero."""
     rows = np.vstack([np.zeros(n_columns), np.eye(n_columns)])
     with warnings.catch_warnings():
@@ -87,17 +96,19 @@ def _affine(transformer, n_columns):
     return Affine(transformer.transform, made[1:] - made[0])
 
 
-def _of_function(transformer, n_columns):
+def _of_function(transformer: BaseEstimator, n_columns: int) -> Function:
     try:
         return _columnwise(transformer, n_columns)
     except UnreadableModelError:
         return Differences(transformer.transform)
 
 
-def _of_powers(polynomial, _):
+def _of_powers(polynomial: BaseEstimator, _: int) -> Smooth:
     powers = polynomial.powers_
 
-    def vjp_rule(X, weights):
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         gradients = np.empty(X.shape)
         for j in range(X.shape[1]):
             used = np.flatnonzero(powers[:, j])
@@ -111,7 +122,7 @@ def _of_powers(polynomial, _):
     return Smooth(polynomial.transform, vjp_rule)
 
 
-def _of_nystroem(nystroem, _):
+def _of_nystroem(nystroem: BaseEstimator, _: int) -> Smooth:
     params = nystroem._get_kernel_params()
     kernel = named_kernel(
         nystroem.kernel,
@@ -120,17 +131,21 @@ def _of_nystroem(nystroem, _):
         coef0=params.get("coef0", 1),
     )
 
-    def vjp_rule(X, weights):
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         points = nystroem.components_
         return kernel.vjp(X, points, weights @ nystroem.normalization_)
 
     return Smooth(nystroem.transform, vjp_rule)
 
 
-def _of_fourier(sampler, _):
+def _of_fourier(sampler: BaseEstimator, _: int) -> Smooth:
     directions, n_components = sampler.random_weights_, sampler.n_components
 
-    def vjp_rule(X, weights):
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         angles = X @ directions + sampler.random_offset_
         slopes = -np.sqrt(2 / n_components) * np.sin(angles)
         return (weights * slopes) @ directions.T
@@ -138,8 +153,10 @@ def _of_fourier(sampler, _):
     return Smooth(sampler.transform, vjp_rule)
 
 
-def _normalized(normalizer, _):
-    def vjp_rule(X, weights):
+def _normalized(normalizer: BaseEstimator, _: int) -> Smooth:
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         sizes = np.linalg.norm(X, ord=_ORDERS[normalizer.norm], axis=1, keepdims=True)
         sizes[sizes == 0] = 1
         along = (weights * X).sum(axis=1, keepdims=True) / sizes**2
@@ -157,18 +174,21 @@ def _normalized(normalizer, _):
 _ORDERS = {"l1": 1, "l2": 2, "max": np.inf}
 
 
-def read_steps(steps):
+def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Function]:
     """Steps of a fitted pipeline, those that do something, as functions."""
     functions = []
     for name, step in steps:
         if column_lineage.is_passthrough(step):
             continue
         with errors_in(f"its step {name!r}"):
-            functions.append(read_step(step, column_lineage.n_input_columns(step)))
+            n_columns = column_lineage.n_input_columns(step)
+            if n_columns is None:
+                raise UnreadableModelError("it has no number of columns.")
+            functions.append(read_step(step, n_columns))
     return functions
 
 
-def _of_chosen(transformer, _):
+def _of_chosen(transformer: BaseEstimator, _: int) -> ColumnBlocks:
     parts = []
     for name, part, columns in column_lineage.fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
@@ -177,7 +197,7 @@ def _of_chosen(transformer, _):
     return ColumnBlocks(parts)
 
 
-def _of_union(union, n_columns):
+def _of_union(union: BaseEstimator, n_columns: int) -> ColumnBlocks:
     columns = np.arange(n_columns)
     parts = []
     for name, part in union.transformer_list:
@@ -188,7 +208,7 @@ def _of_union(union, n_columns):
     return ColumnBlocks(parts)
 
 
-_READERS = {
+_READERS: dict[Any, Callable[[BaseEstimator, int], Function]] = {
     preprocessing.StandardScaler: _scaled("scale_", -1),
     preprocessing.MaxAbsScaler: _scaled("scale_", -1),
     preprocessing.RobustScaler: _scaled("scale_", -1),

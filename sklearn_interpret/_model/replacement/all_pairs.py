@@ -5,11 +5,15 @@ the mean over each one's partners. A row of weight w counts as w equal rows, and
 its own partner w - 1 times.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
@@ -31,6 +35,19 @@ from sklearn_interpret._model.responses.scoring import (
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.formulas.linear import LinearModel
+    from sklearn_interpret._model.replacement.dependence_at_rows import DependenceAtRows
+    from sklearn_interpret._model.replacement.tree_dependence_at_rows import (
+        TreeDependenceAtRows,
+    )
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.responses.scoring import Metric
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
 
 # A loss whose relative difference between all rows and their halves is larger is not
@@ -51,11 +68,18 @@ _A_MINUTE = 60.0
 class _RowLoss:
     """One of the core's losses, a function of targets (n_rows, k) and predictions."""
 
-    function: object
-    targets: np.ndarray
-    of_pairs: object = None  # the function of `losses_of_pairs`, where there is one
+    function: Callable[..., NDArray[np.float64]]
+    targets: NDArray[np.float64]
+    # The function of `losses_of_pairs`, where there is one.
+    of_pairs: Callable[..., NDArray[np.float64]] | None = None
 
-    def total(self, index, predictions, weights, shares):
+    def total(
+        self,
+        index: NDArray[np.intp],
+        predictions: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        shares: NDArray[Any],
+    ) -> float:
         """Sum over rows and points of the losses of predictions (m, n_points, k).
 
         Rows `index` weigh `weights` (m,), and points `shares` (n_points,), or
@@ -63,8 +87,8 @@ class _RowLoss:
         """
         at_points = self.function(self.targets[index], predictions)
         if shares.ndim == 1:
-            return weights @ (at_points @ shares)
-        return weights @ np.einsum("ij,ij->i", at_points, shares)
+            return float(weights @ (at_points @ shares))
+        return float(weights @ np.einsum("ij,ij->i", at_points, shares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +96,16 @@ class _CallableLoss:
     """A loss callable of the user's, a mean over rows, with its targets."""
 
     loss: LossOfModel
-    targets: np.ndarray
-    of_pairs = None
+    targets: NDArray[Any]
+    of_pairs: None = None
 
-    def total(self, index, predictions, weights, shares):
+    def total(
+        self,
+        index: NDArray[np.intp],
+        predictions: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        shares: NDArray[Any],
+    ) -> float:
         """As that of `_RowLoss`."""
         m, n_points, k = predictions.shape
         weights = (weights[:, None] * shares).ravel()
@@ -84,6 +114,9 @@ class _CallableLoss:
         kept = weights > 0
         mean = self.loss.mean(targets[kept], predictions[kept], weights[kept])
         return mean * weights[kept].sum()
+
+
+_Loss = _RowLoss | _CallableLoss
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +128,15 @@ class _SumOverPairs:
     partners; None is one group.
     """
 
-    losses: list
-    weights: np.ndarray
-    shares: np.ndarray
-    positions: list
-    strata: list
+    losses: list[_Loss]
+    weights: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    positions: list[NDArray[np.intp]]
+    strata: Sequence[NDArray[np.intp] | None]
 
-    def __call__(self, player, index, predictions):
+    def __call__(
+        self, player: int, index: NDArray[np.intp], predictions: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Sums (n_losses,) from predictions for rows `index` with a player's points."""
         at_points = self._at_points(player, index, predictions.shape[1])
         of_rows = self.shares[player, index]
@@ -109,7 +144,9 @@ class _SumOverPairs:
             [loss.total(index, predictions, of_rows, at_points) for loss in self.losses]
         )
 
-    def _at_points(self, player, index, n_points):
+    def _at_points(
+        self, player: int, index: NDArray[np.intp], n_points: int
+    ) -> NDArray[Any]:
         """Weight of the partners at each point: (n_points,), or with strata by row."""
         positions, strata = self.positions[player], self.strata[player]
         if strata is None:
@@ -121,7 +158,14 @@ class _SumOverPairs:
         return shares.reshape(-1, n_points)[of_row.reshape(-1)]
 
 
-def all_pairs_scores(estimator, sample, players, metrics, strata, n_jobs):
+def all_pairs_scores(
+    estimator: BaseEstimator,
+    sample: Sample,
+    players: list[tuple[int, ...]],
+    metrics: list[Metric],
+    strata: Sequence[NDArray[np.intp] | None],
+    n_jobs: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scores, or losses, of the rows as they are, and over all pairs of rows.
 
     For each of the `players`, tuples of columns that one row lends another, `strata`
@@ -155,7 +199,15 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, n_jobs):
     return baseline, over_pairs
 
 
-def _sums_over_partners(response, members, sample, players, strata, shares, n_jobs):
+def _sums_over_partners(
+    response: Response,
+    members: list[tuple[int, _Loss]],
+    sample: Sample,
+    players: list[tuple[int, ...]],
+    strata: Sequence[NDArray[np.intp] | None],
+    shares: NDArray[np.float64],
+    n_jobs: int | None,
+) -> Iterator[tuple[list[tuple[int, _Loss]], NDArray[np.float64], NDArray[np.float64]]]:
     """Sums of losses over all partners of rows, themselves too.
 
     Yields some of the members (position, loss), the responses to the rows as they are,
@@ -163,7 +215,14 @@ def _sums_over_partners(response, members, sample, players, strata, shares, n_jo
     """
     rows, weights = sample.rows, sample.weights
     shares = np.broadcast_to(shares, (len(players), len(weights)))
-    closed = [(i, loss) for i, loss in members if loss.of_pairs is not None]
+    closed: list[tuple[int, _Loss]] = [
+        (i, loss) for i, loss in members if loss.of_pairs is not None
+    ]
+    pair_losses = [
+        partial(loss.of_pairs, loss.targets)
+        for _, loss in closed
+        if loss.of_pairs is not None
+    ]
     additive = additive_linear(response, rows, players) if closed else None
     if additive is None or len(closed) < len(members):
         responses = dependence_at_rows(
@@ -174,7 +233,7 @@ def _sums_over_partners(response, members, sample, players, strata, shares, n_jo
     if additive is None:
         closed = []
     else:
-        sums = _closed_sums(additive, closed, weights, strata, shares)
+        sums = _closed_sums(additive, pair_losses, weights, strata, shares)
         yield closed, additive.predictions, sums
     asked = [member for member in members if member not in closed]
     if asked:
@@ -185,22 +244,30 @@ def _sums_over_partners(response, members, sample, players, strata, shares, n_jo
         yield asked, responses.predictions, sums
 
 
-def _closed_sums(additive, members, weights, strata, shares):
+def _closed_sums(
+    additive: AdditiveModel,
+    pair_losses: Sequence[Callable[..., NDArray[np.float64]]],
+    weights: NDArray[np.float64],
+    strata: Sequence[NDArray[np.intp] | None],
+    shares: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Sums of losses over all partners of rows, (n_players, n_losses), in closed form.
 
     For i' in the stratum of i: sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j).
     """
-    sums = np.empty((len(strata), len(members)))
+    sums = np.empty((len(strata), len(pair_losses)))
     for player, groups in enumerate(counted(strata)):
         groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
         part = additive.part(player)
         given = additive.sums - part, part, weights, groups
-        for place, (_, loss) in enumerate(members):
-            sums[player, place] = shares[player] @ loss.of_pairs(loss.targets, *given)
+        for i, pair_loss in enumerate(pair_losses):
+            sums[player, i] = shares[player] @ pair_loss(*given)
     return sums
 
 
-def _warn_of_cost(responses, reduce):
+def _warn_of_cost(
+    responses: DependenceAtRows | TreeDependenceAtRows, reduce: _SumOverPairs
+) -> None:
     """Warn if predictions for all pairs of rows will take more than a minute."""
     seconds = responses.seconds(reduce, _A_MINUTE)
     if seconds < _A_MINUTE:
@@ -216,7 +283,13 @@ def _warn_of_cost(responses, reduce):
     )
 
 
-def loss_increases(estimator, sample, players, shares, rng):
+def loss_increases(
+    estimator: BaseEstimator,
+    sample: Sample,
+    players: list[tuple[int, ...]],
+    shares: NDArray[np.float64],
+    rng: np.random.RandomState,
+) -> NDArray[np.float64]:
     """Increase of each row's loss with a player's values of other rows: (p, n_rows).
 
     Means over all rows where the trees can be read, and else over random ones. The loss
@@ -239,7 +312,9 @@ def loss_increases(estimator, sample, players, shares, rng):
     return increases
 
 
-def _loss_of_kind(estimator, y, shares):
+def _loss_of_kind(
+    estimator: BaseEstimator, y: NDArray[Any], shares: NDArray[np.float64]
+) -> tuple[Response, _RowLoss]:
     """The response that the loss of a kind of model uses, and the loss."""
     if not is_classifier(estimator):
         response = replace(make_response(estimator, "predict"), classes=None)
@@ -257,10 +332,16 @@ def _loss_of_kind(estimator, y, shares):
     )
 
 
-def _with_all(responses, loss, weights):
+def _with_all(
+    responses: DependenceAtRows | TreeDependenceAtRows,
+    loss: _RowLoss,
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Each row's mean loss with each player of all rows: (n_players, n_rows)."""
 
-    def reduce(player, index, predictions):
+    def reduce(
+        player: int, index: NDArray[np.intp], predictions: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         shares = np.bincount(responses.positions[player], weights)
         at_points = loss.function(loss.targets[index], predictions)
         return index, at_points @ (shares / weights.sum())
@@ -274,7 +355,13 @@ def _with_all(responses, loss, weights):
     return after
 
 
-def _with_donors(response, loss, sample, players, rng):
+def _with_donors(
+    response: Response,
+    loss: _RowLoss,
+    sample: Sample,
+    players: list[tuple[int, ...]],
+    rng: np.random.RandomState,
+) -> NDArray[np.float64]:
     """Each row's mean loss with each player of random donors: (n_players, n_rows)."""
     rows, p, n = sample.rows, len(players), sample.rows.n_rows
     # One after the other: player, row, donor.
@@ -301,7 +388,11 @@ def _with_donors(response, loss, sample, players, rng):
     )
 
 
-def sums_of_losses(row_losses, weights, predictions):
+def sums_of_losses(
+    row_losses: Iterable[_Loss],
+    weights: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Weighted sums of losses of the rows as they are: (n_losses,)."""
     index, one_point = np.arange(len(weights)), np.ones(1)
     predictions = predictions[:, None]
@@ -310,7 +401,9 @@ def sums_of_losses(row_losses, weights, predictions):
     )
 
 
-def _shares_of_pairs(weights, strata):
+def _shares_of_pairs(
+    weights: NDArray[np.float64], strata: NDArray[np.intp] | None
+) -> NDArray[np.float64]:
     """Each row's share of the weight, over the weight of its partners: (n_rows,)."""
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
     partners = np.bincount(strata, weights)[strata] - np.minimum(weights, 1)
@@ -322,12 +415,17 @@ def _shares_of_pairs(weights, strata):
     return weights / weights.sum() / partners
 
 
-def losses_by_response(metrics, estimator, sample, shares=None):
+def losses_by_response(
+    metrics: list[Metric],
+    estimator: BaseEstimator,
+    sample: Sample,
+    shares: NDArray[np.float64] | None = None,
+) -> Iterable[tuple[Response, list[tuple[int, _Loss]]]]:
     """Distinct responses, each with the metrics that use it: (position, loss).
 
     `shares` are the `r2_shares`; None takes those of the sample.
     """
-    groups = {}
+    groups: dict[Any, tuple[Response, list[tuple[int, _Loss]]]] = {}
     for i, metric in enumerate(metrics):
         response, row_loss = _prepared(metric, estimator, sample, shares)
         key = response.method, response.classes is None
@@ -335,7 +433,12 @@ def losses_by_response(metrics, estimator, sample, shares=None):
     return groups.values()
 
 
-def _prepared(metric, estimator, sample, shares):
+def _prepared(
+    metric: Metric,
+    estimator: BaseEstimator,
+    sample: Sample,
+    shares: NDArray[np.float64] | None,
+) -> tuple[Response, _Loss]:
     """The response that a metric uses, and its loss with the targets."""
     if isinstance(metric.scorer, LossOfModel):
         loss = metric.scorer
@@ -348,6 +451,7 @@ def _prepared(metric, estimator, sample, shares):
             "scorers that is, or pass a loss(y_true, y_pred), or use "
             'method="permutation".'
         )
+    function: Callable[..., NDArray[np.float64]]
     function, kind = ROW_LOSSES[metric.row_loss]
     response = make_response(estimator, _METHODS[kind])
     if kind == "values":
@@ -363,11 +467,11 @@ def _prepared(metric, estimator, sample, shares):
             squares = (targets - mean) ** 2
             shares = r2_shares(np.average(squares, axis=0, weights=sample.weights))
         function = partial(function, shares=shares)
-        of_pairs = partial(of_pairs, shares=shares)
+        of_pairs = partial(losses_of_pairs.weighted_squared, shares=shares)
     return response, _RowLoss(function, targets, of_pairs)
 
 
-def _as_numbers(metric, y):
+def _as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
     try:
         targets = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -377,7 +481,9 @@ def _as_numbers(metric, y):
     return targets.reshape(len(targets), -1)
 
 
-def _indicators(metric, y, classes):
+def _indicators(
+    metric: Metric, y: NDArray[Any], classes: NDArray[Any] | list[NDArray[Any]] | None
+) -> NDArray[np.float64]:
     """Targets as a 0/1 column for each class."""
     if classes is None or isinstance(classes, list) or np.ndim(y) != 1:
         raise ValueError(
@@ -387,14 +493,16 @@ def _indicators(metric, y, classes):
     return class_indicators(y, classes)
 
 
-def r2_shares(variance):
+def r2_shares(variance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Factors of each output's mean squared error in one minus R squared."""
     if not (variance > 0).all():
         raise ValueError("scoring: R squared is not defined, for y has one value only.")
     return 1 / (variance * len(variance))
 
 
-def _check_is_mean(name, loss, estimator, sample):
+def _check_is_mean(
+    name: str, loss: LossOfModel, estimator: BaseEstimator, sample: Sample
+) -> None:
     """Refuse a loss that is not the mean of its values on two halves of the rows."""
     predictions, weights = (
         loss.predictions(estimator, sample.rows.native),
@@ -429,19 +537,23 @@ class AdditiveModel:
         Function of a player: its part of the rows' sums, up to a constant, (n_rows, k).
     """
 
-    predictions: np.ndarray
-    sums: np.ndarray
-    part: Callable
+    predictions: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    part: Callable[[int], NDArray[np.float64]]
 
 
-def additive_trees(trees):
+def additive_trees(
+    trees: TreeDependenceAtRows | DependenceAtRows,
+) -> AdditiveModel | None:
     """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
     return AdditiveModel(trees.predictions, trees.predictions, trees.alone)
 
 
-def additive_linear(response, rows, players):
+def additive_linear(
+    response: Response, rows: Rows, players: list[tuple[int, ...]]
+) -> Any:
     """A linear model as an `AdditiveModel`, or None.
 
     The response is `predict`, as numbers or as two classes; each column belongs to one
@@ -466,7 +578,9 @@ def additive_linear(response, rows, players):
     return AdditiveModel(predictions, sums, part)
 
 
-def _linear_part(model, rows, players):
+def _linear_part(
+    model: LinearModel, rows: Rows, players: list[tuple[int, ...]]
+) -> Callable[[int], NDArray[np.float64]]:
     """Function of a player: what it adds to the rows, (n_rows, k)."""
     derived = model.derived(rows.native)
     derived = derived.tocsc() if issparse(derived) else derived
@@ -474,7 +588,11 @@ def _linear_part(model, rows, players):
     return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
 
 
-def _furthest_rows(rows, players, part):
+def _furthest_rows(
+    rows: Rows,
+    players: list[tuple[int, ...]],
+    part: Callable[[int], NDArray[np.float64]],
+) -> Rows:
     """Rows with the largest and smallest sums that values of the rows can make.
 
     A model that cuts its sums off may be linear on the rows, and is not on these.

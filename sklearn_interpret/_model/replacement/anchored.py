@@ -1,9 +1,18 @@
 """Rows of a table that are changed to meet conditions on some of their columns."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.rows.marginals import draw_positions
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 
 class AnchoredRows:
@@ -21,13 +30,20 @@ class AnchoredRows:
         Of all that is random.
     """
 
-    def __init__(self, rows, weights, n_draws, seed):
+    def __init__(
+        self, rows: Rows, weights: NDArray[np.float64], n_draws: int, seed: int
+    ) -> None:
         self.rows, self.shares = rows, weights / weights.sum()
         self._n_draws, self._seed = n_draws, seed
         points = np.random.default_rng(seed).random(n_draws)
         self.drawn = draw_positions(self.shares, points)
 
-    def blocks(self, draws, changed, allowed):
+    def blocks(
+        self,
+        draws: NDArray[np.intp],
+        changed: NDArray[np.bool_],
+        allowed: list[tuple[int, NDArray[np.intp]]],
+    ) -> Iterator[Any]:
         """Yield the rows drawn, with changed columns, as native containers.
 
         Parameters

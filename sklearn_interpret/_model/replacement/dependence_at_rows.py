@@ -6,12 +6,17 @@ points: the values of one row, the *donor*, for a set of players, with everythin
 from another row, the *base*. Each distinct point goes to the model once.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn import get_config
 
 from sklearn_interpret._model.formulas.door import formula
@@ -31,6 +36,13 @@ from sklearn_interpret._model.replacement.tree_dependence_at_rows import (
 )
 from sklearn_interpret._model.responses.response import plain_responses
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows
+
+# Sets of players of one size.
+Sets = NDArray[np.intp] | Sequence[tuple[int, ...]]
+
 # Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
 
@@ -44,8 +56,15 @@ _SETS_COUNTED = 2**14
 
 
 def dependence_at_rows(
-    method, response, rows, weights, players, *, averaged, n_jobs=None
-):
+    method: str,
+    response: Response,
+    rows: Rows,
+    weights: NDArray[np.float64],
+    players: list[tuple[int, ...]],
+    *,
+    averaged: bool,
+    n_jobs: int | None = None,
+) -> TreeDependenceAtRows | DependenceAtRows:
     """Partial dependence at the rows' own values, from trees or from `predict`.
 
     Parameters
@@ -71,7 +90,7 @@ def dependence_at_rows(
     """
     sample = rows, weights, players
 
-    def by_trees():
+    def by_trees() -> TreeDependenceAtRows:
         trees = tree_response(response, labels=not averaged)
         return TreeDependenceAtRows(trees, *sample, n_jobs=n_jobs)
 
@@ -111,7 +130,15 @@ class DependenceAtRows(PointMeans):
 
     adds_players = False  # not known of any model
 
-    def __init__(self, response, rows, weights, players, *, n_jobs=None):
+    def __init__(
+        self,
+        response: Response,
+        rows: Rows,
+        weights: NDArray[np.float64],
+        players: list[tuple[int, ...]],
+        *,
+        n_jobs: int | None = None,
+    ) -> None:
         self._response = response
         self._rows = rows
         self._players = [tuple(columns) for columns in players]
@@ -138,14 +165,14 @@ class DependenceAtRows(PointMeans):
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
-    def predictions(self):
+    def predictions(self) -> NDArray[np.float64]:
         """Responses to the rows as they are: (n_rows, k)."""
         first, which = distinct(self._keys.whole)
         if len(first) == self._rows.n_rows:
             return plain_responses(self._response, self._rows)
         return plain_responses(self._response, self._rows.take(first))[which]
 
-    def joint(self, sets):
+    def joint(self, sets: Iterable[Sequence[int]]) -> Iterator[NDArray[np.float64]]:
         """Partial dependence on several players at each row's own values.
 
         Parameters
@@ -166,7 +193,7 @@ class DependenceAtRows(PointMeans):
             if block.stop == len(grid.bases):
                 yield total[grid.donor_of]
 
-    def responses_at_points(self, reduce):
+    def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
         """Responses to every row with each player at each of its points.
 
         Parameters
@@ -181,17 +208,17 @@ class DependenceAtRows(PointMeans):
         list of list
             For each player, the results.
         """
-        reduced = [[] for _ in self._players]
+        reduced: list[list[Any]] = [[] for _ in self._players]
         for block in self._responses(counted(self._alone)):
             reduced[block[0]] += _reduced(reduce, *block)
         return reduced
 
     @property
-    def _alone(self):
+    def _alone(self) -> list[tuple[int, ...]]:
         """Sets of a single player."""
         return [(player,) for player in range(len(self._players))]
 
-    def most_rows(self, *sets):
+    def most_rows(self, *sets: Sets) -> float:
         """Largest number of rows that `all_but` and `joint` of sets send to the model.
 
         Sets of one size are the rows of an array, or a list. Fewer are sent where sets
@@ -206,7 +233,7 @@ class DependenceAtRows(PointMeans):
                 total += n_donors.sum() * (n_bases - 1)
         return total
 
-    def seconds(self, reduce, enough):
+    def seconds(self, reduce: Callable[..., Any], enough: float) -> float:
         """Estimated seconds for :meth:`responses_at_points`, or a bound below `enough`.
 
         The bound comes from the rows as they are, else the time from a batch of points:
@@ -227,15 +254,17 @@ class DependenceAtRows(PointMeans):
         n_workers = effective_n_jobs(self._n_jobs)
         return (perf_counter() - start) / n_points * self.most_rows() / n_workers
 
-    def most_sums(self, pairs, triples):
+    def most_sums(self, pairs: Sets, triples: Sets) -> float:
         """Number of sums over the leaves of trees: none."""
-        return 0
+        return 0.0
 
-    def _grid(self, players):
+    def _grid(self, players: Sequence[int]) -> Grid:
         positions = self.positions[players[0]] if len(players) == 1 else None
         return Grid.of_rows(players, self._keys, self._shares, positions)
 
-    def _responses(self, sets):
+    def _responses(
+        self, sets: Iterable[Sequence[int]]
+    ) -> Iterator[tuple[int, Grid, slice, NDArray[np.float64]]]:
         """For each set its grid, block by block of bases, and the responses to these.
 
         Yields the set's number, the grid, the block, and (bases, donors, k).
@@ -245,7 +274,8 @@ class DependenceAtRows(PointMeans):
         allowed = get_config()["working_memory"] * 2**20 / 8
         point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
         most = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
-        wave, size = [], 0
+        wave: list[tuple[int, Grid, slice]] = []
+        size = 0
         for which, grid in enumerate(map(self._grid, sets)):
             for block in grid.blocks(most):
                 n_points = len(grid.donors) * (block.stop - block.start)
@@ -257,7 +287,9 @@ class DependenceAtRows(PointMeans):
         if wave:
             yield from self._of_wave(wave)
 
-    def _of_wave(self, wave):
+    def _of_wave(
+        self, wave: list[tuple[int, Grid, slice]]
+    ) -> Iterator[tuple[int, Grid, slice, NDArray[np.float64]]]:
         """Responses of some blocks; their unknown points are sent together."""
         blocks, places, points = [], [], []
         for _, grid, block in wave:
@@ -270,7 +302,7 @@ class DependenceAtRows(PointMeans):
             responses[own] = self.predictions[inside]
             unknown[own] = False
             base, donor = place = np.nonzero(unknown)
-            keys = ()
+            keys = np.empty(0, dtype=np.uint64)
             if self._may_repeat:
                 keys = grid.donor_keys[donor] + grid.base_keys[block][base]
             blocks.append(responses)
@@ -292,7 +324,14 @@ class DependenceAtRows(PointMeans):
             responses[place] = part
             yield *item, responses
 
-    def _of_keys(self, columns, bases, donors, sets, keys):
+    def _of_keys(
+        self,
+        columns: list[tuple[int, ...]],
+        bases: NDArray[np.intp],
+        donors: NDArray[np.intp],
+        sets: NDArray[np.intp],
+        keys: NDArray[np.uint64],
+    ) -> NDArray[np.float64]:
         """Responses (m, k) to points; some may be cached, and some the same."""
         responses = np.empty((len(bases), self.predictions.shape[1]))
         is_known, known = self._cache.find(keys, responses.shape[1])
@@ -305,7 +344,14 @@ class DependenceAtRows(PointMeans):
         self._cache.add(keys[send], sent)
         return responses
 
-    def _send(self, columns, bases, donors, sets, keys=None):
+    def _send(
+        self,
+        columns: list[tuple[int, ...]],
+        bases: NDArray[np.intp],
+        donors: NDArray[np.intp],
+        sets: NDArray[np.intp],
+        keys: NDArray[np.uint64] | None = None,
+    ) -> NDArray[np.float64]:
         """Responses (m, k) to bases whose columns of a set are their donors'."""
         if not len(bases):
             return np.empty((0, self.predictions.shape[1]))
@@ -322,7 +368,13 @@ class DependenceAtRows(PointMeans):
         return np.concatenate(list(run(responses_to_mixed, tasks, n_jobs=self._n_jobs)))
 
 
-def _reduced(reduce, which, grid, block, responses):
+def _reduced(
+    reduce: Callable[..., Any],
+    which: int,
+    grid: Grid,
+    block: slice,
+    responses: NDArray[np.float64],
+) -> Iterator[Any]:
     """Reduced responses of the rows whose bases are in a block, part by part."""
     bases = grid.base_of
     index = np.flatnonzero((bases >= block.start) & (bases < block.stop))

@@ -1,18 +1,28 @@
 """Partial dependence at the rows' own values, from responses at all points."""
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class PointMeans:
     """Partial dependence at the rows' own values, from responses at all points.
 
-    A subclass has the method `responses_at_points` and the attributes `positions`,
-    `n_points` and `_shares`, the rows' shares of the weight.
+    A subclass has the method `responses_at_points` and these attributes.
     """
 
-    def alone(self, player, rows=slice(None)):
+    positions: list[NDArray[np.intp]]  # by player, the point of each row
+    n_points: list[int]  # of each player
+    _shares: NDArray[np.float64]  # of the rows, of the weight
+
+    def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
+        """Reduced responses to every row with each player at each of its points."""
+        raise NotImplementedError
+
+    def alone(self, player: int, rows: slice = slice(None)) -> NDArray[np.float64]:
         """Partial dependence on a player at rows' own values.
 
         Returns
@@ -23,7 +33,7 @@ class PointMeans:
         """
         return self._averages[player][self.positions[player][rows]]
 
-    def all_but(self):
+    def all_but(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
         """Partial dependence on all but one player at rows' own values, in parts.
 
         Yields
@@ -38,19 +48,21 @@ class PointMeans:
             yield slice(None), slice(player, player + 1), means[:, None]
 
     @property
-    def _averages(self):
+    def _averages(self) -> list[NDArray[np.float64]]:
         """Mean responses with each player at each of its points."""
         return [at_points for at_points, _ in self._means]
 
     @cached_property
-    def _means(self):
+    def _means(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """For each player, means over the rows at its points, and the reverse."""
         shares = [
             np.bincount(at, self._shares, n_points)
             for at, n_points in zip(self.positions, self.n_points, strict=True)
         ]
 
-        def reduce(player, index, responses):
+        def reduce(
+            player: int, index: NDArray[np.intp], responses: NDArray[np.float64]
+        ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
             at_points = np.einsum("b,bdk->dk", self._shares[index], responses)
             all_but = np.einsum("d,bdk->bk", shares[player], responses)
             return index, at_points, all_but
@@ -60,5 +72,5 @@ class PointMeans:
             index, at_points, all_but = zip(*parts, strict=True)
             means = np.empty((len(self._shares), all_but[0].shape[1]))
             means[np.concatenate(index)] = np.concatenate(all_but)
-            found.append((sum(at_points), means))
+            found.append((np.sum(at_points, axis=0), means))
         return found

@@ -1,6 +1,12 @@
 """Responses to rows with replaced columns, from the trees of a model."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Averages
 from sklearn_interpret._core.trees.effects.curves import TreeCurves
@@ -18,6 +24,19 @@ from sklearn_interpret._model.parallel import (
 )
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.effects.accumulation import NeighbourSteps
+    from sklearn_interpret._core.trees.effects.feature_sets import TreeSets
+    from sklearn_interpret._core.trees.effects.pairwise_interactions import TreePairs
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._model.formulas.trees.tree_response import (
+        CodedRows,
+        TreeResponse,
+    )
+    from sklearn_interpret._model.parallel import LazyRows
+    from sklearn_interpret._model.replacement.replacement import Replacement
+    from sklearn_interpret._model.rows.base import Rows
 
 # Tasks for all workers. The number is fixed: sums must not depend on the workers.
 _MOST_TASKS = 16
@@ -57,30 +76,40 @@ class ReplacedTrees:
         The trees do not give the responses of the model.
     """
 
-    def __init__(self, trees, rows, replacements):
+    def __init__(
+        self, trees: TreeResponse, rows: Rows, replacements: list[Replacement]
+    ) -> None:
         self._trees, self._codes = trees, trees.checked_codes(rows)
         # Replacements of different columns share a pass over the trees.
-        self._groups = []
+        self._groups: list[tuple[Sequence[int], list[MovedFeatures]]] = []
         for which in _disjoint([part.columns for part in replacements]):
             chosen = [replacements[entry] for entry in which]
             self._groups.append((which, list(_moved_features(trees, rows, chosen))))
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         """Number of outputs."""
         return self._trees.of_codes(self._codes[:1]).shape[1]
 
-    def most_sums_of_pairs(self, n_pairs, n_points):
+    def most_sums_of_pairs(self, n_pairs: int, n_points: int) -> float:
         """About how many sums averages of pairs take, with `n_points` in total."""
         ensemble, n_rows = self._trees.ensemble, len(self._codes)
         n_responses = 0 if self._trees.additive else n_rows * n_points
         return sums_of_passes(ensemble, n_rows, n_pairs, n_pairs) + n_responses
 
-    def averages(self, weights, masses=None, *, with_errors=True, n_jobs=None):
+    def averages(
+        self,
+        weights: NDArray[np.float64],
+        masses: Sequence[NDArray[np.float64] | None] | None = None,
+        *,
+        with_errors: bool = True,
+        n_jobs: int | None = None,
+    ) -> Averages:
         """Weighted means over the rows; errors are from the curves of single rows."""
         if with_errors or not self._trees.additive:
             return averages_of_rows(self, weights, masses, n_jobs)
-        means, total, ensemble = {}, weights.sum(), self._trees.ensemble
+        total, ensemble = weights.sum(), self._trees.ensemble
+        means: dict[int, NDArray[np.float64]] = {}
         for which, parts in counted(self._groups):
             averages = [np.empty((part.n_points, ensemble.n_outputs)) for part in parts]
             leaf_weights = None
@@ -94,10 +123,18 @@ class ReplacedTrees:
             means.update(zip(which, averages, strict=True))
         return Averages.of_means([means[entry] for entry in sorted(means)], total)
 
-    def responses(self, reduce, *, merge=None, n_jobs=None):
+    def responses(
+        self,
+        reduce: Callable[..., Any],
+        *,
+        merge: Callable[..., Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> list[list[Any]]:
         """Reduced responses to all replaced rows, in the order of the rows."""
 
-        def tasks(which, effects):
+        def tasks(
+            which: Sequence[int], effects: TreeEffects
+        ) -> Iterator[tuple[Any, ...]]:
             curves = TreeCurves(effects)
             size = curves.block_rows(self._bytes_of_curves)
             given = curves, self._trees, self._codes
@@ -106,10 +143,20 @@ class ReplacedTrees:
 
         return self._reduced(tasks, merge, n_jobs)
 
-    def differences(self, steps, cells, reduce, *, merge=None, n_jobs=None):
+    def differences(
+        self,
+        steps: list[NeighbourSteps],
+        cells: NDArray[np.intp] | LazyRows,
+        reduce: Callable[..., Any],
+        *,
+        merge: Callable[..., Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> list[list[Any]]:
         """Reduced changes of the response as rows step to the neighbouring points."""
 
-        def tasks(which, effects):
+        def tasks(
+            which: Sequence[int], effects: TreeEffects
+        ) -> Iterator[tuple[Any, ...]]:
             own = [(entry, steps[entry]) for entry in which]
             for rows in row_tasks(len(self._codes), effects.block_rows):
                 yield (
@@ -126,12 +173,17 @@ class ReplacedTrees:
         return self._reduced(tasks, merge, n_jobs)
 
     @property
-    def _bytes_of_curves(self):
+    def _bytes_of_curves(self) -> int:
         return _BYTES_OF_CURVES
 
-    def _reduced(self, tasks, merge, n_jobs):
+    def _reduced(
+        self,
+        tasks: Callable[..., Any],
+        merge: Callable[..., Any] | None,
+        n_jobs: int | None,
+    ) -> list[list[Any]]:
         """For each replacement the results of all of its tasks for `_collected`."""
-        found = {}
+        found: dict[int, list[Any]] = {}
         for which, effects in self._effects():
             todo = list(tasks(which, effects))
             for pairs in run_in_threads(_collected, todo, n_jobs=n_jobs):
@@ -139,16 +191,21 @@ class ReplacedTrees:
         n_replacements = sum(len(which) for which, _ in self._groups)
         return [found.get(entry, []) for entry in range(n_replacements)]
 
-    def _effects(self):
+    def _effects(self) -> Iterable[tuple[Sequence[int], TreeEffects]]:
         """Replacements that share a pass over the trees, and their effects."""
         for which, parts in counted(self._groups):
             yield which, self._effects_of(parts)
 
-    def _effects_of(self, parts):
+    def _effects_of(self, parts: Iterable[MovedFeatures]) -> TreeEffects:
         trees, n_rows = self._trees.ensemble, len(self._codes)
         return TreeEffects(trees, trees.value, trees.base, list(parts), n_rows)
 
-    def _summed_leaf_weights(self, made, weights, n_jobs):
+    def _summed_leaf_weights(
+        self,
+        made: TreeEffects | TreePairs | TreeSets,
+        weights: NDArray[np.float64],
+        n_jobs: int | None,
+    ) -> Any:
         """Sum over all rows of the arrays that ``made.leaf_weights`` returns."""
         total = None
         for codes, own in self._portions(made, weights):
@@ -160,7 +217,9 @@ class ReplacedTrees:
                 total = _added(total, part)
         return total
 
-    def _portions(self, made, weights):
+    def _portions(
+        self, made: TreeEffects | TreePairs | TreeSets, weights: NDArray[np.float64]
+    ) -> Iterator[tuple[NDArray[Any] | CodedRows, NDArray[np.float64]]]:
         """Codes and weights of rows, sorted by likeness if that makes a pass fast."""
         if not made.wants_order:
             yield self._codes, weights
@@ -174,7 +233,9 @@ class ReplacedTrees:
             yield codes, weights[piece].take(order)
 
 
-def _points_in_memory(parts, n_nodes):
+def _points_in_memory(
+    parts: list[MovedFeatures], n_nodes: int
+) -> Iterator[list[slice]]:
     """Blocks of the points of all parts, as a slice for each part.
 
     Along joint points of several features, conditions begin and cease to hold many
@@ -195,7 +256,9 @@ def _points_in_memory(parts, n_nodes):
         ]
 
 
-def _moved_features(trees, rows, replacements):
+def _moved_features(
+    trees: TreeResponse, rows: Rows, replacements: list[Replacement]
+) -> Iterator[MovedFeatures]:
     """The features that move and their points, for replacements without shared columns.
 
     All values are encoded in copies of one row: a feature of the trees is made from one
@@ -210,12 +273,12 @@ def _moved_features(trees, rows, replacements):
         native, points = X.native, np.arange(some.start, some.stop)
         if columns:
             # Shorter ones stay at their last point.
-            codes = [
+            variants = [
                 places[:, np.minimum(points, part.n_variants - 1)]
                 for part in varied
                 for places in part.codes
             ]
-            native = X.tiles(0, 1, len(points)).replaced(columns, levels, codes)
+            native = X.tiles(0, 1, len(points)).replaced(columns, levels, variants)
         numbers = trees.model.encode(native)
         found.append(trees.ensemble.codes(numbers))
         if not np.isfinite(numbers).all():  # the model may refuse missing values
@@ -227,9 +290,9 @@ def _moved_features(trees, rows, replacements):
         yield MovedFeatures(features, codes[: part.n_variants][:, features], shape)
 
 
-def _disjoint(sets):
+def _disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
     """Positions of the sets in groups in which no two share a member."""
-    groups = []
+    groups: list[tuple[list[int], set[int]]] = []
     for position, members in enumerate(map(set, sets)):
         for group, taken in groups:
             if not taken & members:
@@ -241,18 +304,24 @@ def _disjoint(sets):
     return [group for group, _ in groups]
 
 
-def sums_of_passes(ensemble, n_rows, n_passes, n_pairs):
+def sums_of_passes(
+    ensemble: TreeEnsemble, n_rows: int, n_passes: float, n_pairs: int
+) -> float:
     """Estimated cost of passes over the trees and of pairs, in sums over rows."""
     of_pass = np.count_nonzero(ensemble.is_leaf) * float(n_rows + _ROWS_OF_PASS)
     return n_passes * of_pass + n_pairs * float(n_rows + _SUMS_OF_PAIR)
 
 
-def row_tasks(n_rows, size):
+def row_tasks(n_rows: int, size: int) -> Iterator[slice]:
     """Slices of rows for workers, each a multiple of `size` of them."""
     return slices(n_rows, size * -(-n_rows // (size * _MOST_TASKS)))
 
 
-def _collect(found, pairs, merge):
+def _collect(
+    found: dict[int, list[Any]],
+    pairs: Iterable[tuple[int, Any]],
+    merge: Callable[..., Any] | None,
+) -> None:
     """Append the results of entries to those before them, or merge them."""
     for entry, result in pairs:
         kept = found.setdefault(entry, [])
@@ -261,14 +330,22 @@ def _collect(found, pairs, merge):
         kept.append(result)
 
 
-def _collected(function, merge, *given):
+def _collected(
+    function: Callable[..., Any], merge: Callable[..., Any] | None, *given: Any
+) -> list[tuple[int, Any]]:
     """Entries and results that a function yields, merged if `merge` is given."""
-    found = {}
+    found: dict[int, list[Any]] = {}
     _collect(found, function(*given), merge)
     return [(entry, result) for entry, kept in found.items() for result in kept]
 
 
-def _sum_of_weights(made, codes, weights, rows, size):
+def _sum_of_weights(
+    made: TreeEffects | TreePairs | TreeSets,
+    codes: NDArray[Any] | CodedRows,
+    weights: NDArray[np.float64],
+    rows: slice,
+    size: int,
+) -> Any:
     """Sum of ``made.leaf_weights`` over some of the rows, `size` at a time."""
     total = None
     for part in _within(rows, size):
@@ -276,7 +353,7 @@ def _sum_of_weights(made, codes, weights, rows, size):
     return total
 
 
-def _added(total, part):
+def _added(total: Any, part: Any) -> Any:
     """The sum of two arrays, or of two lists of them; the first is written over."""
     if total is None:
         return part
@@ -287,7 +364,15 @@ def _added(total, part):
     return total
 
 
-def _curves(curves, trees, codes, rows, size, which, reduce):
+def _curves(
+    curves: TreeCurves,
+    trees: TreeResponse,
+    codes: NDArray[Any] | CodedRows,
+    rows: slice,
+    size: int,
+    which: Sequence[int],
+    reduce: Callable[..., Any],
+) -> Iterator[tuple[int, Any]]:
     """Reduced responses of some rows at all points, with their entries."""
     for block in _within(rows, size):
         for part, sums in curves.curves(codes[block]):
@@ -297,7 +382,14 @@ def _curves(curves, trees, codes, rows, size, which, reduce):
                 yield entry, reduce(entry, index, points, trees.of_sums(sums))
 
 
-def _differences(effects, codes, cells, rows, own, reduce):
+def _differences(
+    effects: TreeEffects,
+    codes: NDArray[Any] | CodedRows,
+    cells: NDArray[np.intp] | LazyRows,
+    rows: slice,
+    own: list[tuple[int, NeighbourSteps]],
+    reduce: Callable[..., Any],
+) -> Iterator[tuple[int, Any]]:
     """Reduced differences of some rows, with their entries."""
     for part in _within(rows, effects.block_rows):
         table, some = cells[part], codes[part]
@@ -315,7 +407,7 @@ def _differences(effects, codes, cells, rows, own, reduce):
             yield entry, reduce(entry, index, taken[column], kinds)
 
 
-def _within(rows, step):
+def _within(rows: slice, step: int) -> Iterator[slice]:
     """Slices of a slice of rows."""
     for part in slices(rows.stop - rows.start, step):
         yield slice(rows.start + part.start, rows.start + part.stop)

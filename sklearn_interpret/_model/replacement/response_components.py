@@ -4,10 +4,14 @@ Each class has the sets of players that have a component (`sets`), the mean resp
 the background (`base_values`), and components and predictions of rows (`of_rows`).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_interpret._core.trees.components import TreeComponents
@@ -19,6 +23,11 @@ from sklearn_interpret._core.trees.structure.paths import TreePaths
 from sklearn_interpret._model.formulas.linear import ExplainedLinear, map_to_players
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices
 from sklearn_interpret._model.progress import counted
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.replacement.response_games import CoalitionGame
+    from sklearn_interpret._model.rows.base import Rows
 
 
 class ComponentsOfTrees:
@@ -42,13 +51,22 @@ class ComponentsOfTrees:
 
     asks_model = False
 
-    def __init__(self, trees, background, weights, player, n_players, max_order):
+    def __init__(
+        self,
+        trees: TreeResponse,
+        background: Rows,
+        weights: NDArray[np.float64] | None,
+        player: NDArray[np.intp],
+        n_players: int,
+        max_order: int,
+    ) -> None:
         self._trees = trees
         self._follows_trees = trees.agrees(background)
         paths = TreePaths.of_ensemble(trees.ensemble, player, n_players=n_players)
-        if weights is None:
-            game = PathDependentGame(trees.ensemble, paths)
-        else:
+        game: PathDependentGame | InterventionalGame = PathDependentGame(
+            trees.ensemble, paths
+        )
+        if weights is not None:
             codes = trees.codes(background).held()
             game = InterventionalGame(trees.ensemble, paths, codes, weights)
         # Players that a path holds.
@@ -60,15 +78,17 @@ class ComponentsOfTrees:
         self.sets = self.components.sets
 
     @property
-    def n_weights(self):
+    def n_weights(self) -> float:
         """Number of weights of the components of all orders."""
         game = self.components.game
         return (3.0 ** game.paths.n_conditions[game.ensemble.is_leaf]).sum()
 
-    def warn_of_cost(self, n_rows, advice):
+    def warn_of_cost(self, n_rows: int, advice: str) -> None:
         """Nothing: the model gets the rows themselves at most."""
 
-    def of_rows(self, rows, *, n_jobs=None):
+    def of_rows(
+        self, rows: Rows, *, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
         trees, coded = self._trees, self._trees.codes(rows)
         asks = not (self._follows_trees and trees.takes(rows))
@@ -104,7 +124,9 @@ class ComponentsOfCoalitions:
 
     n_weights = 0  # only trees have them
 
-    def __init__(self, game, terms, max_order):
+    def __init__(
+        self, game: CoalitionGame, terms: list[tuple[int, ...]], max_order: int
+    ) -> None:
         # Else terms are read, and coalitions are those of a term.
         self.asks_model = len(terms) == 1
         self._game, self._terms, self._max_order = game, terms, max_order
@@ -119,15 +141,15 @@ class ComponentsOfCoalitions:
         self._coalitions = sorted(asked)
         self._matrices = [self._matrix(term) for term in terms]
 
-    def warn_of_cost(self, n_rows, advice):
+    def warn_of_cost(self, n_rows: int, advice: str) -> None:
         """Warn before a very large number of rows goes to the model."""
         self._game.warn_of_cost(n_rows, len(self._coalitions), advice)
 
-    def _by_term(self, values):
+    def _by_term(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values (..., n_terms * k) by term."""
         return values.reshape(*values.shape[:-1], len(self._terms), -1)
 
-    def _matrix(self, term):
+    def _matrix(self, term: tuple[int, ...]) -> sparse.csr_array:
         """Map from the values of nobody, coalitions and everybody to components."""
         column = {players: place for place, players in enumerate(self._coalitions, 1)}
         column |= {(): 0, term: len(self._coalitions) + 1}
@@ -141,7 +163,9 @@ class ComponentsOfCoalitions:
         shape = len(self.sets), len(self._coalitions) + 2
         return sparse.csr_array((values, (rows, columns)), shape=shape)
 
-    def of_rows(self, rows, *, n_jobs=None):
+    def of_rows(
+        self, rows: Rows, *, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
         known = (len(self._coalitions) + 2) * self._game.base_values.nbytes
         own = len(self.sets) * self.base_values.nbytes
@@ -152,7 +176,7 @@ class ComponentsOfCoalitions:
         values, predictions = zip(*found, strict=True)
         return np.concatenate(values), np.concatenate(predictions)
 
-    def _of_rows(self, rows):
+    def _of_rows(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components and predictions of a few rows."""
         played, n_rows = self._game.play(rows), rows.n_rows
         coalitions = np.zeros(
@@ -188,15 +212,15 @@ class LinearTerms:
     """
 
     linear: ExplainedLinear
-    player: np.ndarray
+    player: NDArray[np.intp]
     n_players: int
 
     @property
-    def players(self):
+    def players(self) -> list[tuple[int, ...]]:
         """Players that each term depends on."""
         return [(), *((player,) for player in range(self.n_players))]
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         """Values of the terms, (n_rows, n_terms * k)."""
         model = self.linear.model
         derived, coefficients = model.derived(X), model.coefficients
@@ -209,7 +233,7 @@ class LinearTerms:
         return terms.reshape(len(terms), -1)
 
 
-def _subsets(players, largest):
+def _subsets(players: tuple[int, ...], largest: int) -> list[tuple[int, ...]]:
     """Subsets of at most `largest` players, the empty one first."""
     sizes = range(min(largest, len(players)) + 1)
     return [subset for size in sizes for subset in combinations(players, size)]

@@ -4,9 +4,14 @@ The value of a coalition is the mean response to the background's rows with the
 coalition's columns taken from the explained row.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logit
 
 from sklearn_interpret._model._sklearn_compat import warn
@@ -14,6 +19,10 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret.exceptions import CostlyInspectionWarning
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows
 
 # Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
@@ -23,7 +32,7 @@ _MANY_ROWS = 10**8
 _ROUNDING = 1e-9
 
 
-def _logit(means):
+def _logit(means: NDArray[np.float64]) -> NDArray[np.float64]:
     if not ((means >= -_ROUNDING) & (means <= 1 + _ROUNDING)).all():
         bad = means[~((means >= -_ROUNDING) & (means <= 1 + _ROUNDING))].flat[0]
         raise ValueError(
@@ -32,7 +41,10 @@ def _logit(means):
     return logit(np.clip(means, _EPSILON, 1 - _EPSILON))
 
 
-LINKS = {"identity": np.positive, "logit": _logit}
+LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "identity": np.positive,
+    "logit": _logit,
+}
 
 
 class CoalitionGame:
@@ -59,7 +71,14 @@ class CoalitionGame:
         Whether the link clipped a mean response to the background.
     """
 
-    def __init__(self, response, background, weights, players, link="identity"):
+    def __init__(
+        self,
+        response: Response,
+        background: Rows,
+        weights: NDArray[np.float64],
+        players: list[tuple[int, ...]],
+        link: str = "identity",
+    ) -> None:
         self.response, self.background, self.link = response, background, link
         self.players = players
         self._shares = weights / weights.sum()
@@ -71,7 +90,7 @@ class CoalitionGame:
         self.saturated = bool(self.clipped(means).any())
         self.base_values = LINKS[link](means[0])
 
-    def warn_of_cost(self, n_rows, n_coalitions, advice):
+    def warn_of_cost(self, n_rows: int, n_coalitions: int, advice: str) -> None:
         """Warn before a very large number of rows goes to the model."""
         sent = n_rows * n_coalitions * self.background.n_rows
         if sent > _MANY_ROWS:
@@ -82,21 +101,23 @@ class CoalitionGame:
                 CostlyInspectionWarning,
             )
 
-    def play(self, rows):
+    def play(self, rows: Rows) -> PlayedRows:
         """The game of the players of some `Rows`, which are to be explained."""
         return PlayedRows(self, rows)
 
-    def columns(self, coalitions):
+    def columns(self, coalitions: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
         return coalitions[:, self._player_of_column]
 
-    def clipped(self, means):
+    def clipped(self, means: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Mask (m,) of mean responses (m, k) that the link clips in any output."""
         if self.link == "identity":
             return np.zeros(len(means), dtype=bool)
-        return ((means < _EPSILON) | (means > 1 - _EPSILON)).any(axis=1)
+        return np.any((means < _EPSILON) | (means > 1 - _EPSILON), axis=1)
 
-    def weighed(self, responses, bases=slice(None)):
+    def weighed(
+        self, responses: NDArray[np.float64], bases: slice = slice(None)
+    ) -> NDArray[np.float64]:
         """Weighted sums (m, k) of responses (m, n_bases, k) to some background rows."""
         return np.einsum("mbk,b->mk", responses, self._shares[bases])
 
@@ -114,7 +135,7 @@ class PlayedRows:
         Rows of which the link has clipped a mean response so far.
     """
 
-    def __init__(self, game, rows):
+    def __init__(self, game: CoalitionGame, rows: Rows) -> None:
         self._game, self.n_rows = game, rows.n_rows
         step = batch_rows(game.background.row_bytes)
         self._parts = [
@@ -127,7 +148,7 @@ class PlayedRows:
         self.predictions = LINKS[game.link](responses)
 
     @cached_property
-    def active(self):
+    def active(self) -> NDArray[np.bool_]:
         """Players whose values in the row differ from some row of the background.
 
         Of shape (n_rows, n_players), bool; the others add nothing to any coalition.
@@ -139,7 +160,9 @@ class PlayedRows:
             [~agree[:, list(own)].all(axis=1) for own in self._game.players], axis=1
         )
 
-    def designed(self, design):
+    def designed(
+        self, design: Callable[[int], NDArray[np.bool_]]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Values of the same coalitions of each row's active players.
 
         Parameters
@@ -167,7 +190,9 @@ class PlayedRows:
         for own, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
             yield own, values[start:stop]
 
-    def coalition_values(self, which, coalitions):
+    def coalition_values(
+        self, which: NDArray[np.intp], coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """Values (m, k) of coalitions (m, n_players), each of the row at `which`."""
         game = self._game
         means = np.zeros((len(which), self.predictions.shape[1]))

@@ -1,10 +1,15 @@
 """Rows of arrays and of sparse matrices; the choice of a container's `Rows` class."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from operator import itemgetter
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
@@ -32,57 +37,65 @@ _ROWS_IN_PARTITIONS = (
 )
 
 
-class ArrayRows(Rows):
-    """Rows of a numpy array."""
+class _OneDtypeRows(Rows):
+    """Rows whose columns have one dtype."""
 
-    @property
-    def row_bytes(self):
-        """Memory of a row."""
-        return max(self.native.itemsize * self.n_columns, 1)
-
-    def take(self, index):
-        """Rows at `index`."""
-        return ArrayRows(self.native[index])
-
-    def part(self, rows):
-        """Rows of a slice, not copied."""
-        return ArrayRows(self.native[rows])
-
-    def keep_columns(self, columns):
-        """Some of the columns."""
-        return ArrayRows(self.native[:, columns])
-
-    def _number_arrays(self):
-        return [self.native]
-
-    def mixed(self, index, donors):
-        """Rows whose columns come from several rows, without the copy in `Tiles`."""
-        mixed = self.native[index]
-        for j, places in donors.items():
-            mixed[:, j] = self.native[places, j]
-        return mixed
-
-    def followed_by(self, others):
-        """These rows, then `others`; numbers and texts together become objects."""
-        below = others.native
-        if not isinstance(others, ArrayRows):
-            below = [others.column_array(j) for j in range(others.n_columns)]
-            below = np.stack(below, axis=1)
-        if (self.native.dtype.kind in "US") != (below.dtype.kind in "US"):
-            below = below.astype(object)
-        return ArrayRows(np.concatenate([self.native, below]))
-
-    def dtype(self, j):
+    def dtype(self, j: int) -> Any:
         """The dtype of all columns."""
         return self.native.dtype
 
-    def conformed(self, dtypes):
+    def conformed(self, dtypes: dict[int, Any]) -> Self:
         """The rows in the dtype of the columns."""
         if all(dtype == self.native.dtype for dtype in dtypes.values()):
             return self
         return type(self)(self.native.astype(next(iter(dtypes.values()))))
 
-    def blended(self, n_bases, donors, present):
+
+class ArrayRows(_OneDtypeRows):
+    """Rows of a numpy array."""
+
+    @property
+    def row_bytes(self) -> int:
+        """Memory of a row."""
+        return max(self.native.itemsize * self.n_columns, 1)
+
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
+        """Rows at `index`."""
+        return type(self)(self.native[index])
+
+    def part(self, rows: slice) -> Self:
+        """Rows of a slice, not copied."""
+        return type(self)(self.native[rows])
+
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
+        """Some of the columns."""
+        return type(self)(self.native[:, columns])
+
+    def _number_arrays(self) -> Iterable[Any]:
+        return [self.native]
+
+    def mixed(
+        self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]
+    ) -> Any:
+        """Rows whose columns come from several rows, without the copy in `Tiles`."""
+        mixed = self.native[index]
+        for j, sources in donors.items():
+            mixed[:, j] = self.native[sources, j]
+        return mixed
+
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`; numbers and texts together become objects."""
+        below = rows.native
+        if not isinstance(rows, ArrayRows):
+            below = [rows.column_array(j) for j in range(rows.n_columns)]
+            below = np.stack(below, axis=1)
+        if (self.native.dtype.kind in "US") != (below.dtype.kind in "US"):
+            below = below.astype(object)
+        return type(self)(np.concatenate([self.native, below]))
+
+    def blended(
+        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+    ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
         # Column by column: writes to contiguous memory are fastest.
         blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
@@ -92,16 +105,15 @@ class ArrayRows(Rows):
             column[copies] = self.native[donors[copies], j, None]
         return blended.reshape(self.n_columns, -1).T
 
-    def column(self, j):
+    def column(self, j: int) -> Any:
         """Column `j`."""
         return self.native[:, j]
 
-    def _dates_of(self, vector):
-        is_object = vector.dtype.kind == "O"
-        clock = clock_of_objects(vector) if is_object else vector
-        return Dates(clock) if is_date(clock) else None
+    def _dates_of(self, vector: Any) -> Dates | None:
+        clock = clock_of_objects(vector) if vector.dtype.kind == "O" else vector
+        return Dates(clock) if clock is not None and is_date(clock) else None
 
-    def _cast_dates(self, j, clock):
+    def _cast_dates(self, j: int, clock: NDArray[Any]) -> Any:
         """Dates in the array's dtype."""
         if self.native.dtype.kind != "O":
             return clock.astype(self.native.dtype)
@@ -109,7 +121,7 @@ class ArrayRows(Rows):
         cast[:] = objects_of(clock, self.native[:, j])
         return cast
 
-    def _plain_values(self, j):
+    def _plain_values(self, j: int) -> NDArray[Any]:
         """Column `j`; objects that are all numbers become floats."""
         column = self.native[:, j]
         if column.dtype.kind in "US":
@@ -121,14 +133,14 @@ class ArrayRows(Rows):
                 return column
         return column
 
-    def is_categorical(self, j):
+    def is_categorical(self, j: int) -> bool:
         """Strings and booleans are categories; numbers never are."""
         kind = self.native.dtype.kind
         if kind == "O":
             return any(isinstance(v, str | bool | np.bool_) for v in self.native[:, j])
         return kind in "USb"
 
-    def _cast(self, j, values):
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` in the array's dtype."""
         if self.native.dtype.kind in "US":
             cast = np.asarray(plain_list(values), dtype=self.native.dtype.kind)
@@ -139,91 +151,91 @@ class ArrayRows(Rows):
             return cast
         return checked_cast(values, self.native.dtype, self.names[j])
 
-    def tiles(self, start, stop, repeats):
+    def tiles(self, start: int, stop: int, repeats: int) -> Tiles:
         """A work array of repeated rows."""
         return ArrayTiles(self.native[start:stop], repeats)
 
 
-class SparseRows(Rows):
+class SparseRows(_OneDtypeRows):
     """Rows of a scipy sparse matrix or array."""
 
-    dtype, conformed = ArrayRows.dtype, ArrayRows.conformed
-
-    def __init__(self, native):
+    def __init__(self, native: Any) -> None:
         super().__init__(native)
         # Perturbed rows are not diagonal, and scipy would warn.
         self._format = "csr" if native.format == "dia" else native.format
 
     @cached_property
-    def _csr(self):
+    def _csr(self) -> Any:
         return self.native.tocsr()
 
     @cached_property
-    def _csc(self):
+    def _csc(self) -> Any:
         return self.native.tocsc()
 
     @property
-    def row_bytes(self):
+    def row_bytes(self) -> int:
         """Memory of an average row: value and index of each stored entry."""
         return 16 * (self._csr.nnz // max(self.n_rows, 1) + 1)
 
-    def take(self, index):
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at `index`, in the same format."""
-        return SparseRows(self._csr[index].asformat(self._format))
+        return type(self)(self._csr[index].asformat(self._format))
 
-    def keep_columns(self, columns):
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """Some of the columns, in the same format."""
-        return SparseRows(self._csc[:, columns].asformat(self._format))
+        return type(self)(self._csc[:, columns].asformat(self._format))
 
-    def _number_arrays(self):
+    def _number_arrays(self) -> Iterable[Any]:
         return [self._csr]
 
-    def are_within(self, limit):
+    def are_within(self, limit: float) -> bool:
         """False, for unknown: some models treat entries not stored as missing."""
         return False
 
-    def followed_by(self, others):
-        """These rows, then `others`, in the same format."""
-        below = others.native
-        if not isinstance(others, SparseRows):
-            numbers = [others.numbers(j) for j in range(others.n_columns)]
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`, in the same format."""
+        below = rows.native
+        if not isinstance(rows, SparseRows):
+            numbers = [rows.numbers(j) for j in range(rows.n_columns)]
             below = np.stack(numbers, axis=1)
         below = type(self._csr)(below)
-        return SparseRows(sparse.vstack([self._csr, below], format=self._format))
+        return type(self)(sparse.vstack([self._csr, below], format=self._format))
 
-    def blended(self, n_bases, donors, present):
+    def blended(
+        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+    ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
-        own = self._csr[np.tile(np.arange(n_bases), len(donors))]
-        taken = self._csr[np.repeat(donors, n_bases)]
-        for part, wanted in ((own, False), (taken, True)):
-            entries = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
-            part.data[present[entries // n_bases, part.indices] != wanted] = 0
-            part.eliminate_zeros()
-        return (own + taken).asformat(self._format)
+        bases = self._csr[np.tile(np.arange(n_bases), len(donors))]
+        replacements = self._csr[np.repeat(donors, n_bases)]
+        for rows, wanted in ((bases, False), (replacements, True)):
+            entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+            rows.data[present[entries // n_bases, rows.indices] != wanted] = 0
+            rows.eliminate_zeros()
+        return (bases + replacements).asformat(self._format)
 
-    def agreeing(self, n_bases):
+    def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row."""
         first = self._csr[:1].toarray()
-        own = self._csr[:n_bases]
-        low, high = own.min(axis=0).toarray(), own.max(axis=0).toarray()
+        bases = self._csr[:n_bases]
+        low, high = bases.min(axis=0).toarray(), bases.max(axis=0).toarray()
         constant = (low == high).reshape(-1)
         return constant & (self._csr[n_bases:].toarray() == first)
 
-    def column(self, j):
+    def column(self, j: int) -> Any:
         """Column `j`, dense."""
         return self._csc[:, [j]].toarray().ravel()
 
     _plain_values = column
 
-    def is_categorical(self, j):
+    def is_categorical(self, j: int) -> bool:
         """Booleans are categories; numbers never are."""
         return self.native.dtype.kind == "b"
 
-    def _cast(self, j, values):
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` in the matrix's dtype."""
         return checked_cast(values, self.native.dtype, self.names[j])
 
-    def tiles(self, start, stop, repeats):
+    def tiles(self, start: int, stop: int, repeats: int) -> Tiles:
         """Repeated rows, in the same format."""
         index = np.repeat(np.arange(start, stop), repeats)
         return _SparseTiles(self._csr[index], stop - start, repeats, self._format)
@@ -232,25 +244,30 @@ class SparseRows(Rows):
 class _SparseTiles(Tiles):
     """Repeated rows; replaced columns are stacked between the kept ones."""
 
-    def __init__(self, repeated, n_rows, repeats, format):
+    def __init__(self, repeated: Any, n_rows: int, repeats: int, format: str) -> None:
         super().__init__(n_rows, repeats)
         self._columns = repeated.tocsc()
         self._kind = type(self._columns)  # a matrix or an array, as the rows
         self._format = format
 
-    def replaced(self, columns, levels, codes):
+    def replaced(
+        self,
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
+    ) -> Any:
         pieces, begin = [], 0
         by_column = sorted(zip(columns, levels, codes, strict=True), key=itemgetter(0))
-        for j, values, places in by_column:
-            fresh = np.asarray(values)[self._cells(places)]
-            pieces += [self._columns[:, begin:j], self._kind(fresh[:, None])]
+        for j, values, positions in by_column:
+            column = np.asarray(values)[self._cells(positions)]
+            pieces += [self._columns[:, begin:j], self._kind(column[:, None])]
             begin = j + 1
         pieces.append(self._columns[:, begin:])
-        kept = [piece for piece in pieces if piece.shape[1]]
-        return sparse.hstack(kept, format=self._format)
+        blocks = [piece for piece in pieces if piece.shape[1]]
+        return sparse.hstack(blocks, format=self._format)
 
 
-def _refuse_texts(X):
+def _refuse_texts(X: Any) -> None:
     """Raise an error with advice for a list of texts, which is not a table."""
     sized = hasattr(X, "__len__") and not isinstance(X, str | dict)
     if sized and len(X) and all(isinstance(text, str) for text in X):
@@ -260,7 +277,7 @@ def _refuse_texts(X):
         )
 
 
-def as_rows(X):
+def as_rows(X: Any) -> Rows:
     """Wrap `X` in the `Rows` of its kind; array-likes become arrays.
 
     Other kinds of data frames are refused by a TypeError, and not converted silently.
@@ -291,19 +308,19 @@ def as_rows(X):
     return ArrayRows(X)
 
 
-def as_days(X):
+def as_days(X: Any) -> NDArray[np.float64]:
     """Columns of numbers and dates as floats, for estimators that take no dates."""
     rows = as_rows(X)
     return np.stack([rows.numbers(j) for j in range(rows.n_columns)], axis=1)
 
 
-def with_days(rows):
+def with_days(rows: Rows) -> Any:
     """Native rows for estimators of numbers: an array where some columns are dates."""
     has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
     return as_days(rows) if has_dates else rows.native
 
 
-def _canonical(X):
+def _canonical(X: Any) -> Any:
     """A sparse matrix without duplicate entries, in which indices are sorted.
 
     Many of scipy's functions would sort the user's own matrix in place.

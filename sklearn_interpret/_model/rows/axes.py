@@ -1,17 +1,23 @@
 """The axis of an effect: the values of a feature, or of a group of features."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.rows.base import gather, label_key
 from sklearn_interpret._model.rows.dates import date_text, is_date, is_missing, shown
 from sklearn_interpret._model.rows.plain import PlainState
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -27,36 +33,36 @@ class Axis(PlainState):
     date_dtype: Any = None  # of numbers that are days: numpy's dtype of their dates
 
     @property
-    def shown(self):
+    def shown(self) -> NDArray[Any]:
         """Values as users see them: numbers of days as dates."""
         return shown(self.values, self.date_dtype)
 
-    def levels_and(self, rows, number):
+    def levels_and(self, rows: Rows, number: float) -> Any:
         """Its values and one more of a single column, as a native vector."""
         values = shown(np.append(self.values, number), self.date_dtype)
         return rows.cast(self.columns[0], values)
 
     @property
-    def order(self):
+    def order(self) -> NDArray[np.intp]:
         """Positions of numbers in increasing order; of levels, unchanged."""
         return (
             np.arange(len(self.values)) if self.categorical else self.values.argsort()
         )
 
-    def codes(self, rows):
+    def codes(self, rows: Rows) -> NDArray[np.intp]:
         """Position of each row's label in `values`; -1 for unknown labels."""
         codes, labels, _ = rows.encode(self.columns)
-        known = {label_key(label): code for code, label in enumerate(self.values)}
-        mapping = [known.get(label_key(label), -1) for label in labels]
+        code_of = {label_key(label): code for code, label in enumerate(self.values)}
+        mapping = [code_of.get(label_key(label), -1) for label in labels]
         return np.array(mapping, dtype=np.intp)[codes]
 
-    def cells(self, rows):
+    def cells(self, rows: Rows) -> NDArray[np.intp]:
         """Interval or level of each row; -1 outside of all."""
         if self.categorical:
             return self.codes(rows)
         return grids.interval_index(rows.numbers(self.columns[0]), self.values)
 
-    def nodes(self, rows):
+    def nodes(self, rows: Rows) -> NDArray[np.intp]:
         """Level of each row, or the edge that it is at or next below; -1 outside."""
         if self.categorical:
             return self.codes(rows)
@@ -65,7 +71,7 @@ class Axis(PlainState):
         lowest = self.values.min(initial=np.inf)
         return cells + ((cells >= 0) & (numbers > lowest))
 
-    def is_between(self, rows, nodes):
+    def is_between(self, rows: Rows, nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether rows lie between two edges, given their nodes."""
         numbers, between = rows.numbers(self.columns[0]), nodes >= 0
         between[between] = numbers[between] != self.values[nodes[between]]
@@ -78,18 +84,23 @@ class CellsOfRows(LazyRows):
     `locate` says which: :meth:`Axis.cells` or :meth:`Axis.nodes`.
     """
 
-    def __init__(self, axes, rows, locate=Axis.cells):
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        rows: Rows,
+        locate: Callable[[Axis, Rows], NDArray[np.intp]] = Axis.cells,
+    ) -> None:
         self._axes, self._locate = axes, locate
         # The smallest dtype: the table is as large as the input.
         most = max((len(axis.values) for axis in axes), default=0)
         dtype = np.min_scalar_type(-1 - most)
         super().__init__(rows, len(axes), dtype, 8 * len(axes))
 
-    def _compute(self, rows):
+    def _compute(self, rows: Rows) -> NDArray[np.intp]:
         return np.stack([self._locate(axis, rows) for axis in self._axes], axis=1)
 
 
-def labels_array(labels):
+def labels_array(labels: list[Any]) -> NDArray[Any]:
     """Labels as an array: numbers and booleans as such, everything else as objects."""
     kinds = {type(label) for label in labels}
     if kinds <= {int, float, np.int64, np.float64} or kinds == {bool}:
@@ -99,7 +110,13 @@ def labels_array(labels):
     return array
 
 
-def level_axis(sample, columns, name, *, custom=None):
+def level_axis(
+    sample: Sample,
+    columns: Sequence[int],
+    name: str,
+    *,
+    custom: ArrayLike | None = None,
+) -> Axis:
     """Axis over the levels of a categorical feature, or the joint levels of a group.
 
     Custom levels keep the order in which they are given; without any, the observed ones
@@ -109,13 +126,13 @@ def level_axis(sample, columns, name, *, custom=None):
     if custom is None:
         labels, levels = sample.levels_of(tuple(columns))
         return Axis(name, tuple(columns), labels_array(labels), levels, True)
-    custom = _custom_levels(custom, len(columns), name)
-    parts = [custom] if len(columns) == 1 else list(zip(*custom, strict=True))
-    levels = tuple(rows.cast(j, part) for j, part in zip(columns, parts, strict=True))
-    return Axis(name, tuple(columns), labels_array(custom), levels, True)
+    labels = _custom_levels(custom, len(columns), name)
+    by_column = [labels] if len(columns) == 1 else list(zip(*labels, strict=True))
+    levels = tuple(map(rows.cast, columns, by_column))
+    return Axis(name, tuple(columns), labels_array(labels), levels, True)
 
 
-def _custom_levels(custom, n_columns, name):
+def _custom_levels(custom: Any, n_columns: int, name: str) -> list[Any]:
     """Levels given by the user: distinct, and tuples for a group of columns."""
     if isinstance(custom, str) or not isinstance(custom, Iterable):
         raise ValueError(
@@ -145,17 +162,26 @@ def _custom_levels(custom, n_columns, name):
     return levels
 
 
-def grid_axis(sample, column, *, resolution, percentiles, custom=None):
+def grid_axis(
+    sample: Sample,
+    column: int,
+    *,
+    resolution: int,
+    percentiles: tuple[float, float],
+    custom: ArrayLike | None = None,
+) -> Axis:
     """Axis over a grid of a numeric feature; empty if all of its values are missing.
 
     Custom values keep the order in which they are given.
     """
     rows = sample.rows
 
-    def grid(values, weights):
-        whole = rows.is_integer(column)
+    def grid(
+        values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        is_integer = rows.is_integer(column)
         return grids.numeric_grid(
-            values, weights, resolution, percentiles, observed_only=whole
+            values, weights, resolution, percentiles, observed_only=is_integer
         )
 
     values = _numeric_values(sample, column, grid, custom, smallest=1)
@@ -174,12 +200,19 @@ def grid_axis(sample, column, *, resolution, percentiles, custom=None):
 
 
 def interval_axis(
-    sample, column, *, n_intervals, custom=None, make_edges=grids.interval_edges
-):
+    sample: Sample,
+    column: int,
+    *,
+    n_intervals: int,
+    custom: ArrayLike | None = None,
+    make_edges: Callable[..., Any] = grids.interval_edges,
+) -> Axis:
     """Axis over interval edges of a numeric feature; empty if all are missing."""
     rows = sample.rows
 
-    def edges(values, weights):
+    def edges(
+        values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         return make_edges(values, weights, n_intervals)
 
     values = _numeric_values(sample, column, edges, custom, smallest=2)
@@ -193,7 +226,13 @@ def interval_axis(
     return Axis(name, (column,), seen, (levels,), False, date_dtype=date_dtype)
 
 
-def _numeric_values(sample, column, choose, custom, smallest):
+def _numeric_values(
+    sample: Sample,
+    column: int,
+    choose: Callable[..., Any],
+    custom: ArrayLike | None,
+    smallest: int,
+) -> NDArray[Any]:
     """Custom numbers, or the result of ``choose(values, weights)`` for known values."""
     if custom is not None:
         return _custom_numbers(custom, sample.rows, column, smallest)
@@ -201,7 +240,7 @@ def _numeric_values(sample, column, choose, custom, smallest):
     return choose(values, weights) if len(values) else values
 
 
-def _custom_numbers(custom, rows, column, smallest):
+def _custom_numbers(custom: Any, rows: Rows, column: int, smallest: int) -> Any:
     """Custom grid or edges: finite numbers, distinct; dates as days."""
     name, is_of_dates = rows.names[column], rows.dates(column) is not None
     try:
@@ -224,7 +263,7 @@ def _custom_numbers(custom, rows, column, smallest):
     return custom if is_of_dates else values
 
 
-def values_along(columns, rows, categorical):
+def values_along(columns: Sequence[int], rows: Rows, categorical: bool) -> NDArray[Any]:
     """Each row's number, date or label: (n_rows,)."""
     if not categorical:
         is_number = rows.dates(columns[0]) is None
@@ -235,7 +274,7 @@ def values_along(columns, rows, categorical):
     return values[codes]
 
 
-def label_text(label):
+def label_text(label: Any) -> str:
     """A label as text in names: tuples joined, missing spelled out."""
     if isinstance(label, tuple):
         return ", ".join(map(label_text, label))

@@ -5,23 +5,28 @@ categories that it was trained on. Everything that depends on the container is i
 folder. The user's input is never changed.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
+from typing import Any, NoReturn, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from sklearn_interpret._model.rows.dates import as_clock, is_date, is_missing
+from sklearn_interpret._model.rows.dates import Dates, as_clock, is_date, is_missing
 from sklearn_interpret._model.rows.plain import from_plain, to_plain
 
 
-def default_name(column):
+def default_name(column: int) -> str:
     """Name of an unnamed column, as scikit-learn gives it."""
     return f"x{column}"
 
 
-def default_names(n_features):
+def default_names(n_features: int) -> list[str]:
     """Names of unnamed columns."""
     return [default_name(column) for column in range(n_features)]
 
@@ -31,36 +36,36 @@ class Rows(ABC):
 
     named = False
 
-    def __init__(self, native):
+    def __init__(self, native: Any) -> None:
         self.native = native
         self.n_rows, self.n_columns = native.shape
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # Caches are not pickled.
         return {"native": to_plain(self.native)}
 
-    def __setstate__(self, state):
-        self.__init__(from_plain(state["native"]))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(vars(type(self)(from_plain(state["native"]))))
 
     @cached_property
-    def names(self):
+    def names(self) -> list[str]:
         """Column names; default names if the container has none."""
         return default_names(self.n_columns)
 
     @property
-    def row_bytes(self):
+    def row_bytes(self) -> int:
         """Approximate memory of one row, in bytes."""
         return 8 * max(self.n_columns, 1)
 
     @abstractmethod
-    def take(self, index):
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at the integer positions `index`, as `Rows`."""
 
-    def native_at(self, index):
+    def native_at(self, index: NDArray[np.intp] | list[int]) -> Any:
         """Rows at `index` in the user's container; those of a frame keep its labels."""
         return self.take(index).native
 
-    def part(self, rows):
+    def part(self, rows: slice) -> Self:
         """Rows of a slice, as `Rows`; `self` if the slice takes them all."""
         start, stop, _ = rows.indices(self.n_rows)
         if stop - start == self.n_rows:
@@ -68,28 +73,28 @@ class Rows(ABC):
         return self.take(np.arange(start, stop))
 
     @abstractmethod
-    def keep_columns(self, columns):
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """The columns at the increasing positions `columns`, as `Rows`."""
 
     @abstractmethod
-    def column(self, j):
+    def column(self, j: int) -> Any:
         """Column `j` as a native vector; `gather` takes from it."""
 
     @cached_property
-    def _dates(self):
+    def _dates(self) -> dict[int, Dates | None]:
         return {}
 
-    def dates(self, j):
+    def dates(self, j: int) -> Dates | None:
         """Column `j` as `Dates`; None if it has no dates, times or durations."""
         if j not in self._dates:
             self._dates[j] = self._dates_of(self.column(j))
         return self._dates[j]
 
-    def _dates_of(self, vector):
+    def _dates_of(self, vector: Any) -> Dates | None:
         """A native vector as `Dates`; None if it has none."""
         return None
 
-    def column_array(self, j):
+    def column_array(self, j: int) -> NDArray[Any]:
         """Column `j` as a numpy vector, of numbers if it has numbers, else objects.
 
         Dates are numbers: days since 1970-01-01; durations are days.
@@ -98,20 +103,20 @@ class Rows(ABC):
         return self._plain_values(j) if dates is None else dates.numbers
 
     @abstractmethod
-    def _plain_values(self, j):
+    def _plain_values(self, j: int) -> NDArray[Any]:
         """Column `j` as `values`, but for dates."""
 
-    def shown(self, j):
+    def shown(self, j: int) -> NDArray[Any]:
         """Column `j` as `values`, dates as numpy's dates, whose texts are short."""
         dates = self.dates(j)
         return self.column_array(j) if dates is None else dates.at(dates.numbers)
 
-    def date_dtype(self, j):
+    def date_dtype(self, j: int) -> np.dtype[Any] | None:
         """Dtype of the dates in column `j` as they are shown; None for others."""
         dates = self.dates(j)
         return None if dates is None else dates.dtype
 
-    def as_numbers(self, j, values):
+    def as_numbers(self, j: int, values: Iterable[Any]) -> NDArray[np.float64]:
         """Values that a user gives for a column of numbers, or of dates, as float64.
 
         A TypeError or ValueError says that they are none.
@@ -120,26 +125,26 @@ class Rows(ABC):
         return np.asarray(values, float) if dates is None else dates.parsed(values)
 
     @abstractmethod
-    def is_categorical(self, j):
+    def is_categorical(self, j: int) -> bool:
         """Whether column `j` is categorical by its dtype."""
 
-    def is_ordered(self, j):
+    def is_ordered(self, j: int) -> bool:
         """Whether the dtype of column `j` orders its categories."""
         return self.column_array(j).dtype.kind == "b"
 
-    def is_integer(self, j):
+    def is_integer(self, j: int) -> bool:
         """Whether column `j` takes whole numbers only: integers, days."""
         dates = self.dates(j)
         return self._is_integer(j) if dates is None else dates.step == 1
 
-    def _is_integer(self, j):
+    def _is_integer(self, j: int) -> bool:
         return self.column_array(j).dtype.kind in "iu"
 
-    def categories(self, j):
+    def categories(self, j: int) -> list[Any] | None:
         """All categories that the dtype of column `j` declares, or None."""
         return None
 
-    def cast(self, j, values):
+    def cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` as a native vector of the dtype of column `j`.
 
         Numbers of a column of dates are days, which are rounded to the column's unit.
@@ -153,11 +158,17 @@ class Rows(ABC):
         except (TypeError, ValueError, OverflowError):
             refuse_values(values, self.dtype(j), self.names[j])
 
+    def _cast_dates(self, j: int, clock: NDArray[Any]) -> Any:
+        """Dates as a native vector of the dtype of column `j`, which has dates."""
+        raise TypeError(f"The dtype {self.dtype(j)} has no dates.")
+
     @abstractmethod
-    def _cast(self, j, values):
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` of a column without dates as a native vector of its dtype."""
 
-    def rounded(self, j, values):
+    def rounded(
+        self, j: int, values: NDArray[np.float64]
+    ) -> tuple[Any, NDArray[np.float64], np.dtype[Any] | None]:
         """Values as `cast`, and as numbers with the dtype that shows these as dates."""
         levels = self.cast(j, values)
         dates = self._dates_of(levels)
@@ -166,10 +177,12 @@ class Rows(ABC):
         return levels, dates.numbers, dates.dtype
 
     @abstractmethod
-    def tiles(self, start, stop, repeats):
+    def tiles(self, start: int, stop: int, repeats: int) -> Tiles:
         """Rows start..stop, each repeated `repeats` times, as `Tiles`."""
 
-    def mixed(self, index, donors):
+    def mixed(
+        self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]
+    ) -> Any:
         """Rows whose columns come from several rows, in the native container.
 
         Parameters
@@ -182,10 +195,10 @@ class Rows(ABC):
         tiles = self.take(index).tiles(0, len(index), 1)
         levels = [self.column(j) for j in donors]
         return tiles.replaced(
-            list(donors), levels, [places[:, None] for places in donors.values()]
+            list(donors), levels, [sources[:, None] for sources in donors.values()]
         )
 
-    def check_finite(self, estimator_name):
+    def check_finite(self, estimator_name: str) -> None:
         """Raise scikit-learn's error for missing or infinite numbers."""
         for values in self._number_arrays():
             if values.dtype.kind in "fc":
@@ -194,12 +207,12 @@ class Rows(ABC):
                         values, estimator_name=estimator_name, input_name="X"
                     )
 
-    def _number_arrays(self):
+    def _number_arrays(self) -> Iterable[Any]:
         """Arrays that hold all numbers, and no dates."""
         return map(self._plain_values, range(self.n_columns))
 
     @property
-    def is_finite(self):
+    def is_finite(self) -> bool:
         """Whether no number is missing or infinite."""
         try:
             self.check_finite("")
@@ -207,7 +220,7 @@ class Rows(ABC):
             return False
         return True
 
-    def are_within(self, limit):
+    def are_within(self, limit: float) -> bool:
         """Whether all entries are numbers from -limit to limit, none missing."""
         return all(
             values.dtype.kind in "fiub"
@@ -217,26 +230,28 @@ class Rows(ABC):
         )
 
     @abstractmethod
-    def followed_by(self, others):
-        """These rows, then `others`, which may be of another kind.
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`, which may be of another kind.
 
         Numbers of two dtypes get a common dtype; a ValueError names a value that a
         column's dtype cannot hold.
         """
 
-    def joined(self, others):
-        """These rows, then `others`, in dtypes that hold the values of both."""
-        return self.followed_by(others)
+    def joined(self, rows: Rows) -> Self:
+        """These rows, then `rows`, in dtypes that hold the values of both."""
+        return self.followed_by(rows)
 
     @abstractmethod
-    def dtype(self, j):
+    def dtype(self, j: int) -> Any:
         """Native dtype of column `j`."""
 
     @abstractmethod
-    def conformed(self, dtypes):
+    def conformed(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns, a dict, cast to native dtypes."""
 
-    def blended(self, n_bases, donors, present):
+    def blended(
+        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+    ) -> Any:
         """Copies of the first rows, with some columns taken from a later row.
 
         Parameters
@@ -253,38 +268,38 @@ class Rows(ABC):
         native container of m x n_bases rows, copy after copy
         """
         bases = np.arange(n_bases)
-        places = {
+        sources = {
             j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
             for j in np.flatnonzero(present.any(axis=0)).tolist()
         }
-        return self.mixed(np.tile(bases, len(donors)), places)
+        return self.mixed(np.tile(bases, len(donors)), sources)
 
-    def agreeing(self, n_bases):
+    def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row.
 
         Of shape (n_rows - n_bases, n_columns); missing values count as equal.
         """
-        same = np.empty((self.n_rows, self.n_columns), dtype=bool)
+        agrees = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
             values = self.column_array(j)
             if values.dtype.kind not in "iufb":
                 values, _ = self.encode_column(j)
             first = values[0]
-            same[:, j] = values == first if first == first else values != values
-        return same[:n_bases].all(axis=0) & same[n_bases:]
+            agrees[:, j] = values == first if first == first else values != values
+        return agrees[:n_bases].all(axis=0) & agrees[n_bases:]
 
     @property
-    def detected_categorical(self):
+    def detected_categorical(self) -> NDArray[np.bool_]:
         """Mask of the columns that are categorical by dtype."""
         return np.array([self.is_categorical(j) for j in range(self.n_columns)], bool)
 
     @property
-    def are_numbers(self):
+    def are_numbers(self) -> NDArray[np.bool_]:
         """Mask of the columns of real numbers, which have an order and distances."""
         kinds = [self.column_array(j).dtype.kind for j in range(self.n_columns)]
         return np.array([kind in "iuf" for kind in kinds], bool)
 
-    def numbers(self, j):
+    def numbers(self, j: int) -> NDArray[np.float64]:
         """Column `j` as float64, missing values as NaN; infinity is refused."""
         values = self.column_array(j)
         try:
@@ -303,7 +318,9 @@ class Rows(ABC):
             )
         return numbers
 
-    def encode(self, columns):
+    def encode(
+        self, columns: Sequence[int]
+    ) -> tuple[NDArray[np.intp], list[Any], NDArray[np.intp]]:
         """Joint levels of one or several columns.
 
         Returns
@@ -327,14 +344,14 @@ class Rows(ABC):
         if len(encoded) == 1:
             labels = [labels[level] for level in used]
         else:
-            parts = [
+            columns_of_labels = [
                 [labels[level] for level in levels]
                 for (_, labels), levels in zip(encoded, used.T, strict=True)
             ]
-            labels = list(zip(*parts, strict=True))
+            labels = list(zip(*columns_of_labels, strict=True))
         return codes.reshape(-1), labels, first
 
-    def encode_column(self, j):
+    def encode_column(self, j: int) -> tuple[NDArray[np.intp], list[Any]]:
         """Codes and ordered labels of one column; some labels may be unused."""
         try:
             values = self.shown(j)
@@ -356,12 +373,17 @@ class Rows(ABC):
 class Tiles(ABC):
     """Repeated rows in which columns are replaced for one call of the model."""
 
-    def __init__(self, n_rows, repeats):
+    def __init__(self, n_rows: int, repeats: int) -> None:
         self.n_rows = n_rows
         self.repeats = repeats
 
     @abstractmethod
-    def replaced(self, columns, levels, codes):
+    def replaced(
+        self,
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
+    ) -> Any:
         """The repeated rows with some columns replaced.
 
         Parameters
@@ -379,24 +401,29 @@ class Tiles(ABC):
             Valid until the next call.
         """
 
-    def _cells(self, codes):
+    def _cells(self, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         return np.broadcast_to(codes, (self.n_rows, self.repeats)).reshape(-1)
 
 
 class ArrayTiles(Tiles):
     """One work array; replaced columns are restored before the next replacement."""
 
-    def __init__(self, block, repeats):
+    def __init__(self, block: NDArray[Any], repeats: int) -> None:
         super().__init__(len(block), repeats)
         self._set_work(np.repeat(block, repeats, axis=0))
         self._columns = np.asfortranarray(block)  # contiguous, to restore from
-        self._replaced = ()
+        self._replaced: Sequence[int] = ()
 
-    def _set_work(self, work):
+    def _set_work(self, work: NDArray[Any]) -> None:
         self._work = work
         self._cube = work.reshape(self.n_rows, self.repeats, work.shape[1])
 
-    def replaced(self, columns, levels, codes):
+    def replaced(
+        self,
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
+    ) -> Any:
         levels = [np.asarray(values) for values in levels]
         widest = np.result_type(self._work, *levels)
         if widest != self._work.dtype:  # longer texts, or fractions in integers
@@ -404,32 +431,32 @@ class ArrayTiles(Tiles):
         for j in self._replaced:
             if j not in columns:
                 self._cube[:, :, j] = self._columns[:, j, None]
-        for j, values, places in zip(columns, levels, codes, strict=True):
-            self._cube[:, :, j] = values[places]
+        for j, values, positions in zip(columns, levels, codes, strict=True):
+            self._cube[:, :, j] = values[positions]
         self._replaced = tuple(columns)
         return self._work
 
 
-def _distinct(values):
+def _distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct entries of a vector, with the position of each row's entry."""
     if values.dtype.kind != "O":
         distinct, inverse = np.unique(values, return_inverse=True)
         # Lists of numpy's dates would be of Python's, without their unit.
         return list(distinct) if is_date(values) else distinct.tolist(), inverse
     # Objects need not be comparable: hash them.
-    positions = {}
-    inverse = [positions.setdefault(label_key(v), len(positions)) for v in values]
-    distinct = [np.nan if key is _MISSING else key for key in positions]
-    return distinct, np.array(inverse, dtype=np.intp)
+    positions: dict[Hashable, int] = {}
+    codes = [positions.setdefault(label_key(v), len(positions)) for v in values]
+    labels = [np.nan if key is _MISSING else key for key in positions]
+    return labels, np.array(codes, dtype=np.intp)
 
 
 _MISSING = "<missing>", None
 
 
-def label_key(label):
+def label_key(label: Any) -> Hashable:
     """A hashable key; equal labels share one, and so do all missing ones."""
     if isinstance(label, tuple):
-        return tuple(label_key(part) for part in label)
+        return tuple(label_key(member) for member in label)
     if is_missing(label):
         return _MISSING
     if not isinstance(label, np.generic):
@@ -438,39 +465,41 @@ def label_key(label):
     return (as_clock([label], label.dtype.kind) if is_date(label) else label).item()
 
 
-def same_labels(left, right):
+def same_labels(left: Iterable[Any], right: Iterable[Any]) -> bool:
     """Whether two sequences hold equal labels."""
     return list(map(label_key, left)) == list(map(label_key, right))
 
 
-def order_labels(labels, declared=None):
+def order_labels(labels: list[Any], declared: Sequence[Any] | None = None) -> list[Any]:
     """Labels in their declared order, else sorted; missing last."""
     missing = [label for label in labels if is_missing(label)]
-    known = [label for label in labels if not is_missing(label)]
+    labels_present = [label for label in labels if not is_missing(label)]
     if declared is not None:
-        rank = {label_key(label): place for place, label in enumerate(declared)}
-        known.sort(key=lambda label: rank[label_key(label)])
+        rank = {label_key(label): position for position, label in enumerate(declared)}
+        labels_present.sort(key=lambda label: rank[label_key(label)])
     else:
         try:
-            known.sort()
+            labels_present.sort()
         except TypeError:  # mixed types: an order that does not depend on the rows
-            known.sort(key=lambda label: (type(label).__name__, repr(label)))
-    return known + missing[:1]
+            labels_present.sort(key=lambda label: (type(label).__name__, repr(label)))
+    return labels_present + missing[:1]
 
 
-def gather(vector, codes):
+def gather(vector: Any, codes: NDArray[np.intp]) -> Any:
     """Entries of a native vector at integer `codes`, as a vector of the same kind."""
     if hasattr(vector, "gather"):  # a polars Series
         return vector.gather(codes)
     return vector.take(codes)
 
 
-def plain_list(values):
+def plain_list(values: NDArray[Any] | Sequence[Any]) -> list[Any]:
     """A list of Python objects; mixed numbers and texts keep their types."""
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
-def refuse_values(values, dtype, name):
+def refuse_values(
+    values: NDArray[Any] | Sequence[Any], dtype: Any, name: str
+) -> NoReturn:
     """Raise the error for values that the dtype of a feature cannot hold."""
     raise ValueError(
         f"The feature {name!r} has dtype {dtype}, which cannot hold all of the values "
@@ -478,7 +507,7 @@ def refuse_values(values, dtype, name):
     )
 
 
-def rounded(values, dtype):
+def rounded(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Numbers cast to a dtype; integer dtypes get the nearest value in range."""
     if dtype.kind in "biu":
         values = np.rint(values)
@@ -490,7 +519,9 @@ def rounded(values, dtype):
     return values.astype(dtype)
 
 
-def checked_cast(values, dtype, name):
+def checked_cast(
+    values: NDArray[Any] | Sequence[Any], dtype: np.dtype[Any], name: str
+) -> NDArray[Any]:
     """Cast to a numpy dtype; values that would wrap or lose fractions are refused."""
     values = np.asarray(values)
     try:
@@ -509,12 +540,12 @@ def checked_cast(values, dtype, name):
     return cast
 
 
-def copy_of(X):
+def copy_of(X: Any) -> Any:
     """A deep copy of a native container."""
     return X.clone() if hasattr(X, "clone") else X.copy()
 
 
-def same_content(left, right):
+def same_content(left: Any, right: Any) -> bool:
     """Whether two native containers of one kind hold the same entries."""
     if sparse.issparse(left):
         if left.shape != right.shape:

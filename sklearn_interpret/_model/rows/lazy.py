@@ -5,42 +5,44 @@ worker is lost.
 """
 
 import sys
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 
 
-def is_dask(X):
+def is_dask(X: Any) -> bool:
     """Whether `X` is a Dask collection."""
     return hasattr(type(X), "__dask_graph__")
 
 
-def once_for_all(shared):
+def once_for_all(shared: Any) -> Any:
     """An object that tasks share, as the result of a task."""
     # Unlike scattered data, it survives the loss of a worker.
     return sys.modules["dask"].delayed(_identity, pure=False)(shared)
 
 
-def lazy_for_dask(transform):
+def lazy_for_dask(transform: Callable[..., Any]) -> Callable[..., Any]:
     """Let `transform(self, X)` return a lazy collection for one of Dask."""
 
     @wraps(transform)
-    def transform_or_defer(self, X, *args, **options):
+    def transform_or_defer(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_dask(X):
             return transform(self, X, *args, **options)
         shared = once_for_all(self)
         if not hasattr(X, "chunks"):
             meta = _frame_of_block(X._meta, self)
             return X.map_partitions(_frame_of_block, shared, meta=meta)
-        whole = X.rechunk({1: -1})
+        row_blocks = X.rechunk({1: -1})
         empty = self.transform(np.empty((0, X.shape[1]), X.dtype))
-        return whole.map_blocks(
+        return row_blocks.map_blocks(
             _array_of_block,
             estimator=shared,
-            chunks=(whole.chunks[0], (empty.shape[1],)),
+            chunks=(row_blocks.chunks[0], (empty.shape[1],)),
             dtype=empty.dtype,
             meta=np.empty((0, 0), empty.dtype),
         )
@@ -56,18 +58,18 @@ def lazy_transformer(cls: type[T]) -> type[T]:
     return cls
 
 
-def _identity(shared):
+def _identity(shared: Any) -> Any:
     return shared
 
 
-def _array_of_block(rows, estimator):
+def _array_of_block(rows: Any, estimator: Any) -> NDArray[Any]:
     return np.asarray(estimator.transform(rows))
 
 
-def _frame_of_block(rows, estimator):
+def _frame_of_block(rows: Any, estimator: Any) -> Any:
     """The result as a data frame with names."""
-    found = estimator.transform(rows)
-    if hasattr(found, "columns"):
-        return found
+    result = estimator.transform(rows)
+    if hasattr(result, "columns"):
+        return result
     names = estimator.get_feature_names_out()
-    return sys.modules["pandas"].DataFrame(found, index=rows.index, columns=names)
+    return sys.modules["pandas"].DataFrame(result, index=rows.index, columns=names)

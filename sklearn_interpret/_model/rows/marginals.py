@@ -1,8 +1,12 @@
 """Marginal distributions of columns: their distinct values, shares and bins."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
@@ -16,6 +20,9 @@ from sklearn_interpret._model.rows.number_format import (
     short_threshold,
 )
 from sklearn_interpret._model.rows.plain import PlainState
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +39,14 @@ class Location:
         if the value is missing, else 0.
     """
 
-    scores: np.ndarray
-    codes: np.ndarray
+    scores: NDArray[np.float64]
+    codes: NDArray[np.intp]
 
-    def take(self, index):
+    def take(self, index: NDArray[np.intp] | list[int]) -> Location:
         """The location of some rows."""
         return Location(self.scores[index], self.codes[index])
 
-    def squared_distances(self, other):
+    def squared_distances(self, other: Location) -> NDArray[np.float64]:
         """Squared distances along columns, in standard deviations.
 
         They are one between different bins or categories, and between a missing value
@@ -50,7 +57,9 @@ class Location:
         return squares
 
 
-def draw_positions(probabilities, points):
+def draw_positions(
+    probabilities: NDArray[np.float64], points: NDArray[np.float64]
+) -> NDArray[np.intp]:
     """Positions drawn with these probabilities, from uniform points in (0, 1)."""
     position = np.searchsorted(np.cumsum(probabilities), points, side="left")
     return np.minimum(position, len(probabilities) - 1)
@@ -83,7 +92,13 @@ class Marginals:
         without bins (a scale of 1 if constant), 0 and 1 for others.
     """
 
-    def __init__(self, rows, weights, categorical, n_bins):
+    def __init__(
+        self,
+        rows: Rows,
+        weights: NDArray[np.float64],
+        categorical: NDArray[np.bool_],
+        n_bins: int | None,
+    ) -> None:
         self.rows = rows
         self.nominal = nominal = categorical | ~rows.are_numbers
         self.columns = [
@@ -99,40 +114,42 @@ class Marginals:
         varies = ~self.discrete & (self.spreads > 0)
         self.scales = np.where(varies, self.spreads, 1.0)
 
-    def draw(self, points):
+    def draw(self, points: NDArray[np.float64]) -> tuple[Any, Location]:
         """Draw the columns independently, from uniform points (n, n_columns) in (0, 1).
 
         Returns a native container of n rows, and their `Location`.
         """
         levels = [c.level_at(p) for c, p in zip(self.columns, points.T, strict=True)]
-        drawn = list(zip(self.columns, levels, strict=True))
-        donors = {j: column.first[level] for j, (column, level) in enumerate(drawn)}
+        draws = list(zip(self.columns, levels, strict=True))
+        donors = {j: column.first[level] for j, (column, level) in enumerate(draws)}
         native = self.rows.mixed(np.zeros(len(points), dtype=np.intp), donors)
-        scores = [column.scores[level] for column, level in drawn]
-        codes = [column.codes[level] for column, level in drawn]
+        scores = [column.scores[level] for column, level in draws]
+        codes = [column.codes[level] for column, level in draws]
         return native, Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
 
-    def locate(self, rows):
+    def locate(self, rows: Rows) -> Location:
         """The `Location` of any rows with the same columns."""
         located = [column.locate(rows, j) for j, column in enumerate(self.columns)]
         scores, codes = zip(*located, strict=True)
         return Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
 
-    def levels(self):
+    def levels(self) -> Rows:
         """The distinct values of all columns, in one table of `Rows`.
 
         Column j has its values in the order of its marginal; the last one is repeated
         to the length of the longest column.
         """
         height = max(len(column.first) for column in self.columns)
-        places = np.arange(height)
+        positions = np.arange(height)
         donors = {
-            j: column.first[np.minimum(places, len(column.first) - 1)]
+            j: column.first[np.minimum(positions, len(column.first) - 1)]
             for j, column in enumerate(self.columns)
         }
         return as_rows(self.rows.mixed(np.zeros(height, dtype=np.intp), donors))
 
-    def local_probabilities(self, own, width):
+    def local_probabilities(
+        self, locations: Location, width: float
+    ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
         r"""Marginal probabilities of each column, weighted by a kernel at rows.
 
         For the `Location` of rows x, the share of a value v is multiplied by
@@ -150,22 +167,22 @@ class Marginals:
         probabilities, statistics = [], []
         for j, column in enumerate(self.columns):
             values = Location(column.scores, column.codes)
-            here = Location(own.scores[:, [j]], own.codes[:, [j]])
-            squares = values.squared_distances(here)
+            location = Location(locations.scores[:, [j]], locations.codes[:, [j]])
+            squares = values.squared_distances(location)
             squares -= squares.min(axis=1, keepdims=True)
             near = column.shares * gaussian(squares, width)
             probabilities.append(near / near.sum(axis=1, keepdims=True))
-            same = (column.codes == here.codes).astype(np.float64)
-            statistics.append(same if column.discrete else column.scores)
+            has_code = (column.codes == location.codes).astype(np.float64)
+            statistics.append(has_code if column.discrete else column.scores)
         return probabilities, statistics
 
-    def conditions(self, location):
+    def conditions(self, location: Location) -> NDArray[Any]:
         """Texts like ``"1 < age <= 3"``, (n_rows, n_columns); names if not binned."""
         texts = np.empty(location.codes.shape, dtype=object)
         for j, column in enumerate(self.columns):
             codes, name = location.codes[:, j].tolist(), str(self.rows.names[j])
-            known = {code: column.text(code, name) for code in set(codes)}
-            texts[:, j] = [known[code] for code in codes]
+            text_of = {code: column.text(code, name) for code in set(codes)}
+            texts[:, j] = [text_of[code] for code in codes]
         return texts
 
 
@@ -178,11 +195,11 @@ class _Marginal(PlainState):
 
     mean, spread = 0.0, 0.0
 
-    def __init__(self, rows, weights, j):
+    def __init__(self, rows: Rows, weights: NDArray[np.float64], j: int) -> None:
         codes, self.labels, self.first = rows.encode([j])
         self.shares = np.bincount(codes, weights, len(self.labels)) / weights.sum()
 
-    def level_at(self, points):
+    def level_at(self, points: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions of values drawn from uniform points in (0, 1)."""
         return draw_positions(self.shares, points)
 
@@ -192,22 +209,24 @@ class _Nominal(_Marginal):
 
     discrete = True
 
-    def __init__(self, rows, weights, j):
+    def __init__(self, rows: Rows, weights: NDArray[np.float64], j: int) -> None:
         super().__init__(rows, weights, j)
         self.codes = np.arange(len(self.labels))
         self.scores = np.zeros(len(self.labels))
-        self._known = {label_key(v): code for code, v in enumerate(self.labels)}
+        self._code_of = {label_key(v): code for code, v in enumerate(self.labels)}
 
-    def locate(self, rows, j):
+    def locate(
+        self, rows: Rows, j: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         codes, labels, _ = rows.encode([j])
-        known = [self._known.get(label_key(label), -1) for label in labels]
-        return np.zeros(len(codes)), np.array(known, dtype=np.intp)[codes]
+        codes_of_labels = [self._code_of.get(label_key(label), -1) for label in labels]
+        return np.zeros(len(codes)), np.array(codes_of_labels, dtype=np.intp)[codes]
 
-    def condition(self, code):
+    def condition(self, code: int) -> dict[str, Any]:
         """Keyword arguments of the `Condition` of a category."""
         return {"levels": (self.labels[code],)}
 
-    def text(self, code, name):
+    def text(self, code: int, name: str) -> str:
         if code < 0:
             return f"{name} is new"
         label = self.labels[code]
@@ -217,11 +236,13 @@ class _Nominal(_Marginal):
 class _Numeric(_Marginal):
     """Marginal of a numeric column, with or without bins."""
 
-    def __init__(self, rows, weights, j, n_bins):
+    def __init__(
+        self, rows: Rows, weights: NDArray[np.float64], j: int, n_bins: int | None
+    ) -> None:
         super().__init__(rows, weights, j)
         values = numbers = rows.numbers(j)
-        known = ~np.isnan(values)
-        values, weights = values[known], weights[known]
+        present = ~np.isnan(values)
+        values, weights = values[present], weights[present]
         self.discrete = n_bins is not None
         self._edges = np.empty(0)
         if len(values):
@@ -237,7 +258,7 @@ class _Numeric(_Marginal):
             # A standard deviation below the rounding error of a mean is zero.
             varies = spread > 1e-12 * np.abs(values).max()
             self.spread = float(spread) if varies else 0.0
-        if len(values) and self.discrete:
+        if len(values) and n_bins is not None:
             inner = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, inner, weights))
             distinct, dates = np.unique(values), rows.date_dtype(j) is not None
@@ -250,7 +271,9 @@ class _Numeric(_Marginal):
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
 
-    def _locate(self, values):
+    def _locate(
+        self, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         missing = np.isnan(values)
         if not self.discrete:
             scores = (values - self.mean) / (self.spread or 1.0)
@@ -258,10 +281,12 @@ class _Numeric(_Marginal):
         codes = np.searchsorted(self._edges, values, side="left")
         return np.zeros(len(values)), np.where(missing, len(self._edges) + 1, codes)
 
-    def locate(self, rows, j):
+    def locate(
+        self, rows: Rows, j: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         return self._locate(rows.numbers(j))
 
-    def condition(self, code):
+    def condition(self, code: int) -> dict[str, Any]:
         """Keyword arguments of the `Condition` of a bin."""
         if code > len(self._edges):
             return {"levels": (np.nan,)}
@@ -274,7 +299,7 @@ class _Numeric(_Marginal):
             only = only_number(self._some_values, low, high)
         return {"low": low, "high": high, "only": only}
 
-    def text(self, code, name):
+    def text(self, code: int, name: str) -> str:
         edges = shown(self._edges, self._date_dtype)
         if not self.discrete or not len(edges):
             return name

@@ -1,8 +1,11 @@
 """Numbers as text: one format for figures, tables, texts and HTML."""
 
+from collections.abc import Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.dates import date_text, dates_within, is_date
@@ -14,7 +17,7 @@ FEWEST_DIGITS = 3  # of thresholds
 LARGEST_WHOLE = 1e15  # whole values below keep all digits
 
 
-def number_text(value, digits=3, *, signed=False):
+def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
     """A number of any size in few characters.
 
     Parameters
@@ -36,8 +39,8 @@ def number_text(value, digits=3, *, signed=False):
     if value == 0:
         text = "0"
     elif 1e-4 <= size < 10**6 - 0.5:
-        whole = size >= 10**digits or float(value).is_integer()
-        text = f"{size:.0f}" if whole else f"{size:.{digits}g}"
+        no_decimals = size >= 10**digits or float(value).is_integer()
+        text = f"{size:.0f}" if no_decimals else f"{size:.{digits}g}"
         if "e" in text:  # rounded up to a power of ten
             text = f"{float(text):.0f}"
     else:
@@ -49,7 +52,7 @@ def number_text(value, digits=3, *, signed=False):
     return sign + text
 
 
-def p_text(pvalue):
+def p_text(pvalue: float) -> str:
     """A p-value in few characters; "" for NaN.
 
     Examples
@@ -65,7 +68,9 @@ def p_text(pvalue):
     return f"p = {number_text(pvalue)}"
 
 
-def column_texts(values, digits=3, *, signed=False):
+def column_texts(
+    values: ArrayLike, digits: int = 3, *, signed: bool = False
+) -> list[str]:
     """Numbers of one column with the same number of decimals.
 
     Parameters
@@ -88,26 +93,25 @@ def column_texts(values, digits=3, *, signed=False):
     >>> column_texts([2.345, 0.1, 1e-17]), column_texts([3, 20], signed=True)
     (['2.35', '0.10', '0.00'], ['+3', '+20'])
     """
-    values = np.asarray(values, dtype=np.float64)
-    known = values[np.isfinite(values)]
-    largest = np.abs(known).max(initial=0.0)
+    numbers = np.asarray(values, dtype=np.float64)
+    largest = np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)
     # The power of the rounded number: 9.996 is 10.0.
     power = int(f"{largest:.{digits - 1}e}".split("e")[1])
-    unit, end = 1.0, ""
+    unit, exponent = 1.0, ""
     if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
-        unit, end = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
+        unit, exponent = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
         power = 0
     decimals = max(digits - 1 - power, 0)
-    sizes = [f"{abs(value) / unit:.{decimals}f}" for value in values]
+    sizes = [f"{abs(number) / unit:.{decimals}f}" for number in numbers]
     while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
         sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
-    pairs = zip(values, sizes, strict=True)
     return [
-        _signed(value, size.removesuffix("."), end, signed) for value, size in pairs
+        _signed(number, size.removesuffix("."), exponent, signed)
+        for number, size in zip(numbers, sizes, strict=True)
     ]
 
 
-def _signed(value, size, end, signed):
+def _signed(value: float, size: str, end: str, signed: bool) -> str:
     """Text of the size of a number, with its sign; nothing for a missing one."""
     if np.isnan(value):
         return ""
@@ -116,7 +120,7 @@ def _signed(value, size, end, signed):
     return (MINUS if value < 0 else "+" if signed else "") + size + end
 
 
-def number_beside(value, span):
+def number_beside(value: float, span: float) -> str:
     """A number with as many decimals as changes of the size `span` need.
 
     Examples
@@ -134,7 +138,7 @@ def number_beside(value, span):
     return number_text(value, 4)
 
 
-def value_text(value, column=None):
+def value_text(value: Any, column: NDArray[Any] | None = None) -> str:
     """A short text of a value, as exact as the differences in its column."""
     number = isinstance(value, int | float | np.integer | np.floating)
     if not number or isinstance(value, bool) or not np.isfinite(value):
@@ -144,17 +148,17 @@ def value_text(value, column=None):
         return f"{value:.0f}".replace("-", MINUS)
     if column is None or column.dtype.kind != "f":
         return number_text(value, 4)
-    known = column[np.isfinite(column)].astype(np.float64)
-    if abs(value) < NOISE * np.abs(known).max():
+    finite = column[np.isfinite(column)].astype(np.float64)
+    if abs(value) < NOISE * np.abs(finite).max():
         return "0"
     text = number_text(value, 4)
-    if not np.array_equal(known, np.round(known)):
-        text = number_beside(value, known.max() / 2 - known.min() / 2)
+    if not np.array_equal(finite, np.round(finite)):
+        text = number_beside(value, finite.max() / 2 - finite.min() / 2)
     # A column of few large numbers does not say how exact small ones are.
     return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
 
-def entry_text(entry, digits=4, *, signed=False):
+def entry_text(entry: Any, digits: int | None = 4, *, signed: bool = False) -> str:
     """A level, or a number for plain text: as `number_text`, with the sign "-".
 
     `digits` None writes all digits.
@@ -172,13 +176,15 @@ def entry_text(entry, digits=4, *, signed=False):
     return number_text(float(entry), digits, signed=signed).replace(MINUS, "-")
 
 
-def rounded_text(value, *, down, digits=3):
+def rounded_text(value: float, *, down: bool, digits: int = 3) -> str:
     """A number with `digits` significant digits, rounded down or up."""
     context = Context(prec=digits, rounding=ROUND_FLOOR if down else ROUND_CEILING)
     return entry_text(float(context.plus(Decimal(repr(float(value))))), digits)
 
 
-def only_number(values, low, high):
+def only_number(
+    values: NDArray[np.float64], low: float | None, high: float | None
+) -> float | None:
     """The one of two whole numbers in the interval (low, high], or None.
 
     Also None if there are more values, or fractions. An end of None is open.
@@ -190,7 +196,12 @@ def only_number(values, low, high):
     return inside[0] if len(inside) == 1 else None
 
 
-def interval_text(low, high, change=np.inf, date_dtype=None):
+def interval_text(
+    low: float,
+    high: float,
+    change: float = np.inf,
+    date_dtype: np.dtype[Any] | None = None,
+) -> str:
     """An interval as text, with the digits that its width or `change` needs.
 
     Ends are rounded inward: the interval in the text lies within the true one. Ends of
@@ -212,7 +223,7 @@ def interval_text(low, high, change=np.inf, date_dtype=None):
     return f"{least} to {_end_text(high, span)}"
 
 
-def _end_text(value, span, *, down=True):
+def _end_text(value: float, span: float, *, down: bool = True) -> str:
     """A number of at least four digits, and of those that resolve `span` / 100."""
     size, digits = abs(value), 4
     if 1 < size / span < np.inf:
@@ -222,7 +233,7 @@ def _end_text(value, span, *, down=True):
     return rounded_text(value, down=down, digits=digits)
 
 
-def rounded_between(threshold, values):
+def rounded_between(threshold: float, values: NDArray[Any]) -> str:
     """A threshold in few digits that splits numbers as it does itself.
 
     Examples
@@ -243,7 +254,7 @@ def rounded_between(threshold, values):
     return text.replace("-", MINUS)
 
 
-def with_same_decimals(texts):
+def with_same_decimals(texts: list[str]) -> list[str]:
     """Numbers, with as many zeros at their ends that all have the same decimals.
 
     Examples
@@ -255,14 +266,14 @@ def with_same_decimals(texts):
     plain = [text for text in texts if "e" not in text]
     most = max((len(text.partition(".")[2]) for text in plain), default=0)
 
-    def padded(text):
-        whole, _, decimals = text.partition(".")
-        return text if "e" in text or not most else f"{whole}.{decimals:0<{most}}"
+    def padded(text: str) -> str:
+        integer, _, decimals = text.partition(".")
+        return text if "e" in text or not most else f"{integer}.{decimals:0<{most}}"
 
     return list(map(padded, texts))
 
 
-def _roundings(number):
+def _roundings(number: float) -> Iterator[str]:
     """A number in more and more digits, rounded to nearest and down."""
     for digits in range(FEWEST_DIGITS, 18):
         nearest = f"{number:.{digits}g}"
@@ -307,7 +318,7 @@ def short_threshold(below: float, above: float) -> float:
     return float(below)
 
 
-def decimal_text(entry: object) -> str | None:
+def decimal_text(entry: Any) -> str | None:
     """All digits of a number, or None: of no number, or of more than 15 digits.
 
     Examples

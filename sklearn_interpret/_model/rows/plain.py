@@ -11,9 +11,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_interpret._model.rows.dates import is_missing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -35,10 +41,10 @@ class Plain:
 class PlainState:
     """Mixin of objects that hold native containers: their state is plain."""
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return to_plain(vars(self))
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(from_plain(state))
 
 
@@ -75,7 +81,7 @@ def from_plain(value: Any) -> Any:
     return value
 
 
-def _of_pandas(pandas, value):
+def _of_pandas(pandas: Any, value: Any) -> Any:
     """Frames, indices and arrays of pandas as `Plain`, others as they are."""
     if type(value) is pandas.DataFrame:
         columns = [_array(column) for _, column in value.items()]
@@ -89,7 +95,7 @@ def _of_pandas(pandas, value):
     return value
 
 
-def _index(index):
+def _index(index: Any) -> Plain:
     pandas = sys.modules["pandas"]
     if type(index) is pandas.RangeIndex:
         return Plain("range", [index.start, index.stop, index.step, index.name])
@@ -98,7 +104,7 @@ def _index(index):
     return Plain("index", [_array(index), index.name])
 
 
-def _array(column):
+def _array(column: Any) -> NDArray[Any] | Plain:
     """Values of a Series or Index; a TypeError for dtypes that no name determines."""
     pandas, dtype = sys.modules["pandas"], column.dtype
     if isinstance(dtype, np.dtype):
@@ -108,7 +114,7 @@ def _array(column):
         return Plain("category", [column.array.codes, levels, dtype.ordered])
     if isinstance(dtype, pandas.SparseDtype):
         return Plain("sparse", [np.asarray(column), dtype.fill_value])
-    values = np.where(column.isna(), None, column.astype(object)).tolist()
+    values = [None if is_missing(v) else v for v in column.astype(object)]
     if isinstance(dtype, pandas.ArrowDtype):
         schema = sys.modules["pyarrow"].schema([("", dtype.pyarrow_dtype)])
         return Plain("arrow", [values, schema.serialize().to_pybytes()])
@@ -117,36 +123,36 @@ def _array(column):
     return Plain("array", [values, str(dtype)])
 
 
-def _pandas_frame(columns, index, arrays):
+def _pandas_frame(columns: Any, index: Any, arrays: list[Any]) -> DataFrame:
     pandas = import_module("pandas")
     # Without a dtype, pandas would infer strings from objects that are texts.
-    whole = {j: pandas.Series(a, index, a.dtype) for j, a in enumerate(arrays)}
-    frame = pandas.DataFrame(whole, index)
+    series = [pandas.Series(array, index, array.dtype) for array in arrays]
+    frame = pandas.DataFrame(dict(enumerate(series)), index)
     frame.columns = columns
     return frame
 
 
-def _index_of(array, name):
+def _index_of(array: Any, name: Any) -> Any:
     kind = import_module("pandas").Index
     return kind(array, dtype=array.dtype, name=name, tupleize_cols=False)
 
 
-def _polars(file, is_frame):
+def _polars(file: bytes, is_frame: bool) -> Any:
     frame = import_module("polars").read_ipc(io.BytesIO(file))
     return frame if is_frame else frame.to_series()
 
 
-def _category(codes, levels, ordered):
+def _category(codes: NDArray[np.intp], levels: Any, ordered: bool) -> Any:
     kind = import_module("pandas").Categorical
     return kind.from_codes(codes, levels, ordered=ordered)
 
 
-def _sparse(values, fill_value):
+def _sparse(values: NDArray[Any], fill_value: Any) -> Any:
     kind = import_module("pandas").arrays.SparseArray
     return kind(values, fill_value=fill_value)
 
 
-def _arrow(values, schema):
+def _arrow(values: list[Any], schema: bytes) -> Any:
     pandas, pyarrow = import_module("pandas"), import_module("pyarrow")
     dtype = pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)).field(0).type
     return pandas.array(values, dtype=pandas.ArrowDtype(dtype))

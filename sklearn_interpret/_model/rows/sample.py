@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state, resample
 
 from sklearn_interpret._model.rows.base import Rows, gather
 
 
-def observed_levels(rows, columns):
+def observed_levels(
+    rows: Rows, columns: Sequence[int]
+) -> tuple[list[Any], tuple[Any, ...]]:
     """Labels of the joint values of columns in rows, and native vectors of these."""
     _, labels, first = rows.encode(columns)
     return labels, tuple(gather(rows.column(j), first) for j in columns)
 
 
-def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):
+def draw_rows(
+    n_rows: int,
+    subsample: float | None,
+    *,
+    stratify: NDArray[Any] | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> NDArray[np.intp]:
     """Increasing positions of rows, drawn without replacement.
 
     Parameters
@@ -43,14 +53,14 @@ def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):
         return np.arange(n_rows)
     if stratify is not None and size < len(np.unique(stratify)):
         stratify = None
-    drawn = resample(
+    positions = resample(
         np.arange(n_rows),
         replace=False,
         n_samples=int(size),
         stratify=stratify,
         random_state=check_random_state(random_state),
     )
-    return np.sort(drawn)
+    return np.sort(positions)
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ class Sample:
         Their targets.
     weights : ndarray of shape (n_rows,)
         Their weights; read-only.
-    kept : ndarray of shape (n_rows,), default=None
+    positions : ndarray of shape (n_rows,), default=None
         Their positions in the input; None for all rows, which saves memory.
     partition : int, default=0
         Number of their partition.
@@ -83,17 +93,19 @@ class Sample:
 
     rows: Rows
     y: Any
-    weights: np.ndarray
-    kept: np.ndarray | None = None
+    weights: NDArray[np.float64]
+    positions: NDArray[np.intp] | None = None
     partition: int = 0
 
     @property
-    def index(self):
+    def index(self) -> NDArray[np.intp]:
         """Positions of the rows in the input: (n_rows,)."""
-        return np.arange(self.rows.n_rows) if self.kept is None else self.kept
+        return np.arange(self.rows.n_rows) if self.positions is None else self.positions
 
     @classmethod
-    def of_positive_weight(cls, rows, y, weights):
+    def of_positive_weight(
+        cls, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Self:
         """The rows of positive weight.
 
         Parameters
@@ -114,7 +126,12 @@ class Sample:
         positive = weights > 0
         return everything if positive.all() else everything._take(positive.nonzero()[0])
 
-    def map_reduce(self, function, merge, columns=None):
+    def map_reduce(
+        self,
+        function: Callable[..., Any],
+        merge: Callable[..., Any],
+        columns: Iterable[int] | None = None,
+    ) -> Any:
         """Merged results of a function of parts of the rows: here of all in one.
 
         Parameters
@@ -133,7 +150,12 @@ class Sample:
         """
         return function(self)
 
-    def summarised(self, quantiles, level_sets, most_distinct):
+    def summarised(
+        self,
+        quantiles: Mapping[int, NDArray[np.float64] | None],
+        level_sets: Sequence[tuple[int, ...]],
+        most_distinct: int,
+    ) -> Self:
         """The sample with `values_of` some columns and `levels_of` some sets of them.
 
         Parameters
@@ -153,7 +175,7 @@ class Sample:
         """
         return self
 
-    def values_of(self, j):
+    def values_of(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Numbers of a column, NaN left out, and their weights.
 
         Parameters
@@ -167,10 +189,12 @@ class Sample:
             Those of the rows.
         """
         values, weights = self.rows.numbers(j), self.weights
-        known = ~np.isnan(values)
-        return (values, weights) if known.all() else (values[known], weights[known])
+        present = ~np.isnan(values)
+        if present.all():
+            return values, weights
+        return values[present], weights[present]
 
-    def levels_of(self, columns):
+    def levels_of(self, columns: Sequence[int]) -> tuple[list[Any], tuple[Any, ...]]:
         """Distinct joint values of columns.
 
         Parameters
@@ -187,7 +211,7 @@ class Sample:
         """
         return observed_levels(self.rows, columns)
 
-    def n_distinct(self, columns, most):
+    def n_distinct(self, columns: Sequence[int], most: int) -> int:
         """Number of distinct joint values of columns, at most `most`.
 
         Parameters
@@ -205,11 +229,11 @@ class Sample:
         return min(most, int(self.rows.encode(columns)[0].max()) + 1)
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> float:
         """Sum of the weights."""
         return self.weights.sum()
 
-    def distinct(self, columns=None):
+    def distinct(self, columns: Sequence[int] | None = None) -> Sample:
         """The distinct rows with their targets, sorted, and weighted by their copies.
 
         Parameters
@@ -224,18 +248,24 @@ class Sample:
             share the same total.
         """
         every = range(self.rows.n_columns) if columns is None else columns
-        columns = [self.rows.encode_column(j)[0] for j in every]
+        codes = [self.rows.encode_column(j)[0] for j in every]
         targets = self.y.reshape(len(self.y), -1).T
-        columns += [np.unique(part, return_inverse=True)[1] for part in targets]
+        codes += [np.unique(output, return_inverse=True)[1] for output in targets]
         _, first, copies = np.unique(
-            columns, axis=1, return_index=True, return_inverse=True
+            codes, axis=1, return_index=True, return_inverse=True
         )
-        weights = np.bincount(copies.ravel(), self.weights)
+        weights = np.bincount(copies.ravel(), self.weights).astype(np.float64)
         return Sample(
-            self.rows.take(first), self.y[first], weights, kept=self.index[first]
+            self.rows.take(first), self.y[first], weights, positions=self.index[first]
         )
 
-    def draw(self, subsample, random_state, *, stratified):
+    def draw(
+        self,
+        subsample: float | None,
+        random_state: int | np.random.RandomState | None,
+        *,
+        stratified: bool,
+    ) -> Sample:
         """A random subset of the rows, drawn without replacement.
 
         Parameters
@@ -255,18 +285,18 @@ class Sample:
         if subsample is None:
             return self
         by_class = stratified and self.y is not None and self.y.ndim == 1
-        drawn = draw_rows(
+        positions = draw_rows(
             self.rows.n_rows,
             subsample,
             stratify=self.y if by_class else None,
             random_state=random_state,
         )
-        return self._take(drawn)
+        return self._take(positions)
 
-    def _take(self, positions):
+    def _take(self, positions: NDArray[np.intp]) -> Self:
         # Increasing positions of this number are all rows.
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]
-        kept = positions if self.kept is None else self.kept[positions]
-        return Sample(self.rows.take(positions), y, self.weights[positions], kept)
+        rows, weights = self.rows.take(positions), self.weights[positions]
+        return type(self)(rows, y, weights, self.index[positions])

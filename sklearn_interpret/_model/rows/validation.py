@@ -8,9 +8,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,6 +22,9 @@ from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.lazy import is_dask
 from sklearn_interpret.exceptions import LowWeightWarning
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Range of the largest absolute value of columns and targets for models that take third
@@ -28,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SCALES = 1e-60, 1e60
 
 
-def check_rows(estimator, X, *, reset):
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """Wrap `X` as `Rows`; check its shape and its feature names.
 
     Parameters
@@ -47,10 +51,10 @@ def check_rows(estimator, X, *, reset):
     if not reset:
         check_is_fitted(estimator)
     rows = as_rows(X)
-    for count, what in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
+    for count, item in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
         if count == 0:
             raise ValueError(
-                f"Found array with 0 {what}(s) (shape={rows.native.shape}) while a "
+                f"Found array with 0 {item}(s) (shape={rows.native.shape}) while a "
                 f"minimum of 1 is required by {type(estimator).__name__}."
             )
     if rows.named and len(set(rows.names)) < rows.n_columns:
@@ -71,9 +75,9 @@ def empty_for_no_rows(method: F) -> F:
     """
 
     @wraps(method)
-    def of_rows(self, X, *args, **options):
-        shape = () if is_dask(X) else getattr(X, "shape", ())
-        if len(shape) != 2 or shape[0] != 0:
+    def of_rows(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        shape = None if is_dask(X) else getattr(X, "shape", None)
+        if shape is None or len(shape) != 2 or shape[0] != 0:
             return method(self, X, *args, **options)
         check_is_fitted(self)
         validate_data(self, as_rows(X).native, reset=False, skip_check_array=True)
@@ -85,7 +89,7 @@ def empty_for_no_rows(method: F) -> F:
     return cast(F, of_rows)
 
 
-def _check_names_are_text(names):
+def _check_names_are_text(names: list[str]) -> None:
     """Refuse names with lone surrogates, which files, frames and figures refuse."""
     try:
         "".join(names).encode()
@@ -97,7 +101,7 @@ def _check_names_are_text(names):
         ) from error
 
 
-def call_given(parameter, function, *arguments):
+def call_given(parameter: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function that the user passed; errors name the parameter."""
     try:
         return function(*arguments)
@@ -105,13 +109,13 @@ def call_given(parameter, function, *arguments):
         raise TypeError(f"{parameter} cannot be used: {error}") from error
 
 
-def check_not_masked(values, name):
+def check_not_masked(values: Any, name: str) -> None:
     """Refuse a masked array: masked entries would be used like others."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill it, or leave out those rows.")
 
 
-def check_known(y):
+def check_known(y: Any) -> None:
     """Refuse masked targets, and missing labels, which cannot be sorted."""
     check_not_masked(y, "y")
     labels = np.asarray(y)
@@ -119,31 +123,33 @@ def check_known(y):
         return
     missing = [is_missing(label) for label in labels.ravel()]
     if any(missing):
-        place = missing.index(True)
+        position = missing.index(True)
         raise ValueError(
-            f"y has the missing label {labels.ravel()[place]!r} in row "
-            f"{place * len(labels) // len(missing)}: leave out rows without one."
+            f"y has the missing label {labels.ravel()[position]!r} in row "
+            f"{position * len(labels) // len(missing)}: leave out rows without one."
         )
 
 
-def check_scale(values, what):
+def check_scale(values: NDArray[np.float64], name: str) -> None:
     """Refuse numbers whose products would overflow or vanish."""
     largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # ignores NaN
     if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
         raise ValueError(
-            f"{what} has numbers up to {largest:g}; the largest may be "
+            f"{name} has numbers up to {largest:g}; the largest may be "
             f"{_SCALES[0]:g} to {_SCALES[1]:g}, or zero: rescale it."
         )
 
 
-def check_scales(rows):
+def check_scales(rows: Rows) -> None:
     """Check the scale of each float column."""
     for j in range(rows.n_columns):
         if rows.column_array(j).dtype.kind == "f":
             check_scale(rows.column_array(j), f"Column {rows.names[j]!r} of X")
 
 
-def check_weights(sample_weight, rows, *, count_rows=False):
+def check_weights(
+    sample_weight: ArrayLike | None, rows: Any, *, count_rows: bool = False
+) -> NDArray[np.float64]:
     """Weights of rows as float64, ones by default; read-only.
 
     With `count_rows`, for standard errors that use their sum as the number of rows, a
@@ -152,8 +158,8 @@ def check_weights(sample_weight, rows, *, count_rows=False):
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
     check_not_masked(sample_weight, "sample_weight")
-    given = np.asarray(sample_weight)
-    for weight in given.ravel().tolist() if given.dtype.kind in "OSU" else ():
+    numbers = np.asarray(sample_weight)
+    for weight in numbers.ravel().tolist() if numbers.dtype.kind in "OSU" else ():
         if isinstance(weight, str | bytes):
             raise TypeError(f"sample_weight has {weight!r}; weights are numbers.")
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
@@ -181,7 +187,7 @@ def check_weights(sample_weight, rows, *, count_rows=False):
     return weights
 
 
-def offsets_of(column, rows):
+def offsets_of(column: int | None, rows: Rows) -> NDArray[np.float64]:
     """Known parts of the linear predictor."""
     if column is None:
         return np.zeros(rows.n_rows)
@@ -192,7 +198,9 @@ def offsets_of(column, rows):
     return offsets.astype(np.float64)
 
 
-def check_targets(estimator, rows, y, *, dtype=None):
+def check_targets(
+    estimator: Any, rows: Rows, y: Any, *, dtype: type | None = None
+) -> NDArray[Any]:
     """Validated targets of rows, (n_rows,), unchanged or cast to a dtype."""
     if y is not None:
         check_known(y)
@@ -204,7 +212,9 @@ def check_targets(estimator, rows, y, *, dtype=None):
     return y
 
 
-def check_labels(estimator, rows, y):
+def check_labels(
+    estimator: Any, rows: Rows, y: Any
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Classes (n_classes,), and the position of each row's class (n_rows,)."""
     y = check_targets(estimator, rows, y)
     check_classification_targets(y)

@@ -1,8 +1,11 @@
 """Segments of images: patches of pixels that are left out together."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -20,7 +23,7 @@ _N_ITERATIONS = 20
 _MOST_SEGMENTS = 50
 
 
-def default_number(shape):
+def default_number(shape: Sequence[int]) -> int:
     """Number of segments that an image of this shape is cut into by default.
 
     It is 50, or fewer in small images: segments have at least four pixels on average,
@@ -31,7 +34,7 @@ def default_number(shape):
     return min(_MOST_SEGMENTS, -(-height * width // least))
 
 
-def colour_segments(image, n_segments):
+def colour_segments(image: NDArray[np.float64], n_segments: int) -> NDArray[np.intp]:
     """Connected patches of similar colour: k-means on colours and positions.
 
     Means start on a grid, so nothing is random; but threads of BLAS and OpenMP may
@@ -57,20 +60,20 @@ def colour_segments(image, n_segments):
     return _connected(labels, smallest)
 
 
-def _grid(height, width, n_segments):
+def _grid(height: int, width: int, n_segments: int) -> tuple[int, int]:
     """Number of rows and columns of the initial grid of means."""
     n_rows = round(math.sqrt(n_segments * height / width))
     n_rows = min(max(n_rows, 1), height, n_segments)
     return n_rows, min(max(round(n_segments / n_rows), 1), width)
 
 
-def _scaled(image):
+def _scaled(image: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours in units of the image's range times the compactness."""
     colours = image.reshape(*image.shape[:2], -1).astype(np.float64)
-    known = np.isfinite(colours)
-    if not known.all():
-        middle = colours[known].mean() if known.any() else 0.0
-        colours = np.where(known, colours, middle)
+    finite = np.isfinite(colours)
+    if not finite.all():
+        middle = colours[finite].mean() if finite.any() else 0.0
+        colours = np.where(finite, colours, middle)
     low, high = colours.min(), colours.max()
     if high > low:
         # Halves first: the difference of huge numbers may overflow.
@@ -80,7 +83,9 @@ def _scaled(image):
     return colours / (_COMPACTNESS * math.sqrt(colours.shape[2]))
 
 
-def _nearest_means(colours, grid):
+def _nearest_means(
+    colours: NDArray[np.float64], grid: tuple[int, int]
+) -> NDArray[np.intp]:
     """Index of the nearest mean of each pixel, (height, width)."""
     from sklearn.cluster import KMeans  # slow to import, and used only here
 
@@ -107,24 +112,33 @@ def _nearest_means(colours, grid):
     return means.predict(_points(colours, rows, columns)).reshape(height, width)
 
 
-def _points(colours, rows, columns):
+def _points(
+    colours: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Positions and colours of the pixels, one pixel per row."""
     shape = colours.shape[:2]
-    parts = [
+    coordinates = [
         np.broadcast_to(rows[:, None, None], (*shape, 1)),
         np.broadcast_to(columns[:, None], (*shape, 1)),
         colours,
     ]
-    return np.concatenate(parts, axis=2).reshape(shape[0] * shape[1], -1)
+    return np.concatenate(coordinates, axis=2).reshape(shape[0] * shape[1], -1)
 
 
-def _cell_means(points, rows, columns, grid):
+def _cell_means(
+    points: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    grid: tuple[int, int],
+) -> NDArray[np.float64]:
     """Means of the cells of the grid: the start of k-means."""
     cells = rows.astype(np.intp)[:, None] * grid[1] + columns.astype(np.intp)
     return segment_means(points, cells.reshape(-1), grid[0] * grid[1])
 
 
-def _connected(labels, smallest):
+def _connected(labels: NDArray[np.intp], smallest: int) -> NDArray[np.intp]:
     """Connected pieces of equal label; small ones join a neighbour."""
     pieces = _pieces(labels)
     while True:
@@ -135,42 +149,48 @@ def _connected(labels, smallest):
         pieces = _joined(pieces, small)
 
 
-def _neighbours(labels):
+def _neighbours(labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Labels of all adjacent pixels: left or upper ones, and right or lower ones."""
     first = labels[:, :-1].reshape(-1), labels[:-1].reshape(-1)
     second = labels[:, 1:].reshape(-1), labels[1:].reshape(-1)
     return np.concatenate(first), np.concatenate(second)
 
 
-def _pieces(labels):
+def _pieces(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Connected pieces of equal label, numbered as they appear."""
     pixels = np.arange(labels.size).reshape(labels.shape)
     left, right = _neighbours(labels)
-    one, other = _neighbours(pixels)
-    same = left == right
-    return _components(one[same], other[same], labels.size).reshape(labels.shape)
+    first, second = _neighbours(pixels)
+    equal = left == right
+    pieces = _components(first[equal], second[equal], labels.size)
+    return pieces.reshape(labels.shape)
 
 
-def _components(one, other, n):
-    graph = coo_array((np.ones(len(one), dtype=bool), (one, other)), shape=(n, n))
+def _components(
+    first: NDArray[np.intp], second: NDArray[np.intp], n_nodes: int
+) -> NDArray[np.intp]:
+    edges = np.ones(len(first), dtype=bool), (first, second)
+    graph = coo_array(edges, shape=(n_nodes, n_nodes))
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
 
-def _joined(pieces, small):
+def _joined(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Pieces after each small one joined the neighbour with the longest border."""
-    n = len(small)
+    n_pieces = len(small)
     left, right = _neighbours(pieces)
-    pairs = np.concatenate([left * n + right, right * n + left])
+    pairs = np.concatenate([left * n_pieces + right, right * n_pieces + left])
     pairs, lengths = np.unique(pairs, return_counts=True)
-    one, other = np.divmod(pairs, n)
-    borders = small[one] & (one != other)
-    one, other, lengths = one[borders], other[borders], lengths[borders]
-    order = np.lexsort((other, -lengths, one))
-    first = order[np.unique(one[order], return_index=True)[1]]
-    return _components(one[first], other[first], n)[pieces]
+    first, second = np.divmod(pairs, n_pieces)
+    borders = small[first] & (first != second)
+    first, second, lengths = first[borders], second[borders], lengths[borders]
+    order = np.lexsort((second, -lengths, first))
+    longest = order[np.unique(first[order], return_index=True)[1]]
+    return _components(first[longest], second[longest], n_pieces)[pieces]
 
 
-def checked_segments(labels, shape, source):
+def checked_segments(
+    labels: Any, shape: Sequence[int], source: str
+) -> NDArray[np.intp]:
     """The user's integer labels as 0, 1, ... in the same order."""
     try:
         labels = np.asarray(labels)

@@ -1,6 +1,12 @@
 """A fitted tree in words: its tests, and the rule that leads to each node."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.dates import date_between, date_text
 from sklearn_interpret._model.rows.number_format import (
@@ -10,11 +16,20 @@ from sklearn_interpret._model.rows.number_format import (
     with_same_decimals,
 )
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.surrogates.inner_predictors import (
+        Column,
+        InnerPredictor,
+    )
+
 LEAF = -1
 MANY_LABELS = 4
 
 
-def read_tree(inner, rows):
+def read_tree(
+    inner: InnerPredictor, rows: Rows
+) -> tuple[dict[str, Any], NDArray[np.intp]]:
     """The tree of a surrogate in words, and the leaves of rows.
 
     Parameters
@@ -47,12 +62,12 @@ def read_tree(inner, rows):
     return tree, inner.predictor.apply(columns.native)
 
 
-def leaf_order(tree):
+def leaf_order(tree: dict[str, Any]) -> list[int]:
     """Leaves of a tree from left to right."""
     return [node for node in parents_first(tree) if tree["left"][node] < 0]
 
 
-def parents_first(tree):
+def parents_first(tree: dict[str, Any]) -> list[int]:
     """Nodes of a tree: each before its left part, and this before its right part."""
     order, waiting = [], [0]
     while waiting:
@@ -76,7 +91,7 @@ class _TreeInWords:
         The rows as it gets them.
     """
 
-    def __init__(self, tree, described, columns):
+    def __init__(self, tree: Any, described: list[Column], columns: Rows) -> None:
         self.tree = tree
         used = np.unique(tree.feature[tree.children_left != LEAF]).tolist()
         self._columns = described
@@ -88,10 +103,12 @@ class _TreeInWords:
         self._distinct = {
             j: np.unique(v[~np.isnan(v)]) for j, v in self._values.items()
         }
-        self._texts = {}  # for each column, its thresholds as texts
+        self._texts: dict[
+            int, dict[float, str]
+        ] = {}  # for each column, its thresholds as texts
         self._missing = {j: bool(np.isnan(v).any()) for j, v in self._values.items()}
 
-    def test(self, node):
+    def test(self, node: int) -> tuple[str, bool]:
         """The test of a node, and whether rows that pass it go left."""
         if self.tree.children_left[node] == LEAF:
             return "", True
@@ -114,34 +131,36 @@ class _TreeInWords:
             return f"{column.name} = {_any_of(column, low)}{or_missing}", True
         return f"{column.name} ≤ {low[-1]}{or_missing}", True
 
-    def _only(self, j, low, high):
+    def _only(self, j: int, low: float | None, high: float | None) -> str | None:
         """The number within an interval where the rows have two whole ones, as text."""
         if self._columns[j].date_dtype is not None:
             return None
         only = only_number(self._distinct[j], low, high)
         return None if only is None else f"{only:.0f}".replace("-", MINUS)
 
-    def _number(self, j, threshold):
+    def _number(self, j: int, threshold: float) -> str:
         """A threshold as short as the rows allow."""
-        if self._columns[j].date_dtype is not None:
-            values, dtype = self._distinct[j], self._columns[j].date_dtype
+        column, values = self._columns[j], self._distinct[j]
+        if column.date_dtype is not None:
             below, above = values[values <= threshold], values[values > threshold]
             low, high = [*below[-1:], threshold][0], [*above[:1], threshold + 1][0]
-            return date_text(date_between(low, high, dtype))
-        if self._columns[j].whole:
+            return date_text(date_between(low, high, column.date_dtype))
+        if column.is_integer:
             threshold = np.floor(threshold)
             return f"{threshold:.0f}" if abs(threshold) < 1e15 else f"{threshold:g}"
         if j not in self._texts:
             inner = self.tree.children_left != LEAF
-            own = np.unique(self.tree.threshold[inner & (self.tree.feature == j)])
-            texts = [rounded_between(one, self._values[j]) for one in own]
-            self._texts[j] = dict(zip(own, with_same_decimals(texts), strict=True))
+            splits_column = inner & (self.tree.feature == j)
+            thresholds = np.unique(self.tree.threshold[splits_column])
+            texts = [rounded_between(value, self._values[j]) for value in thresholds]
+            texts = with_same_decimals(texts)
+            self._texts[j] = dict(zip(thresholds, texts, strict=True))
         return self._texts[j][threshold]
 
-    def rules(self):
+    def rules(self) -> list[str]:
         """The path to each node in words, conditions on one feature merged."""
         rules = [""] * self.tree.node_count
-        waiting = [(0, ())]
+        waiting: list[tuple[int, tuple[tuple[int, bool], ...]]] = [(0, ())]
         while waiting:
             node, path = waiting.pop()
             rules[node] = self._rule(path)
@@ -151,9 +170,9 @@ class _TreeInWords:
                 waiting.append((right, (*path, (node, False))))
         return rules
 
-    def _rule(self, path):
+    def _rule(self, path: tuple[tuple[int, bool], ...]) -> str:
         """A path of pairs (node, whether it went left) in words."""
-        by_feature = {}
+        by_feature: dict[int | str, list[tuple[int, bool]]] = {}
         for node, went_left in path:
             j = int(self.tree.feature[node])
             column = self._columns[j]
@@ -161,7 +180,7 @@ class _TreeInWords:
             by_feature.setdefault(key, []).append((node, went_left))
         return " and ".join(map(self._condition, by_feature.values())) or "all rows"
 
-    def _condition(self, steps):
+    def _condition(self, steps: list[tuple[int, bool]]) -> str:
         """All conditions on one feature, as one."""
         columns = [self._columns[self.tree.feature[node]] for node, _ in steps]
         if columns[0].category is not None:
@@ -172,7 +191,7 @@ class _TreeInWords:
         low, high = max(lows, default=None), min(highs, default=None)
         j = self.tree.feature[steps[0][0]]
         if columns[0].levels is not None:
-            text = _levels_text(columns[0], low, high)
+            text = _levels_text(columns[0], columns[0].levels, low, high)
         else:
             text = self._interval(columns[0].name, j, low, high)
         takes_missing = self._missing[j] and all(
@@ -181,35 +200,39 @@ class _TreeInWords:
         )
         return f"{text} or missing" if takes_missing else text
 
-    def _interval(self, name, j, low, high):
+    def _interval(
+        self, name: str, j: int, low: float | None, high: float | None
+    ) -> str:
         only = self._only(j, low, high)
         if only is not None:
             return f"{name} = {only}"
-        if low is None:
-            return f"{name} ≤ {self._number(j, high)}"
+        lower = "" if low is None else self._number(j, low)
         if high is None:
-            return f"{name} > {self._number(j, low)}"
-        return f"{self._number(j, low)} < {name} ≤ {self._number(j, high)}"
+            return f"{name} > {lower}"
+        upper = f"{name} ≤ {self._number(j, high)}"
+        return f"{lower} < {upper}" if lower else upper
 
 
-def _categories_text(columns, absent):
+def _categories_text(columns: list[Column], absent: list[bool]) -> str:
     """The category of a feature that is present, else those that are not."""
     for column, is_absent in zip(columns, absent, strict=True):
         if not is_absent:
             return str(column)
-    left_out = columns[0].in_order([column.category for column in columns])
+    left_out = columns[0].in_order([str(column.category) for column in columns])
     return f"{columns[0].name} ≠ {', '.join(left_out)}"
 
 
-def _levels_text(column, low, high):
+def _levels_text(
+    column: Column, levels: tuple[str, ...], low: float | None, high: float | None
+) -> str:
     first = 0 if low is None else int(np.floor(low)) + 1
-    stop = len(column.levels) if high is None else int(np.floor(high)) + 1
-    allowed = column.levels[first:stop]
-    in_order = column.in_order(column.levels) == [*column.levels]
+    stop = len(levels) if high is None else int(np.floor(high)) + 1
+    allowed = levels[first:stop]
+    in_order = column.in_order(levels) == [*levels]
     if len(allowed) > MANY_LABELS and in_order:
         return f"{column.name} from {allowed[0]} to {allowed[-1]}"
     return f"{column.name} = {_any_of(column, allowed)}"
 
 
-def _any_of(column, levels):
+def _any_of(column: Column, levels: Sequence[str]) -> str:
     return " or ".join(column.in_order(levels))

@@ -6,9 +6,14 @@ Private names, confined to this module: the initial scores of GradientBoosting
 access to its trees. Missing: a public form of the trees, like `tree_`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -20,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.joining import in_float64
-from sklearn_interpret._model.formulas.formula_class import computes_as
+from sklearn_interpret._model.formulas.formula_class import ModelClass, computes_as
 from sklearn_interpret._model.formulas.trees._sklearn_combined import (
     Member,
     read_part,
@@ -33,13 +38,17 @@ from sklearn_interpret._model.formulas.trees._sklearn_trees import (
 )
 from sklearn_interpret._model.formulas.trees.tree_model import (
     ArrayEncoder,
+    Reader,
     TransformerEncoder,
     TreeModel,
 )
 from sklearn_interpret.exceptions import UnreadableModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def _scores_of(estimator, k):
+
+def _scores_of(estimator: BaseEstimator, k: int) -> dict[str, Any]:
     """Fields of `TreeModel` about the raw scores of a classifier or regressor."""
     if not hasattr(estimator, "classes_"):
         return {"raw_method": "predict", "response_method": "predict"}
@@ -51,7 +60,9 @@ def _scores_of(estimator, k):
     }
 
 
-def _read_boosting(estimator, read):
+def _read_boosting(
+    estimator: BaseEstimator, read: Callable[[BaseEstimator], TreeModel]
+) -> TreeModel:
     check_is_fitted(estimator)
     k = estimator.estimators_.shape[1]
     trees = []
@@ -72,7 +83,7 @@ def _read_boosting(estimator, read):
     return model if constant is not None else _with_start(model, estimator, read)
 
 
-def _constant_start(estimator):
+def _constant_start(estimator: BaseEstimator) -> NDArray[np.float64] | None:
     """Raw scores before the first tree; None if they depend on the row."""
     start = estimator.init_
     random = isinstance(start, DummyClassifier) and start.strategy == "stratified"
@@ -83,7 +94,11 @@ def _constant_start(estimator):
     return estimator._raw_predict_init(row)[0]
 
 
-def _with_start(model, estimator, read):
+def _with_start(
+    model: TreeModel,
+    estimator: BaseEstimator,
+    read: Callable[[BaseEstimator], TreeModel],
+) -> TreeModel:
     """Trees added to the predictions of an `init` model."""
     start = estimator.init_
     if isinstance(estimator, GradientBoostingClassifier):
@@ -121,7 +136,7 @@ _LINKS = {
 }
 
 
-def _read_hist_boosting(estimator, _):
+def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     base = np.ravel(estimator._baseline_prediction)
     known, row_of = estimator._bin_mapper.make_known_categories_bitsets()
@@ -149,7 +164,9 @@ def _read_hist_boosting(estimator, _):
     )
 
 
-def _hist_tree(predictor, output, k, known, row_of):
+def _hist_tree(
+    predictor: Any, output: int, k: int, known: NDArray[np.bool_], row_of: NDArray[Any]
+) -> Tree:
     nodes = predictor.nodes
     leaf = nodes["is_leaf"].astype(bool)
     categorical = nodes["is_categorical"].astype(bool) & ~leaf
@@ -174,14 +191,16 @@ def _hist_tree(predictor, output, k, known, row_of):
     )
 
 
-def _bits(bitsets):
+def _bits(bitsets: NDArray[Any]) -> NDArray[np.bool_]:
     """Bit sets of 32-bit words as a table of bool, one row per set."""
     words = np.ascontiguousarray(bitsets, dtype="<u4")
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
     return bits.astype(bool)
 
 
-def _hist_encoder(estimator):
+def _hist_encoder(
+    estimator: BaseEstimator,
+) -> tuple[ArrayEncoder | TransformerEncoder, NDArray[np.intp]]:
     """The model's encoder, and the input column of each of its features."""
     n_columns = estimator.n_features_in_
     transformer = estimator._preprocessor
@@ -196,7 +215,7 @@ def _hist_encoder(estimator):
     return TransformerEncoder(transformer), columns
 
 
-READERS = {
+READERS: dict[ModelClass, Reader] = {
     GradientBoostingClassifier: _read_boosting,
     GradientBoostingRegressor: _read_boosting,
     HistGradientBoostingClassifier: _read_hist_boosting,

@@ -3,7 +3,12 @@
 Only public attributes are read: `tree_` and its arrays.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -16,14 +21,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._model._sklearn_compat import has_category_splits
+from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees import tree_model
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
 
 # Dtype to which scikit-learn's trees cast inputs; thresholds are float64.
 PRECISION = np.dtype(np.float32)
 
 
-def tree_of(estimator, value, features=None):
+def tree_of(
+    estimator: BaseEstimator,
+    value: NDArray[np.float64],
+    features: NDArray[np.intp] | None = None,
+) -> Tree:
     """A fitted scikit-learn tree with other values (n_nodes, k) of its nodes.
 
     `features` are the positions of its features in the ensemble.
@@ -45,7 +60,7 @@ def tree_of(estimator, value, features=None):
     )
 
 
-def node_outputs(estimator):
+def node_outputs(estimator: BaseEstimator) -> NDArray[np.float64]:
     """Predictions of a fitted tree's nodes, all outputs and classes side by side."""
     value = estimator.tree_.value
     if not isinstance(estimator, DecisionTreeClassifier):
@@ -55,7 +70,13 @@ def node_outputs(estimator):
     return np.hstack([value[:, j, :n] for j, n in enumerate(n_classes)])
 
 
-def plain_model(estimator, trees, base, raw_method, **kwargs):
+def plain_model(
+    estimator: BaseEstimator,
+    trees: list[Tree],
+    base: NDArray[np.float64],
+    raw_method: str | None,
+    **kwargs: Any,
+) -> TreeModel:
     """A sum of scikit-learn's trees over numbers, one tree feature per column."""
     n_columns = estimator.n_features_in_
     return tree_model.TreeModel(
@@ -70,26 +91,27 @@ def plain_model(estimator, trees, base, raw_method, **kwargs):
     )
 
 
-def _averaged(estimator, members):
+def _averaged(estimator: BaseEstimator, members: list[BaseEstimator]) -> TreeModel:
     """The mean of the trees, which the estimator predicts."""
-    trees = [tree_of(m, node_outputs(m) / len(members)) for m in members]
-    base = np.zeros(trees[0].value.shape[1])
+    values = [node_outputs(member) / len(members) for member in members]
+    trees = list(map(tree_of, members, values))
+    base = np.zeros(values[0].shape[1])
     fields = tree_model.response_fields(estimator, "identity")
     fields["n_averaged"] = len(members)
     return plain_model(estimator, trees, base, fields["response_method"], **fields)
 
 
-def _read_tree(estimator, _):
+def _read_tree(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     return _averaged(estimator, [estimator])
 
 
-def _read_forest(estimator, _):
+def _read_forest(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     return _averaged(estimator, estimator.estimators_)
 
 
-def _read_isolation_forest(estimator, _):
+def _read_isolation_forest(estimator: BaseEstimator, _: object) -> TreeModel:
     """The mean length of the path that isolates a row.
 
     A leaf of several rows adds the expected path length of a random tree of them. The
@@ -109,7 +131,7 @@ def _read_isolation_forest(estimator, _):
         estimator,
         trees,
         # With a single training row the expected length is 0; the ratio is set to 1.
-        base=[0.0 if expected else 1.0],
+        base=np.array([0.0 if expected else 1.0]),
         raw_method=None,
         link="isolation",
         link_scale=1 / expected if expected else 1.0,
@@ -117,7 +139,7 @@ def _read_isolation_forest(estimator, _):
     )
 
 
-def expected_path_length(n_rows):
+def expected_path_length(n_rows: NDArray[np.integer]) -> NDArray[np.float64]:
     """Mean length of an unsuccessful search in a binary search tree of `n_rows` rows.
 
     F. T. Liu, K. M. Ting and Z.-H. Zhou (2008). Isolation forest. Equation 1.
@@ -127,7 +149,7 @@ def expected_path_length(n_rows):
     return np.select([n_rows <= 1, n_rows == 2], [0.0, 1.0], length)
 
 
-READERS = {
+READERS: dict[ModelClass, tree_model.Reader] = {
     DecisionTreeClassifier: _read_tree,
     DecisionTreeRegressor: _read_tree,
     RandomForestClassifier: _read_forest,

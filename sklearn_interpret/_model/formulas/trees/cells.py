@@ -1,10 +1,23 @@
 """Cells of the columns of a table, within which all trees are constant."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.paths import TreePaths
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._model.actions.problem import SearchProblem
+    from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
+    from sklearn_interpret._model.rows.base import Rows
+
+# Lowest and highest numbers of cells, and their codes.
+_Cells = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.integer]]
 
 # Larger numbers are taken for infinite.
 _MOST = 1e30
@@ -27,7 +40,9 @@ class TreeCells:
         Known rows.
     """
 
-    def __init__(self, model, ensemble, problem):
+    def __init__(
+        self, model: TreeModel, ensemble: TreeEnsemble, problem: SearchProblem
+    ) -> None:
         self.model, self.ensemble, self._problem = model, ensemble, problem
         self.actionability, known = problem.actionability, problem.values
         codes = self.codes(problem.rows)
@@ -44,14 +59,19 @@ class TreeCells:
             self.cell_codes.append(of_cells)
         self._make_boxes()
 
-    def codes(self, rows):
+    def codes(self, rows: Rows) -> NDArray[np.integer]:
         """Codes of rows as the trees compare them."""
         return self.ensemble.codes(self.model.encode(rows.native))
 
-    def _features(self, j):
+    def _features(self, j: int) -> NDArray[np.intp]:
         return np.flatnonzero(self.model.columns == j)
 
-    def _codes_at(self, columns, values, features):
+    def _codes_at(
+        self,
+        columns: NDArray[np.intp],
+        values: NDArray[np.float64],
+        features: NDArray[np.intp],
+    ) -> NDArray[np.integer]:
         """Codes of a known row with one number replaced; -1 where the model refuses.
 
         Those of one feature of the column each, (n, 1), or of several, (n, k): columns
@@ -82,7 +102,7 @@ class TreeCells:
             ]
         )
 
-    def _boundaries(self):
+    def _boundaries(self) -> dict[int, tuple[_Grid, NDArray[np.intp]]]:
         """Last numbers before each threshold, by column, as positions on its grid."""
         codes = self.ensemble.split_codes
         sought = [
@@ -117,7 +137,13 @@ class TreeCells:
             for j, grid in grids.items()
         }
 
-    def _near_thresholds(self, grids, columns, features, ranks):
+    def _near_thresholds(
+        self,
+        grids: dict[int, _Grid],
+        columns: NDArray[np.intp],
+        features: NDArray[np.intp],
+        ranks: NDArray[np.intp],
+    ) -> list[NDArray[np.intp]]:
         """Places just below and just above thresholds, of trees that see the numbers.
 
         These may see them in single precision.
@@ -134,7 +160,7 @@ class TreeCells:
             places[:, at] = [grid.places(end[at].astype(np.float64)) for end in ends]
         return [places[0] - 1, places[1] + 1]
 
-    def _grid(self, j):
+    def _grid(self, j: int) -> _Grid:
         """The numbers that a column may hold."""
         dtype = self._problem.rows.column_array(j).dtype
         if self.actionability.integer[j] or dtype.kind in "iu":
@@ -145,14 +171,26 @@ class TreeCells:
             return _Grid(None, (-most, most))
         return _Grid.of_floats(dtype.type if dtype.type in _INTEGERS else np.float64)
 
-    def _codes_on(self, grids, columns, places, features):
+    def _codes_on(
+        self,
+        grids: dict[int, _Grid],
+        columns: NDArray[np.intp],
+        places: NDArray[np.intp],
+        features: NDArray[np.intp],
+    ) -> NDArray[np.integer]:
         values = np.empty(len(columns))
         for j in np.unique(columns).tolist():
             at = columns == j
             values[at] = grids[j].numbers(places[at])
         return self._codes_at(columns, values, features[:, None])[:, 0]
 
-    def _intervals(self, j, searched, known, codes):
+    def _intervals(
+        self,
+        j: int,
+        searched: tuple[_Grid, NDArray[np.intp]] | None,
+        known: NDArray[np.float64],
+        codes: NDArray[np.integer],
+    ) -> _Cells | None:
         """Cells of a number, and their codes; None where these are no intervals."""
         features = self._features(j)
         if self.ensemble.split_codes.categorical[features].any():
@@ -174,22 +212,28 @@ class TreeCells:
         )
         return None if (cell < 0).any() else (low, high, at_low)
 
-    def _points(self, j, known):
+    def _points(self, j: int, known: NDArray[np.float64]) -> _Cells:
         """Cells that are levels or known values, and their codes."""
         if self.actionability.categorical[j]:
-            values = np.arange(len(self.actionability.levels[j]), dtype=np.float64)
+            values = np.arange(len(self.actionability.levels[j] or ()), dtype=float)
         else:
             values = np.unique(known[~np.isnan(known)])
         return values, values, self._codes_of(j, values)
 
-    def _codes_of(self, j, values):
+    def _codes_of(self, j: int, values: NDArray[np.float64]) -> NDArray[np.integer]:
         """Codes (n, k) of values of a column, in its features."""
         features = self._features(j)
         features = np.broadcast_to(features, (len(values), len(features)))
         return self._codes_at(np.full(len(values), j), values, features)
 
     @staticmethod
-    def _cell_of_number(values, low, high, cell_codes, codes):
+    def _cell_of_number(
+        values: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        cell_codes: NDArray[np.integer],
+        codes: NDArray[np.integer],
+    ) -> NDArray[np.intp]:
         """Cells of numbers whose codes are known; -1 where they have none."""
         first = np.clip(np.searchsorted(low, values, side="right") - 1, 0, None)
         cells = np.full(len(values), -1)
@@ -199,7 +243,9 @@ class TreeCells:
             cells[same] = cell[same]
         return cells
 
-    def own_cells(self, values, codes):
+    def own_cells(
+        self, values: NDArray[np.float64], codes: NDArray[np.integer]
+    ) -> NDArray[np.intp]:
         """Cells of encoded rows (n, n_columns), given their codes; -1 for none."""
         cells = np.full(values.shape, -1)
         for j, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
@@ -217,7 +263,7 @@ class TreeCells:
                 cells[at, j] = np.where(low[place] == own, place, -1)
         return cells
 
-    def _make_boxes(self):
+    def _make_boxes(self) -> None:
         """Leaves as boxes: `tree`, `leaf`, `low_cells`, `high_cells`, `condition`."""
         trees = self.ensemble
         paths = TreePaths.of_ensemble(
@@ -253,14 +299,14 @@ class TreeCells:
         for j in np.flatnonzero(~np.array(self.ordered)).tolist():
             self._split_by_runs(j)
 
-    def _tree_of(self, leaves):
+    def _tree_of(self, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
         tree = np.full(self.ensemble.n_nodes, -1)
         tree[self.ensemble.roots] = np.arange(self.ensemble.n_trees)
         for nodes in self.ensemble.levels()[1:]:
             tree[nodes] = tree[self.ensemble.parents[nodes]]
         return tree[leaves]
 
-    def _n_left(self, inner):
+    def _n_left(self, inner: NDArray[np.intp]) -> NDArray[np.intp]:
         """How many of the first cells go left, where cells have an order."""
         trees = self.ensemble
         n_left = np.zeros(len(inner), dtype=int)
@@ -274,11 +320,11 @@ class TreeCells:
                 n_left[at] = np.searchsorted(codes, ranks, side="right")
         return n_left
 
-    def _met(self, j):
+    def _met(self, j: int) -> dict[int, NDArray[np.bool_]]:
         """Which cells of a column without order meet the conditions on it: by node."""
         trees, features = self.ensemble, self._features(j)
         n_cells = len(self.low[j])
-        met = {}
+        met: dict[int, NDArray[np.bool_]] = {}
         for nodes in trees.levels():
             inner = nodes[~trees.is_leaf[nodes]]
             inner = inner[self.model.columns[trees.feature[inner]] == j]
@@ -296,7 +342,7 @@ class TreeCells:
                     met[child] = mask if above is None else mask & above
         return met
 
-    def _split_by_runs(self, j):
+    def _split_by_runs(self, j: int) -> None:
         """Make boxes of consecutive cells of a column out of each box."""
         met = self._met(j)
         index, low, high, again = [], [], [], []
@@ -326,7 +372,7 @@ class TreeCells:
         self.low_cells[:, j], self.high_cells[:, j] = low, high
         self.repeated[:, j] = again
 
-    def conditions_met(self, codes):
+    def conditions_met(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which conditions a row meets, given its codes (n_features,): by node."""
         trees = self.ensemble
         inner = np.flatnonzero(~trees.is_leaf)
@@ -337,7 +383,12 @@ class TreeCells:
             met[nodes] &= met[previous]
         return met
 
-    def boxes_of(self, codes, fixed, outside):
+    def boxes_of(
+        self,
+        codes: NDArray[np.integer],
+        fixed: NDArray[np.bool_],
+        outside: NDArray[np.bool_],
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Boxes that are left where some columns (n_columns,) stay as in a row.
 
         Columns that are not fixed, but in which the row lies `outside` of all cells,
@@ -376,22 +427,22 @@ class TreeCells:
 class _Grid:
     """Numbers by their position: floats of a type, or whole numbers."""
 
-    dtype: type | None
-    ends: tuple
+    dtype: Any  # a numpy type; None for whole numbers
+    ends: tuple[int, int]
 
     @classmethod
-    def of_floats(cls, dtype):
+    def of_floats(cls, dtype: Any) -> _Grid:
         most = dtype(min(_MOST, float(np.finfo(dtype).max)))
         most = int(most.view(_INTEGERS[dtype]))
         return cls(dtype, (-most, most))
 
-    def numbers(self, places):
+    def numbers(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
         if self.dtype is None:
             return places.astype(np.float64)
         sizes = np.abs(places).astype(_INTEGERS[self.dtype]).view(self.dtype)
         return np.where(places < 0, -sizes, sizes).astype(np.float64)
 
-    def places(self, numbers):
+    def places(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions of numbers, of those beyond the ends the ends."""
         numbers = numbers.clip(*self.numbers(np.array(self.ends)))
         if self.dtype is None:
@@ -400,4 +451,8 @@ class _Grid:
         return np.where(numbers < 0, -sizes, sizes).astype(np.int64)
 
 
-_INTEGERS = {np.float16: np.int16, np.float32: np.int32, np.float64: np.int64}
+_INTEGERS: dict[Any, Any] = {
+    np.float16: np.int16,
+    np.float32: np.int32,
+    np.float64: np.int64,
+}

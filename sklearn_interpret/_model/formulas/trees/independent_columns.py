@@ -5,12 +5,25 @@ mean of the response, and its covariance with a number that depends on one colum
 follow from the trees themselves: see `moments`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
 from sklearn_interpret._core.trees.moments import TreeProducts
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.moments import ProductMoments
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows
 
 # Largest number of splits times values of a column that is split by sets of values.
 _MOST_IN_SETS = 2**24
@@ -45,10 +58,10 @@ class IndependentColumns:
         separate too many values.
     """
 
-    def __init__(self, response, levels, sizes):
+    def __init__(self, response: Response, levels: Rows, sizes: list[int]) -> None:
         trees = tree_response(response, additive=True)
-        codes, spots = trees.codes(levels).held_with_spots()
-        codes = codes[:]
+        held, spots = trees.codes(levels).held_with_spots()
+        codes = held[:]
         _check_mixed(trees, levels, sizes, codes, spots)
         parts = []
         for column, size in enumerate(sizes):
@@ -59,7 +72,9 @@ class IndependentColumns:
         self._products = TreeProducts(trees.ensemble, value, base, parts)
         self.block_rows = self._products.block_size
 
-    def moments(self, shares, statistics):
+    def moments(
+        self, shares: list[NDArray[np.float64]], statistics: list[NDArray[np.float64]]
+    ) -> ProductMoments:
         """Moments of the response, for m distributions of the columns.
 
         Parameters
@@ -79,7 +94,13 @@ class IndependentColumns:
         return self._products.moments(shares, statistics)
 
 
-def _check_mixed(trees, levels, sizes, codes, spots):
+def _check_mixed(
+    trees: TreeResponse,
+    levels: Rows,
+    sizes: Sequence[int],
+    codes: NDArray[Any],
+    spots: NDArray[np.intp],
+) -> None:
     """Compare with the model at rows whose values come from different rows of levels.
 
     They are rows that might be drawn, and show that a column's codes depend on no other
@@ -96,7 +117,7 @@ def _check_mixed(trees, levels, sizes, codes, spots):
     trees.check_codes(levels.mixed(spots, donors), np.column_stack(mixed))
 
 
-def _refuse_large(ensemble, part, name):
+def _refuse_large(ensemble: TreeEnsemble, part: MovedFeatures, name: str) -> None:
     """Refuse splits on sets of too many values."""
     if len(part.features) == 1 and not ensemble.split_codes.categorical[part.features]:
         return

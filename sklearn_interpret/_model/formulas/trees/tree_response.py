@@ -1,14 +1,19 @@
 """Responses of a model that are sums of its trees, or known functions of them."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.formulas.door import Formula, are_close, errors_in
-from sklearn_interpret._model.formulas.formula_class import formula_class
+from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
 from sklearn_interpret._model.formulas.trees import (
     _catboost,
     _lightgbm,
@@ -17,7 +22,7 @@ from sklearn_interpret._model.formulas.trees import (
     _sklearn_trees,
     _xgboost,
 )
-from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
+from sklearn_interpret._model.formulas.trees.tree_model import Reader, TreeModel
 from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.responses.response import (
@@ -28,8 +33,14 @@ from sklearn_interpret._model.responses.response import (
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.base import Rows
+
+
 # Those of other libraries by package and class name: these are not imported here.
-_READERS = {
+_READERS: dict[ModelClass, Reader] = {
     **_sklearn_trees.READERS,
     **_sklearn_boosting.READERS,
     **_sklearn_combined.READERS,
@@ -85,32 +96,33 @@ class TreeResponse(Formula):
     refusal: str | None = None
 
     @property
-    def additive(self):
+    def additive(self) -> bool:
         """Whether the response is the plain sum of the trees."""
         return self.refusal is None
 
     @property
-    def method(self):
+    def method(self) -> str | Callable[..., Any]:
         """The model's method that returns the response, or "margin" if none does."""
         if not self.additive:
             return self.response.method
         name = self.model.raw_method
-        public = name is not None and not name.startswith("_")
-        return name if public and not self.model.raw_params else "margin"
+        if name is None or name.startswith("_") or self.model.raw_params:
+            return "margin"
+        return name
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Name of the response."""
         link = self.model.link if self.additive else "identity"
         if link == "logistic" and self.model.link_scale == 1:
             return "log-odds"
-        return {"exp": "log", "isolation": "margin"}.get(link, self.response.name)
+        return {"exp": "log", "isolation": "margin"}.get(link or "", self.response.name)
 
-    def output_names(self, n_outputs):
+    def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs."""
         return self.response.output_names(n_outputs)
 
-    def of_sums(self, sums):
+    def of_sums(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Responses (..., n_outputs) from sums of the trees (..., n_sums)."""
         if self.additive:
             return sums
@@ -122,7 +134,7 @@ class TreeResponse(Formula):
             )
         return responses.reshape(*sums.shape[:-1], -1)
 
-    def slope(self, sums):
+    def slope(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Derivative of the response with respect to its single sum, (n, 1)."""
         slope = self.of_sums(sums) * self.model.link_scale
         if self.model.link == "exp":
@@ -132,7 +144,7 @@ class TreeResponse(Formula):
         falls = self.response.classes is not None and self.response.target == 0
         return -slope if falls else slope
 
-    def predictions(self, X):
+    def predictions(self, X: Any) -> NDArray[Any]:
         """The model's responses to native rows: (n_rows, n_outputs), in its precision.
 
         If no method returns the sum of the trees, they are computed from the trees.
@@ -140,7 +152,7 @@ class TreeResponse(Formula):
         estimator, model = self.response.estimator, self.model
         X = copy_of(X)  # some steps and models change their input
         if not self.additive:
-            returned = np.asarray(getattr(estimator, self.response.method)(X))
+            returned = np.asarray(getattr(estimator, str(self.response.method))(X))
             values = self.response.read(returned)
         elif model.raw_method is None:
             return self.ensemble.raw(model.encode(X))
@@ -149,12 +161,14 @@ class TreeResponse(Formula):
             values = self.response.read(model.as_returned(returned))
         return values.astype(np.float32) if returned.dtype == np.float32 else values
 
-    def of_codes(self, codes):
+    def of_codes(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Responses (n_rows, n_outputs) of the trees to rows given by their codes."""
         sums = self.ensemble.raw_of_codes(codes)
         return sums if self.additive else self._linked(sums)
 
-    def _comparisons(self, rows):
+    def _comparisons(
+        self, rows: Rows
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """Responses to some of the rows, functions of the trees, and tolerances."""
         some = rows.take(_spots(rows.n_rows))
         expected = self.predictions(some.native)
@@ -162,25 +176,25 @@ class TreeResponse(Formula):
         yield self._comparison(expected, self.codes(some)[:], tolerance)
 
     @property
-    def _mismatch(self):
+    def _mismatch(self) -> str:
         function = "sum" if self.additive else "function"
         return (
             f"The response of {_name(self.response)} is not the {function} of the "
             "trees that were read from it."
         )
 
-    def takes(self, rows):
+    def takes(self, rows: Rows) -> bool:
         """Whether the model surely accepts `Rows`: finite numbers, numeric splits."""
         model, trees = self.model, self.ensemble
         if trees.split_codes.categorical.any() or not model.takes_numbers:
             return False
         return rows.are_within(np.finfo(trees.precision).max)
 
-    def codes(self, rows):
+    def codes(self, rows: Rows) -> CodedRows:
         """Codes of `Rows` as the trees compare them, computed lazily."""
         return CodedRows(self.model, self.ensemble, rows)
 
-    def checked_codes(self, rows):
+    def checked_codes(self, rows: Rows) -> NDArray[Any] | CodedRows:
         """Codes of `Rows`, held if small, after a spot check against the model.
 
         Raises
@@ -195,12 +209,14 @@ class TreeResponse(Formula):
         self.check_codes(some.native, self.codes(some)[:])
         return codes
 
-    def check_codes(self, X, codes):
+    def check_codes(self, X: Any, codes: NDArray[Any]) -> None:
         """Raise if trees and model disagree on native rows, given with their codes."""
         if not are_close(*self._comparison(self.response(X), codes, _TOLERANCE)):
             raise UnreadableModelError(self._mismatch)
 
-    def _comparison(self, expected, codes, tolerance):
+    def _comparison(
+        self, expected: NDArray[np.float64], codes: NDArray[Any], tolerance: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Expected responses to rows with `codes`, those of the trees, tolerances."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
@@ -213,7 +229,7 @@ class TreeResponse(Formula):
                 size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
             return expected, computed, tolerance * size
 
-    def _linked(self, sums):
+    def _linked(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The response as a function of the sums (n, n_sums)."""
         if _predicts_labels(self.response):
             return self._labels(sums)
@@ -223,22 +239,31 @@ class TreeResponse(Formula):
                 returned = np.log(returned)
         return self.response.read(self.model.as_returned(returned))
 
-    def _labels(self, sums):
+    def _labels(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted labels from sums of scores: a 0/1 column for each class."""
-        known, scores = self.model.classes, self.model.as_returned(sums)
-        if not isinstance(known, list):
-            reader = replace(self.response, classes=np.arange(len(known)))
-            given = scores, len(known), self._leaf_size, self.model.tied_class
-            return reader.read(_predicted_positions(*given))
-        reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
-        winners = [
-            _predicted_positions(part, len(own), self._leaf_size)
-            for part, own in zip(scores, known, strict=True)
-        ]
-        return reader.read(np.column_stack(winners))
+        # Positions of classes stand for their labels, of which there may be several
+        # sets.
+        size, tied_class = self._leaf_size, self.model.tied_class
+        labels, scores = self.model.classes, self.model.as_returned(sums)
+        if not isinstance(labels, list):
+            positions = np.arange(scores.shape[1] if labels is None else len(labels))
+            reader = replace(self.response, classes=positions)
+            winners = _predicted_positions(scores, len(positions), size, tied_class)
+            return reader.read(winners)
+        reader = replace(
+            self.response, classes=[np.arange(len(of_output)) for of_output in labels]
+        )
+        return reader.read(
+            np.column_stack(
+                [
+                    _predicted_positions(output_scores, len(of_output), size)
+                    for output_scores, of_output in zip(scores, labels, strict=True)
+                ]
+            )
+        )
 
     @cached_property
-    def _leaf_size(self):
+    def _leaf_size(self) -> float:
         """Largest absolute value of the leaves and the base."""
         numbers = self.ensemble.value, self.ensemble.base
         return max(np.abs(part).max(initial=0) for part in numbers)
@@ -257,7 +282,7 @@ class CodedRows(LazyRows):
         Rows to encode.
     """
 
-    def __init__(self, model, ensemble, rows):
+    def __init__(self, model: TreeModel, ensemble: TreeEnsemble, rows: Rows) -> None:
         self.model, self.ensemble = model, ensemble
         most = int(ensemble.split_codes.n_codes.max(initial=1)) - 1
         n_features = ensemble.n_features
@@ -265,10 +290,10 @@ class CodedRows(LazyRows):
             rows, n_features, np.min_scalar_type(most), _CODING_BYTES * n_features
         )
 
-    def _compute(self, rows):
+    def _compute(self, rows: Rows) -> NDArray[Any]:
         return self.ensemble.codes(self.model.encode(rows.native))
 
-    def held_with_spots(self):
+    def held_with_spots(self) -> tuple[NDArray[Any] | CodedRows, NDArray[np.intp]]:
         """The codes as :meth:`held` returns them, and positions of rows to check.
 
         These are evenly spaced rows, and for each feature the first one with a missing
@@ -289,12 +314,12 @@ class CodedRows(LazyRows):
         return self if codes is None else codes, np.unique(np.concatenate(spots))
 
 
-def _spots(n_rows):
+def _spots(n_rows: int) -> NDArray[np.intp]:
     """Positions of some evenly spaced rows."""
     return np.linspace(0, n_rows - 1, min(_SPOTS, n_rows)).astype(np.intp)
 
 
-def read_trees(estimator):
+def read_trees(estimator: BaseEstimator) -> TreeModel:
     """Read a fitted model as a sum of trees.
 
     Parameters
@@ -317,7 +342,7 @@ def read_trees(estimator):
         return _read(estimator)
 
 
-def _read(estimator):
+def _read(estimator: BaseEstimator) -> TreeModel:
     """Read a model, or raise an error with the reason in one sentence."""
     estimator = unfrozen(estimator)
     known_class = formula_class(estimator, _READERS)
@@ -329,7 +354,7 @@ def _read(estimator):
     return _read_exported(estimator, reader)
 
 
-def _read_exported(estimator, reader):
+def _read_exported(estimator: BaseEstimator, reader: Reader) -> TreeModel:
     """Read a model of another library, whose exporter may fail in any way."""
     try:
         return reader(estimator, _read)
@@ -341,7 +366,9 @@ def _read_exported(estimator, reader):
         ) from error
 
 
-def tree_response(response, *, additive=False, labels=True):
+def tree_response(
+    response: Response, *, additive: bool = False, labels: bool = True
+) -> TreeResponse:
     """Read a model whose response is a sum of its trees, or a function of that sum.
 
     Plain sums are `predict` of regressors without a link function, `predict_proba` of
@@ -377,7 +404,11 @@ def tree_response(response, *, additive=False, labels=True):
     return TreeResponse(response, model, model.ensemble, refusal)
 
 
-def explained_response(estimator, response_method="auto", target=None):
+def explained_response(
+    estimator: BaseEstimator,
+    response_method: str | list[str] | Callable[..., Any] = "auto",
+    target: Any = None,
+) -> TreeResponse:
     """Choose the response that Shapley values of trees explain.
 
     Parameters
@@ -425,7 +456,7 @@ def explained_response(estimator, response_method="auto", target=None):
     )
 
 
-def _selected(model, response):
+def _selected(model: TreeModel, response: Response) -> TreeEnsemble:
     """The trees with the outputs that the response selects."""
     trees, identity = model.ensemble, np.eye(model.ensemble.n_outputs)
     picked = response.read(model.as_returned(identity))
@@ -434,24 +465,24 @@ def _selected(model, response):
     return replace(trees, value=trees.value @ picked, base=trees.base @ picked)
 
 
-def _additive_methods(model):
+def _additive_methods(model: TreeModel) -> set[str]:
     """Methods that return the plain sum of the trees."""
-    methods = set()
+    methods: set[str | None] = set()
     if not model.raw_params:
         methods.add(model.raw_method)
     if model.link == "identity" and model.link_scale == 1:
         methods.add(model.response_method)
-    return methods - {None}
+    return {name for name in methods if name is not None}
 
 
-def _is_sum(model, response):
+def _is_sum(model: TreeModel, response: Response) -> bool:
     """Whether the response is the plain sum of the trees."""
     if callable(response.method) or _predicts_labels(response):
         return False
     return response.method in _additive_methods(model)
 
 
-def _refusal(model, response):
+def _refusal(model: TreeModel, response: Response) -> str:
     """Message: the response is not the plain sum of the trees, and which one is."""
     method, methods = response.method, _additive_methods(model)
     method = repr(method) if callable(method) else f'response_method="{method}"'
@@ -460,7 +491,7 @@ def _refusal(model, response):
     return refusal + (f"; {instead} is." if instead else ".")
 
 
-def _is_function_of_sums(model, response):
+def _is_function_of_sums(model: TreeModel, response: Response) -> bool:
     method = response.method
     if callable(method):
         return False
@@ -471,11 +502,13 @@ def _is_function_of_sums(model, response):
     return model.link is not None and method == model.response_method
 
 
-def _predicts_labels(response):
+def _predicts_labels(response: Response) -> bool:
     return response.method == "predict" and response.classes is not None
 
 
-def _predicted_positions(scores, n_classes, leaf_size, tied_class=0):
+def _predicted_positions(
+    scores: NDArray[np.float64], n_classes: int, leaf_size: float, tied_class: int = 0
+) -> NDArray[np.intp]:
     """Position of the largest score; ties go to the first."""
     if scores.shape[1] < n_classes:  # one signed column for two classes
         margins = scores[:, 0]
@@ -486,5 +519,5 @@ def _predicted_positions(scores, n_classes, leaf_size, tied_class=0):
     return (scores >= most - _TIE * size).argmax(axis=1)
 
 
-def _name(response):
+def _name(response: Response) -> str:
     return type(unfrozen(response.estimator)).__name__
