@@ -101,7 +101,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 )
         return blocks
 
-    def _warn_of_sums(self, n_sums: int) -> None:
+    def _warn_of_sums(self, n_sums: float) -> None:
         """Warn of a very large number of sums over leaves of trees."""
         if n_sums > _MANY_SUMS:
             warn(

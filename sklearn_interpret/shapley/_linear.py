@@ -267,7 +267,8 @@ def _mean(model: LinearModel, background: Sample) -> Moments:
             origin = derived[0].copy() if block.start == 0 else origin
             derived = derived - origin
         mean += derived.T @ shares[block]
-    return Moments(background.total_weight, mean + origin, np.zeros(len(mean)))
+    total = np.asarray(background.total_weight)
+    return Moments(total, mean + origin, np.zeros(len(mean)))
 
 
 def _products(
