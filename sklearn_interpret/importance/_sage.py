@@ -237,7 +237,7 @@ class SAGE(BaseImportance):
 
     _takes_partitions = True
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> Response:
         model, classifies = self.estimator_, is_classifier(self.estimator_)
         default = "log_loss" if classifies else "squared_error"
         self.loss_ = default if self.loss == "auto" else self.loss

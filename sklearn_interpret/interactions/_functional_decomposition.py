@@ -76,7 +76,7 @@ class _GamTerms:
             ),
         ]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         """Values of intercept and terms, (n_rows, n_terms * k)."""
         explanation = unfrozen(self.response.estimator).explain(X)
         addends = [explanation.base_values, *np.moveaxis(explanation.values, 1, 0)]
@@ -224,7 +224,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         "response_method": [str, list, tuple, callable],
     }
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> Response:
         if self.perturbation == "path_dependent" and self.background is not None:
             raise ValueError(
                 'perturbation="path_dependent" uses no background: pass '
@@ -240,7 +240,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         self.response_method_ = explained.method
 
     def _fit_base_values(
-        self, background: Sample, response: Any
+        self, background: Sample, response: Response
     ) -> NDArray[np.float64]:
         self._statistics: tuple[Any, Any] | None = None
         self._explained, self._source = self._read(
@@ -250,7 +250,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         return self._source.base_values
 
     def _read(
-        self, background: Rows, weights: NDArray[np.float64], response: Any
+        self, background: Rows, weights: NDArray[np.float64], response: Response
     ) -> tuple[Any, Any]:
         """The response that is decomposed, and the source of its components."""
         path_dependent = self.perturbation == "path_dependent"

@@ -24,6 +24,7 @@ from sklearn_interpret._model.formulas.linear import (
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.linear import ExplainedLinear
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -153,11 +154,11 @@ class LinearSHAP(BaseFormulaAttribution):
         "perturbation": [StrOptions({"interventional", "correlation"})],
     }
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> ExplainedLinear:
         return explained_linear(self.estimator_, self.response_method, self.target)
 
     def _fit_base_values(
-        self, background: Sample, response: Any
+        self, background: Sample, response: ExplainedLinear
     ) -> NDArray[np.float64]:
         del self.background_  # its mean and covariance are kept
         self._linear = response

@@ -101,7 +101,7 @@ class TreePlan:
         # An even number of shares is fair to two workers.
         return _spread(costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2)
 
-    def shares(self, game: Any) -> list[TreeShare]:
+    def shares(self, game: Game) -> list[TreeShare]:
         """The independent shares of work: list of TreeShare."""
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
@@ -222,7 +222,7 @@ class TreeShare:
             yield PatternFinder(plan.ensemble, plan.paths, group_units), tables
 
 
-def _group_bytes(group: Any) -> Any:
+def _group_bytes(group: tuple[PatternFinder, list[Any]]) -> int:
     """Memory of a PatternFinder, and of its tables."""
     finder, lookups = group
     tables = (table for lookup in lookups if lookup for table, _ in lookup)
@@ -369,7 +369,7 @@ def _look_up(
 
 
 def _lookups(
-    plan: TreePlan, game: Any, flat: list[TreeUnits], order: int
+    plan: TreePlan, game: Game, flat: list[TreeUnits], order: int
 ) -> list[list[tuple[NDArray[np.float64], list[Any]]]]:
     """For each unit its tables, (n_tables, 2 ** n_bits), and their keys."""
     leaf_tables = game.leaf_tables(flat, order)
@@ -441,7 +441,7 @@ def _unit_tables(
 
 def _add_deep(
     plan: TreePlan,
-    game: Any,
+    game: Game,
     units: TreeUnits,
     patterns: NDArray[Any],
     order: int,
