@@ -258,21 +258,13 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             del self.background_
         n_players = len(self.features_)
         order = min(self.max_order, n_players)
-        trees = formula(
-            [explained_response],
-            self.estimator_,
-            self.response_method,
-            self.target,
-            required=path_dependent,
-        )
+        settings = self.estimator_, self.response_method, self.target
+        trees = formula([explained_response], *settings, required=path_dependent)
         if trees is not None and trees.additive:
+            shares = None if path_dependent else weights
+            player = self._players(trees.model.columns)
             return trees, ComponentsOfTrees(
-                trees,
-                background,
-                None if path_dependent else weights,
-                self._players(trees.model.columns),
-                n_players,
-                order,
+                trees, background, shares, player, n_players, order
             )
         if path_dependent:
             raise UnreadableModelError(
@@ -287,13 +279,8 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         self, background: Rows, response: Response
     ) -> tuple[Any, Any, list[tuple[int, ...]]]:
         """The response that is decomposed, its terms, and the players of each."""
-        linear = formula(
-            [explained_linear],
-            self.estimator_,
-            self.response_method,
-            self.target,
-            rows=background,
-        )
+        settings = self.estimator_, self.response_method, self.target
+        linear = formula([explained_linear], *settings, rows=background)
         if linear is not None:
             player = self._players(linear.model.columns)
             linear_terms = LinearTerms(linear, player, len(self.features_))
