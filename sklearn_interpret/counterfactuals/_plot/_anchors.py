@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 MOST_LINES = 14  # of a text; a longer one ends in an ellipsis
 _ALWAYS = "always: the rule has no conditions"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import Panel
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 ALL_ROWS, IN_REGION = "effect over all rows", "effect in the region"
 NAMES = {" rows": "single rows", " folds": ALL_ROWS}  # in the legend

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
     from sklearn_interpret._plotting.axes import Style
-    from sklearn_interpret.explanations._attributions import Explanation
+    from sklearn_interpret.explanations import Explanation
 
 # Height of the arrows; heights of the first line of names below them, and from line to
 # line; most lines of names, and height of the names of both ends above the arrows.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
 
     from sklearn_interpret._plotting.axes import Style
-    from sklearn_interpret.explanations._attributions import Explanation
+    from sklearn_interpret.explanations import Explanation
 
 STEP_HEIGHT = 0.72  # share of a line
 N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
