@@ -395,14 +395,17 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             "sections": for each its "name", "title", "summary", "notes", "code",
             "tables" ("caption" and "lines") and the captions of its "figures".
         """
-        found = super().to_dict()
+        results = super().to_dict()
         sections = [
             {name: getattr(section, name) for name in _OF_SECTIONS}
             | {
                 "tables": [
-                    {"caption": part.caption, "lines": list(lines_of([part.columns]))}
-                    for part in section.parts
-                    if isinstance(part, Table)
+                    {
+                        "caption": content.caption,
+                        "lines": list(lines_of([content.columns])),
+                    }
+                    for content in section.parts
+                    if isinstance(content, Table)
                 ],
                 "figures": [
                     p.caption for p in section.parts if not isinstance(p, Table)
@@ -410,7 +413,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             }
             for section in self.sections_
         ]
-        return found | {"sections": json_value(sections)}
+        return results | {"sections": json_value(sections)}
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "sections_"):
