@@ -184,11 +184,11 @@ class TreePathContributions(BaseAttribution):
         asks = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)
         step = rows_in_memory(coded.row_bytes + self._paths.row_bytes)
-        parts = []
-        for part in slices(rows.n_rows, step):
-            values, predictions = self._paths.values(coded[part])
+        blocks = []
+        for batch in slices(rows.n_rows, step):
+            values, predictions = self._paths.values(coded[batch])
             if asks:
-                predictions = trees.predictions(rows.part(part).native)
-            parts.append((values, predictions))
-        values, predictions = map(np.concatenate, zip(*parts, strict=True))
+                predictions = trees.predictions(rows.part(batch).native)
+            blocks.append((values, predictions))
+        values, predictions = map(np.concatenate, zip(*blocks, strict=True))
         return values, predictions, {"value_name": "contribution"}
