@@ -163,11 +163,13 @@ class Anchors(BaseAnchors):
         responses = plain_responses(self._response, rows)
         codes = self._marginals.locate(rows).codes
         for answer, row_codes in zip(responses, codes, strict=True):
-            same = self._codes == row_codes
+            is_same = self._codes == row_codes
             # Other features have no second value, or conditions that always hold.
-            columns = np.flatnonzero(same.any(axis=0) & ~same.all(axis=0)).tolist()
-            covered = same[:, columns]
-            allowed = [(j, np.flatnonzero(same[:, j])) for j in columns]
+            columns = np.flatnonzero(
+                is_same.any(axis=0) & ~is_same.all(axis=0)
+            ).tolist()
+            covered = is_same[:, columns]
+            allowed = [(j, np.flatnonzero(is_same[:, j])) for j in columns]
             ask = partial(self._ask, answer, allowed)
             met = covered[self._draws.drawn]
             conditions = partial(self._condition, columns, row_codes)

@@ -201,8 +201,8 @@ class BaseAnchors(BaseInspector):
             self.max_anchor_size,
             self._least_coverage,
         )
-        found = []
+        anchors = []
         for neighbours, conditions in counted(self._around(rows), rows.n_rows):
             anchor = search(neighbours)
-            found.append((anchor, tuple(conditions(j) for j in anchor.rule)))
-        return found
+            anchors.append((anchor, tuple(conditions(j) for j in anchor.rule)))
+        return anchors

@@ -179,20 +179,20 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         )
         self._depths = rng.uniform(size=(self.n_samples, 1))
         self._chances = rng.uniform(size=shape)
-        self._drawn = self._draw_values(rng.uniform(size=shape), actionability)
+        self._levels_drawn = self._draw_values(rng.uniform(size=shape), actionability)
 
     def _draw_values(
         self, points: NDArray[np.float64], actionability: Actionability
     ) -> NDArray[np.float64]:
         """The value that each sample changes a category or a missing number to."""
-        drawn = np.zeros(points.shape)
+        cells = np.zeros(points.shape)
         for j in np.flatnonzero(actionability.vary).tolist():
             values = self._grid_values[self._grid_columns == j]
             if len(values):
-                drawn[:, j] = values[(points[:, j] * len(values)).astype(np.intp)]
+                cells[:, j] = values[(points[:, j] * len(values)).astype(np.intp)]
             else:
                 self._chances[:, j] = np.inf
-        return drawn
+        return cells
 
     def _rows_each(self) -> int:
         return _TOGETHER * self.n_samples
@@ -277,6 +277,6 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         values = origins + self._directions * (radius / actionability.costs)
         jumps = actionability.categorical | np.isnan(origins)
         changed = jumps & (self._chances < -np.expm1(-outer))
-        values = np.where(changed, self._drawn, values)
+        values = np.where(changed, self._levels_drawn, values)
         of = np.repeat(index, self.n_samples)
         return problem.projected(values.reshape(len(of), -1), of), of

@@ -112,7 +112,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     def _search_block(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
         """`Found` of some rows, which are searched together."""
         pool, owner = self._pool(problem, index)
-        found: list[list[NDArray[np.float64]]] = [[] for _ in index]
+        nearest_by_row: list[list[NDArray[np.float64]]] = [[] for _ in index]
         before: list[NDArray[np.float64]] = []
 
         with_one, least = index, np.zeros(len(index))
@@ -138,13 +138,13 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
                 break
             positions = np.searchsorted(index, with_one)
             for k, values in zip(positions, nearest, strict=True):
-                found[k].append(values)
+                nearest_by_row[k].append(values)
             if not before:
                 least[positions] = _APART * problem.distances(nearest, with_one)
             latest = problem.values[index]
             latest[positions] = nearest
             before.append(latest)
-        return [self._found_of(values) for values in found]
+        return [self._found_of(values) for values in nearest_by_row]
 
     def _found_of(self, values: list[NDArray[np.float64]]) -> Found:
         """`Found` of one row; says why it holds less than is asked for."""

@@ -201,10 +201,10 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             return False
         problem = SearchProblem(outcome, actionability, self._some_rows)
         index = np.arange(problem.rows.n_rows)
-        own, below, above, _ = self._margins_around(problem, problem.values, index)
-        own = own[:, None]
-        first, second = np.abs(above - below), np.abs(above - 2 * own + below)
-        sloping = first > _ROUNDING * (1 + np.abs(own))
+        margins, below, above, _ = self._margins_around(problem, problem.values, index)
+        margins = margins[:, None]
+        first, second = np.abs(above - below), np.abs(above - 2 * margins + below)
+        sloping = first > _ROUNDING * (1 + np.abs(margins))
         even = sloping & (second < _CURVED * first)
         some = sloping.any(axis=1).mean() >= 0.5
         return bool(some and even.sum() >= 0.5 * sloping.sum())
@@ -268,14 +268,16 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         category = problem.actionability.categorical[self._grid_columns]
         columns = self._grid_columns[category]
         if len(columns):
-            which = np.repeat(index, len(columns))
-            trials = problem.values[which]
+            index_of_start = np.repeat(index, len(columns))
+            trials = problem.values[index_of_start]
             cells = np.tile(self._grid_values[category], len(index))
             trials[np.arange(len(trials)), np.tile(columns, len(index))] = cells
-            trials = problem.projected(trials, which)
-            best = nearest_of_each(-problem.margins(trials, which), which, _DESCENTS)
+            trials = problem.projected(trials, index_of_start)
+            best = nearest_of_each(
+                -problem.margins(trials, index_of_start), index_of_start, _DESCENTS
+            )
             values.append(trials[best])
-            of.append(which[best])
+            of.append(index_of_start[best])
         return np.concatenate(values), np.concatenate(of)
 
     def _along_slopes(
@@ -292,9 +294,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         # Missing entries stay: their limits and changes are zero.
         low, high = (
             np.nan_to_num(
-                (part[:, numbers] - origins) * costs, posinf=np.inf, neginf=-np.inf
+                (limits[:, numbers] - origins) * costs, posinf=np.inf, neginf=-np.inf
             )
-            for part in (low, high)
+            for limits in (low, high)
         )
 
         def encoded(
