@@ -141,8 +141,8 @@ def target_for(estimator: Any) -> NDArray[np.float64]:
 def prepared(estimator: Any, /, **params: Any) -> Any:
     """A clone with fixed seeds, and with those of `params` that it has."""
     estimator = clone(estimator)
-    known = estimator.get_params(deep=False)
-    estimator.set_params(**{k: v for k, v in params.items() if k in known})
+    accepted = estimator.get_params(deep=False)
+    estimator.set_params(**{k: v for k, v in params.items() if k in accepted})
     seeds = [
         name
         for name in estimator.get_params()
