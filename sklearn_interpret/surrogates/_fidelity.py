@@ -118,12 +118,10 @@ class Fidelity:
         params = self._weights_for(takes_weights(scoring), weights)
         return self._checked(scoring(answers, predictions, **params))
 
-    def _weights_for(
-        self, taken: list[NDArray[np.intp]], weights: NDArray[np.float64]
-    ) -> Any:
+    def _weights_for(self, takes_weights: bool, weights: NDArray[np.float64]) -> Any:
         if (weights == weights[0]).all():
             return {}
-        if not taken:
+        if not takes_weights:
             raise ValueError(
                 f"scoring={self.scoring!r} takes no sample_weight, and rows have "
                 "different weights."

@@ -218,13 +218,13 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             check_surrogate(self.surrogate)
         check_has_classes(self.estimator_)
         rows, weights = sample.rows, sample.weights
-        parts = phases(3)
-        next(parts)
+        progress = phases(3)
+        next(progress)
         responses = self._evaluate(response, rows)
         self.output_names_ = response.output_names(responses.shape[1])
-        next(parts)
+        next(progress)
         labels = self._predict_labels(rows)
-        next(parts)
+        next(progress)
         surrogate, fit_weights = self.surrogate, weights
         targets = squeeze_outputs(responses)
         if surrogate is None:
@@ -241,8 +241,8 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         if labels is not None and predictions.why_no_labels() is None:
             mine = predictions.predictions(rows.native)
             self.agreement_ = agreement(labels, mine, weights)
-        given = rows, weights, responses, predictions.responses(rows.native)
-        self._table = surrogate_blocks(self, *given)
+        values = rows, weights, responses, predictions.responses(rows.native)
+        self._table = surrogate_blocks(self, *values)
         self._warn()
 
     def _result_blocks(self) -> Any:
@@ -270,8 +270,8 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
 
     def _evaluate(self, function: Any, rows: Rows) -> NDArray[Any]:
         """Concatenated results of a function of the model for batches of rows."""
-        parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
-        tasks = [(function, rows.part(part)) for part in parts]
+        batches = slices(rows.n_rows, batch_rows(rows.row_bytes))
+        tasks = [(function, rows.part(batch)) for batch in batches]
         return np.concatenate(list(run(_call, tasks, n_jobs=self.n_jobs)))
 
     def _predict_labels(self, rows: Rows) -> NDArray[Any] | None:
@@ -413,7 +413,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             if isinstance(shares, list):
-                return [np.log(part) for part in shares]
+                return [np.log(of_output) for of_output in shares]
             return np.log(shares)
 
     @available_if(_offers("decision_function"))
@@ -538,7 +538,7 @@ def rows_inside(
 ) -> tuple[PandasRows, NDArray[np.float64]]:
     """Rows of positive weight in a global surrogate's subset, and their weights."""
     weights = _weights_inside(inspector, rows, weights)
-    kept = np.flatnonzero(weights)
-    if len(kept) < rows.n_rows:
-        rows, weights = rows.take(kept), weights[kept]
+    positive = np.flatnonzero(weights)
+    if len(positive) < rows.n_rows:
+        rows, weights = rows.take(positive), weights[positive]
     return rows, weights

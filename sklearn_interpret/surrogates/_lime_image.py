@@ -122,8 +122,8 @@ class ImageExplanation(LocalExplanation):
                 f"images has the shape {images.shape}; that of segments, "
                 f"{segments.shape}, or one with channels behind it is needed."
             )
-        whole = segments.dtype.kind in "iu"
-        if not whole or (segments < 0).any() or (segments >= n_segments).any():
+        are_integers = segments.dtype.kind in "iu"
+        if not are_integers or (segments < 0).any() or (segments >= n_segments).any():
             raise ValueError(
                 f"segments must be whole numbers from 0 to {n_segments - 1}, one for "
                 "each column of values."
@@ -321,13 +321,13 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     ) -> Any:
         if not reset:
             check_is_fitted(self)
-        rows, given = as_image_rows(X), given_shape(self.image_shape)
+        rows, image_shape = as_image_rows(X), given_shape(self.image_shape)
         if rows is None:
             rows = super()._check_rows(X, reset=reset)
             shape = shape_of_rows(self.image_shape, rows.n_columns)
         else:
             shape = rows.native.shape[1:]
-            if given not in (None, shape):
+            if image_shape not in (None, shape):
                 raise ValueError(
                     f"image_shape={self.image_shape!r}, but X has images of the shape "
                     f"{shape}."
