@@ -392,7 +392,9 @@ class _Ascent:
             if largest > 0:
                 move = self.step_size * velocity / largest
                 patch = np.clip(patch + move * (high - low), low, high)
-        return patch, np.array([self._rate(one, patch, index) for one in self.matrices])
+        return patch, np.array(
+            [self._rate(of_place, patch, index) for of_place in self.matrices]
+        )
 
     @cached_property
     def _rows(self) -> tuple[NDArray[np.intp], float]:
@@ -497,8 +499,8 @@ def _checked_patch_shape(
     if isinstance(patch_shape, Real):
         share = float(patch_shape)
         return max(1, round(share * height)), max(1, round(share * width))
-    whole = all(isinstance(n, Integral) and int(n) > 0 for n in patch_shape)
-    if not whole or len(patch_shape) != 2 or (np.array(patch_shape) > sides).any():
+    are_whole = all(isinstance(n, Integral) and int(n) > 0 for n in patch_shape)
+    if not are_whole or len(patch_shape) != 2 or (np.array(patch_shape) > sides).any():
         raise ValueError(
             f"patch_shape={patch_shape!r} must be (height, width), whole numbers from "
             f"1 to those of the image, {sides}, or a share of its sides."
@@ -526,17 +528,18 @@ def _checked_places(
 ) -> NDArray[np.float64]:
     """A place for each row, (n_rows, 2)."""
     try:
-        found = np.broadcast_to(np.asarray(places, dtype=float), (n_rows, 2))
+        corners = np.broadcast_to(np.asarray(places, dtype=float), (n_rows, 2))
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"places={places!r} must hold a row and a column, for all images or for "
             f"each of {n_rows}."
         ) from error
     last = np.subtract(image_shape, patch_shape)
-    inside = ((found >= 0) & (found <= last)).all(axis=1)
+    inside = ((corners >= 0) & (corners <= last)).all(axis=1)
     if not inside.all():
         raise ValueError(
-            f"places has {found[~inside][0].tolist()}; from [0, 0] to {last.tolist()} "
+            f"places has {corners[~inside][0].tolist()}; from [0, 0] to "
+            f"{last.tolist()} "
             f"a patch of the shape {patch_shape} is inside of the image."
         )
-    return found
+    return corners

@@ -470,8 +470,8 @@ class Budget:
             far = np.abs(reached - origins)
             back = far > moved[left]
             # If no cell was rounded up, the norm was: real numbers move back first.
-            for others in ((far > 0) & ~self.actionability.integer, far > 0):
-                back |= others & ~back.any(axis=1, keepdims=True)
+            for candidates in ((far > 0) & ~self.actionability.integer, far > 0):
+                back |= candidates & ~back.any(axis=1, keepdims=True)
             nearer = self.actionability.nearer(reached, origins)
             values[left] = np.where(back, nearer, reached)
 
@@ -495,9 +495,9 @@ class BaseGradientAttack(BaseAttack):
     ) -> None:
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
-        whole = (actionability.integer & actionability.vary).any()
+        has_integers = (actionability.integer & actionability.vary).any()
         # Then margins after a step follow from the slopes.
-        self._is_linear = self._margins.are_linear and not whole
+        self._is_linear = self._margins.are_linear and not has_integers
 
     def _one_step(self, budget: Budget) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Rows after the step of the full size towards the best rival, and that rival.

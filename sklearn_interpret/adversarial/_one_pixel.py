@@ -192,7 +192,7 @@ class OnePixelAttack(BaseAttack):
             at = np.arange(len(left)), of_children.argmax(axis=1)
             ahead = of_children[at] > reached[left]
             best[left[ahead]], reached[left[ahead]] = (
-                part[at][ahead] for part in (values, of_children)
+                array[at][ahead] for array in (values, of_children)
             )
             better = of_children > margins
             population = np.where(better[..., None, None], children, population)
@@ -255,12 +255,12 @@ def _finite(
     ends: tuple[float, float], values: NDArray[np.float64]
 ) -> tuple[float, float]:
     """Ends to draw between: infinite ones become the lowest or highest value."""
-    known = np.append(values, ends)
-    known = known[np.isfinite(known)]
-    if not len(known):
+    numbers = np.append(values, ends)
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
         return 0.0, 0.0
     low, high = ends
     return (
-        low if np.isfinite(low) else known.min(),
-        high if np.isfinite(high) else known.max(),
+        low if np.isfinite(low) else numbers.min(),
+        high if np.isfinite(high) else numbers.max(),
     )

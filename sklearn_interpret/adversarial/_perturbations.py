@@ -70,20 +70,21 @@ class LinearPerturbation:
 
     method: Literal["linear"] = "linear"
 
-    def __init__(self, known: Any) -> None:
-        self._effects = ColumnEffects(known)
+    def __init__(self, training: Any) -> None:
+        self._effects = ColumnEffects(training)
         self._target = self._effects.target()
         self.rows_each = len(self._effects.model.intercept)
         slopes = self._effects.slopes
         slopes = [np.zeros(self.rows_each) if s is None else s for s in slopes]
-        self._slopes = np.array(slopes) / known.actionability.costs[:, None]
+        self._slopes = np.array(slopes) / training.actionability.costs[:, None]
 
     def tries(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         """The nearest rows, with the distances of relaxed programs as lower bounds."""
         slopes, needs, sizes, most = self._programs(problem, index)
         n_ways = slopes.shape[1]
         slopes, needs, sizes, most = (
-            part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
+            array.reshape(-1, *array.shape[2:])
+            for array in (slopes, needs, sizes, most)
         )
         every = Budget(problem, np.repeat(index, n_ways), np.inf)
         # Equality to rounding is no proof that a row is impossible.
@@ -100,8 +101,8 @@ class LinearPerturbation:
                 break
             raised = np.minimum(excess * self._effects.precision * sizes, most)
             here, some = every.part(left), slopes[left]
-            found = self._steps(some, here, (needs + raised)[left], steps[left])
-            _keep_nearer(values, distances, every, left, rows_after(here, found))
+            nearer = self._steps(some, here, (needs + raised)[left], steps[left])
+            _keep_nearer(values, distances, every, left, rows_after(here, nearer))
             left = left[np.isinf(distances[left])]
         if problem.actionability.integer.any():
             left = np.flatnonzero(possible)
@@ -122,14 +123,16 @@ class LinearPerturbation:
 
         And whose numbers that may not change by small steps are those of relaxed ones.
         """
-        costs, whole = budget.actionability.costs, budget.actionability.integer
-        cut = np.where(whole, np.trunc(relaxed / costs) * costs, 0)
+        costs, is_whole = budget.actionability.costs, budget.actionability.integer
+        cut = np.where(is_whole, np.trunc(relaxed / costs) * costs, 0)
         least, most = budget.actionability.permitted(budget.origins)
         jumps = (least > budget.origins) | (most < budget.origins)
         entered = rows_after(budget, relaxed) - budget.origins
         cut = np.where(jumps & (relaxed != 0), entered * costs, cut)
-        whole = whole | jumps
-        low, high = (np.where(whole, 0, part) for part in (budget.low, budget.high))
+        is_whole = is_whole | jumps
+        low, high = (
+            np.where(is_whole, 0, limits) for limits in (budget.low, budget.high)
+        )
         needs = needs - np.einsum("nmp,np->nm", slopes, cut)
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
 
@@ -140,14 +143,16 @@ class LinearPerturbation:
         """
         sums = self._effects.margins(problem.rows.take(index).native)
         n_sums = sums.shape[1]
-        own = problem.own_of(index)
-        own = np.zeros(len(index), dtype=int) if own is None else own
-        ways = [self._target.ways(k) for k in range(max(n_sums, 2))]
+        answers = problem.own_of(index)
+        answers = np.zeros(len(index), dtype=int) if answers is None else answers
+        programs = [self._target.ways(k) for k in range(max(n_sums, 2))]
         weights, ends = (
-            np.array([[way[part] for way in of_class] for of_class in ways])
-            for part in (0, 1)
+            np.array(
+                [[program[number] for program in of_class] for of_class in programs]
+            )
+            for number in (0, 1)
         )
-        weights, ends = weights[own], ends[own]
+        weights, ends = weights[answers], ends[answers]
         slopes = np.einsum("nwmk,pk->nwmp", weights, self._slopes)
         needs = ends - np.einsum("nwmk,nk->nwm", weights, sums)
         places = np.abs(problem.values[index] * problem.actionability.costs)
@@ -164,14 +169,14 @@ def _keep_nearer(
     distances: NDArray[np.float64],
     budget: Budget,
     rows: NDArray[np.intp],
-    found: NDArray[np.float64],
+    candidates: NDArray[np.float64],
 ) -> None:
     """Exchange some rows for others that satisfy the target and are nearer."""
     index = budget.index[rows]
-    holds = budget.problem.holds(found, index)
-    reached = np.where(holds, budget.problem.distances(found, index), np.inf)
+    holds = budget.problem.holds(candidates, index)
+    reached = np.where(holds, budget.problem.distances(candidates, index), np.inf)
     nearer = reached < distances[rows]
-    values[rows[nearer]], distances[rows[nearer]] = found[nearer], reached[nearer]
+    values[rows[nearer]], distances[rows[nearer]] = candidates[nearer], reached[nearer]
 
 
 class TreePerturbation:
@@ -194,9 +199,9 @@ class TreePerturbation:
 
     method: Literal["trees"] = "trees"
 
-    def __init__(self, known: SearchProblem, time_limit: float) -> None:
-        norm = known.actionability.norm
-        self._search = TreeSearch(known, 0.0)
+    def __init__(self, training: SearchProblem, time_limit: float) -> None:
+        norm = training.actionability.norm
+        self._search = TreeSearch(training, 0.0)
         if norm not in _OBJECTIVES:
             raise ValueError(
                 f"norm={str(norm)!r} of changes is not among those that trees are "
@@ -211,13 +216,13 @@ class TreePerturbation:
         A row without a result stays; its bound is infinite if none is possible.
         """
         values, bounds = problem.values[index], np.zeros(len(index))
-        for place, row in enumerate(counted(index.tolist())):
-            found, bounds[place] = self._search.found(problem, row, self._goal)
-            if found is not None:
-                values[place] = found
+        for i, row in enumerate(counted(index.tolist())):
+            result, bounds[i] = self._search.found(problem, row, self._goal)
+            if result is not None:
+                values[i] = result
                 # Rounding may put the bound beyond the row.
-                nearest = problem.distances(found[None], index[[place]])[0]
-                bounds[place] = min(bounds[place], nearest)
+                nearest = problem.distances(result[None], index[[i]])[0]
+                bounds[i] = min(bounds[i], nearest)
         return Tries(values, bounds)
 
 
@@ -237,23 +242,26 @@ class SmoothPerturbation:
 
     method: Literal["gradient"] = "gradient"
 
-    def __init__(self, known: SearchProblem) -> None:
-        self._margins = Margins(known)
+    def __init__(self, training: SearchProblem) -> None:
+        self._margins = Margins(training)
         n_slopes = (len(_PARTS) + _N_KNOWN) * self._margins.n_rivals
         self.rows_each = n_slopes + _N_NEAR
         every = np.unique(
-            np.linspace(0, known.rows.n_rows - 1, _MOST_KNOWN).astype(int)
+            np.linspace(0, training.rows.n_rows - 1, _MOST_KNOWN).astype(int)
         )
-        if not known.outcome.is_other:
-            every = every[known.fulfilled[every]]
-        self._known, self._answers = known.values[every], np.zeros(len(every), int)
-        if known.outcome.is_other:
-            self._answers = known.own[every]
+        if not training.outcome.is_other:
+            every = every[training.fulfilled[every]]
+        self._training_values, self._answers = (
+            training.values[every],
+            np.zeros(len(every), int),
+        )
+        if training.outcome.is_other:
+            self._answers = training.own[every]
 
     def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows of all descents."""
-        own = Budget(problem, index, np.inf)
-        starts = np.concatenate([self._beyond(own), self._as_known(own)], axis=1)
+        budget = Budget(problem, index, np.inf)
+        starts = np.concatenate([self._beyond(budget), self._as_known(budget)], axis=1)
         for aim in _AIMS:
             n, n_starts, p = starts.shape
             every = Budget(problem, np.repeat(index, n_starts), np.inf)
@@ -261,13 +269,13 @@ class SmoothPerturbation:
             order = norms.reshape(n, n_starts).argsort(axis=1, kind="stable")
             order = order[:, :_N_AGAIN]
             starts = steps.reshape(n, n_starts, p)[np.arange(n)[:, None], order]
-        values, valid = own.origins.copy(), np.zeros(n, dtype=bool)
-        for place in range(starts.shape[1]):
+        values, valid = budget.origins.copy(), np.zeros(n, dtype=bool)
+        for start in range(starts.shape[1]):
             left = np.flatnonzero(~valid)
             if not len(left):
                 break
-            some = starts[left, place]
-            values[left], valid[left] = nearest_on_rays(own.part(left), some)
+            some = starts[left, start]
+            values[left], valid[left] = nearest_on_rays(budget.part(left), some)
         return Tries(values)
 
     def _beyond(self, budget: Budget) -> NDArray[np.float64]:
@@ -286,7 +294,7 @@ class SmoothPerturbation:
             steps = steps.reshape(n, m, -1)
         else:
             steps = self._linearised(budget, zero, every, 0.0)[0][:, None]
-        return np.concatenate([part * steps for part in _PARTS], axis=1)
+        return np.concatenate([share * steps for share in _PARTS], axis=1)
 
     def _as_known(self, budget: Budget) -> NDArray[np.float64]:
         """Steps (n, k, p) towards known rows, as far as the boundary."""
@@ -308,10 +316,10 @@ class SmoothPerturbation:
 
     def _near(self, budget: Budget, row: int) -> NDArray[np.float64]:
         """Steps (k, p) to known rows near a row, of all classes in turn, or zero."""
-        ends, answers = self._known, self._answers
+        ends, answers = self._training_values, self._answers
         if self._margins.outcome.is_other:
-            other = answers != budget.problem.own[budget.index[row]]
-            ends, answers = ends[other], answers[other]
+            differs = answers != budget.problem.own[budget.index[row]]
+            ends, answers = ends[differs], answers[differs]
         moves = (ends - budget.origins[row]) * budget.actionability.costs
         moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])
         order = np.linalg.norm(moves, budget.norm, axis=1).argsort(kind="stable")
@@ -320,7 +328,7 @@ class SmoothPerturbation:
         for answer in np.unique(answers):
             turns[answers == answer] = np.arange((answers == answer).sum())
         order = order[turns.argsort(kind="stable")]
-        steps = np.zeros((min(_N_NEAR, len(self._known)), moves.shape[1]))
+        steps = np.zeros((min(_N_NEAR, len(self._training_values)), moves.shape[1]))
         steps[: len(order)] = moves[order[: len(steps)]]
         return steps
 
@@ -389,8 +397,8 @@ class SmoothPerturbation:
                 )
                 weights[new] = np.maximum(weights[new], 2 * prices)
             here = budget.part(going)
-            ways = ends[going] - steps[going]
-            tried = steps[going] + shares[going, None] * ways
+            directions = ends[going] - steps[going]
+            tried = steps[going] + shares[going, None] * directions
             margin, both = self._at(here, tried)
             norm = np.linalg.norm(tried, budget.norm, axis=1)
             nearer = (margin >= 0) & (norm < nearest[going])
@@ -399,11 +407,11 @@ class SmoothPerturbation:
             before = norms[going] + weights[going] * lack
             after = norm + weights[going] * np.maximum(aims[going] - margin, 0)
             better = after < before
-            moved = np.linalg.norm(ways, budget.norm, axis=1)
+            moved = np.linalg.norm(directions, budget.norm, axis=1)
             settled = shares[going] * moved <= _STILL * norms[going]
-            taken = going[better]
-            steps[taken], norms[taken] = tried[better], norm[better]
-            margins[taken], every[taken] = margin[better], both[better]
+            accepted = going[better]
+            steps[accepted], norms[accepted] = tried[better], norm[better]
+            margins[accepted], every[accepted] = margin[better], both[better]
             fresh[going] = better
             shares[going] = np.where(
                 better, np.minimum(2 * shares[going], 1), shares[going] / 4
