@@ -406,15 +406,15 @@ class _EuclideanDistances:
         # No square overflows, and sums of products are of the size of distances.
         points = points / (np.abs(points).max() or 1.0)
         points -= points.mean(axis=0)
-        squares, ones = np.einsum("ij,ij->i", points, points), np.ones(len(points))
-        self._left = np.column_stack([-2 * points, squares, ones])
-        self._right = np.column_stack([points, ones, squares]).T
+        squares, constant = np.einsum("ij,ij->i", points, points), np.ones(len(points))
+        self._left = np.column_stack([-2 * points, squares, constant])
+        self._right = np.column_stack([points, constant, squares]).T
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
         left = self._left[rows]
         distances = np.empty((len(left), len(self._left)), dtype=np.float32)
-        for part in slices(len(left), _STRIP):
-            distances[part] = left[part] @ self._right
+        for strip in slices(len(left), _STRIP):
+            distances[strip] = left[strip] @ self._right
         return np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
 
 
