@@ -322,30 +322,30 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             )
         slopes = loss.slopes(targets, scores)[:, None]
         halves = loss.curvatures(targets, scores) / 2
-        found = np.empty((len(inputs), len(changes)))
+        loss_changes = np.empty((len(inputs), len(changes)))
         moves_of = self._objective.network.moves_of(self._parameters, changes)
         for block in counted(list(self._blocks(len(inputs), len(changes)))):
             of_block = moves_of(inputs[block])
             for some in slices(len(of_block), max(1, _CACHED // of_block[0].size)):
                 moves = of_block[some]
-                part = slice(block.start + some.start, block.start + some.stop)
+                batch = slice(block.start + some.start, block.start + some.stop)
                 if moves.shape[2] == 1:  # without sums, in a third of the time
-                    terms = moves * halves[part]
-                    terms += slopes[part]
-                    np.multiply(terms, moves, out=found[part, :, None])
+                    terms = moves * halves[batch]
+                    terms += slopes[batch]
+                    np.multiply(terms, moves, out=loss_changes[batch, :, None])
                 else:
-                    terms = moves @ halves[part]
-                    terms += slopes[part]
-                    np.einsum("nck,nck->nc", terms, moves, out=found[part])
+                    terms = moves @ halves[batch]
+                    terms += slopes[batch]
+                    np.einsum("nck,nck->nc", terms, moves, out=loss_changes[batch])
                 # Second-order terms suffice for most rows.
                 if max(moves.max(), -moves.min()) <= loss.reach:
                     continue
                 is_far = (np.abs(moves) > loss.reach).any(axis=2)
                 row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
-                at = row + part.start
+                at = row + batch.start
                 far = loss.values(targets[at], scores[at] + moves[row, change])
-                found[at, change] = far - before[at]
-        return found
+                loss_changes[at, change] = far - before[at]
+        return loss_changes
 
     def _blocks(self, length: int, n_others: int) -> Iterator[Any]:
         """Slices of rows, or changes, whose scores for all others fit in memory."""
@@ -471,10 +471,10 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 for i in range(len(parameters))
             ]
 
-        before, found = values(self._parameters[None])[0], np.empty(len(changes))
-        for part in counted(list(self._blocks(len(changes), len(inputs)))):
-            found[part] = values(self._parameters + changes[part])
-        return (found - before) * self._scales
+        before, influence = values(self._parameters[None])[0], np.empty(len(changes))
+        for block in counted(list(self._blocks(len(changes), len(inputs)))):
+            influence[block] = values(self._parameters + changes[block])
+        return (influence - before) * self._scales
 
     @shows_progress
     def check(self, k: int = 10) -> float:
@@ -503,7 +503,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             raise ValueError(f"k={k!r}; a positive integer is accepted.")
         first = np.argsort(-np.abs(self.self_influence_), kind="stable")[:k]
         changes = self.parameter_changes_[first]
-        found = self._loss_changes(self._inputs, self._targets, changes)
+        estimated = self._loss_changes(self._inputs, self._targets, changes)
         data = self._inputs, self._targets, self._sample.y, self._sample.weights
         all_rows = np.ones(len(self._codes), dtype=bool)
         start = self._value_and_gradient, self._parameters
@@ -514,7 +514,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         before, *without = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
         truth = (np.array(without) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):
-            return float(np.corrcoef(found.ravel(), truth.ravel())[0, 1])
+            return float(np.corrcoef(estimated.ravel(), truth.ravel())[0, 1])
 
 
 def _number(value: float) -> Any:
