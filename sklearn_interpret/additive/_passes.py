@@ -185,5 +185,5 @@ class Made:
         return function(self.rows)
 
 
-def _chained(functions: tuple[Callable[..., Any], ...], part: Any) -> Any:
-    return reduce(lambda made, function: function(made), functions, part)
+def _chained(functions: tuple[Callable[..., Any], ...], rows: Any) -> Any:
+    return reduce(lambda made, function: function(made), functions, rows)
