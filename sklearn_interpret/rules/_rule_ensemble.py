@@ -132,8 +132,8 @@ class RuleFit(RuleModel):
         """Share of each feature in each rule and linear term, which sum to one."""
         columns = self._columns()
         shares = np.zeros((len(columns), self.n_features_in_))
-        for own, features in zip(shares, columns, strict=True):
-            own[list(features)] = 1 / len(features)
+        for of_entry, features in zip(shares, columns, strict=True):
+            of_entry[list(features)] = 1 / len(features)
         return shares
 
     def _coefficients(self) -> NDArray[np.float64]:
