@@ -594,7 +594,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         }
         return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"intercept": RESPONSES[self._link]}
 
 

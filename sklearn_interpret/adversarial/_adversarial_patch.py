@@ -253,7 +253,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         self.success_rates_ = rates
         self._best = int(rates.argmax())
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each place, size and angle drawn: columns "transform" (its
         position) and "success_rate".
         """
@@ -406,7 +406,7 @@ class _Ascent:
         near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
         return index, near or 1.0
 
-    def best(self, starts: Any, number: Any) -> Any:
+    def best(self, starts: Any, number: int) -> Any:
         """The `number` starts that send most, of few rows at few transformations."""
         low, high = self.limits
         index, near = self._rows

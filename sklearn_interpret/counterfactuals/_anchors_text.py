@@ -202,7 +202,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         rng = np.random.default_rng([self._seed, n_words])
         return rng.random((2 * self.n_samples, n_words)) < 0.5
 
-    def _replacements(self, n_words: int) -> Any:
+    def _replacements(self, n_words: int) -> NDArray[np.intp]:
         """The word of the corpus that replaces each word, if it is not kept."""
         rng = np.random.default_rng([self._seed, n_words, 1])
         points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]

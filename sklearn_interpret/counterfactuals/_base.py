@@ -221,7 +221,7 @@ def _rows_of(results: list[Found]) -> tuple[NDArray[np.float64], NDArray[np.intp
     return np.concatenate([of_row.values for of_row in results]), origin
 
 
-def _kept(results: Any, holds: Any) -> Any:
+def _kept(results: list[Found], holds: NDArray[np.bool_]) -> list[Found]:
     """The results that are left where some do not hold when the model is asked."""
     ends = np.cumsum([len(of_row.values) for of_row in results])
     remaining = []

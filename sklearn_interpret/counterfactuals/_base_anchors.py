@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.local.anchors import Anchor, Neighbours
     from sklearn_interpret._model.rows.sample import Sample
 
+# `RandomState.randint` draws below this on all platforms.
 _LARGEST_SEED = np.iinfo(np.int32).max
 
 

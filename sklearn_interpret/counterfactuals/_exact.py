@@ -277,7 +277,7 @@ class ExactCounterfactual(BaseCounterfactual):
             rows.append(values)
         return np.array(rows)
 
-    def _why_impossible(self, problem: Any, row: int, end: float) -> Any:
+    def _why_impossible(self, problem: Any, row: int, end: float) -> str:
         """The limit without which there would be a row, if it is found in time."""
         words = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
@@ -338,7 +338,7 @@ class ExactCounterfactual(BaseCounterfactual):
             proofs["low"], proofs["high"] = self._regions(results, problem)
         return proofs
 
-    def _regions(self, results: Any, problem: Any) -> Any:
+    def _regions(self, results: list[Found], problem: Any) -> NDArray[np.float64]:
         """Ends of the boxes around rows found; rows that are unchanged have no room."""
         actionability, boxes = problem.actionability, []
         goal = Goal(self.time_limit, max_changes=self.max_changes)

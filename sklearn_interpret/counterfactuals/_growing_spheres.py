@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
+# Largest number of layers inwards, and outwards, where the last is 1.2**60 = 56 000
+# times as thick as the first.
 _MOST_LAYERS = 60
 # Radius of the smallest sphere: the least normal number.
 _SMALLEST = np.finfo(float).tiny

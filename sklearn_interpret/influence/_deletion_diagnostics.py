@@ -348,14 +348,14 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             **self._left,
         )
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each row, or group, that is left out, the most influential first:
         columns "training_row" (its name, or that of the group) and "value", its
         `influence_`.
         """
         return influence_blocks(self._overall())
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"value": self._overall().value_name}
 
     def _overall(self) -> TrainingExplanation:
@@ -419,7 +419,7 @@ def _losses_of_rows(response: Any, y: Any, n_outputs: int) -> Any:
     return partial(losses[method], targets)
 
 
-def _positions(rows: Any, n_rows: int) -> Any:
+def _positions(rows: Any, n_rows: int) -> NDArray[np.intp]:
     """Positions of training rows, from positions or flags."""
     positions = np.asarray(rows)
     if positions.dtype.kind == "b" and positions.shape == (n_rows,):

@@ -392,17 +392,17 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             response_name=self._response_name,
         )
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each row, or group, that is left out, the most influential first:
         columns "training_row" (its name, or that of the group) and "value", its
         `self_influence_`.
         """
         return influence_blocks(self._overall())
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"value": self._overall().value_name}
 
-    def _overall(self) -> Any:
+    def _overall(self) -> TrainingExplanation:
         """`self_influence_` as an explanation, for displays."""
         return self._explanation(self.self_influence_[None], "change of its own loss")
 
@@ -517,7 +517,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             return float(np.corrcoef(estimated.ravel(), truth.ravel())[0, 1])
 
 
-def _number(value: float) -> Any:
+def _number(value: Any) -> float:
     """A finite number that a functional has returned."""
     number = np.asarray(value)
     if number.ndim == 0 and number.dtype.kind in "biuf" and np.isfinite(number):

@@ -343,7 +343,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         table.index = self._row_names
         return table.drop(columns="row")
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         columns = {"row": as_objects(self._row_names)}
         columns |= {name: getattr(self, measure) for name, measure in _COLUMNS.items()}
         for kind in ("dfbeta", "dfbetas"):

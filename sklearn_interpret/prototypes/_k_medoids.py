@@ -254,7 +254,7 @@ class KMedoids(
             )
         return self
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each: columns "row" (its position), "n_rows" (rows of its
         cluster), and its values by the names of the features, but of precomputed
         distances.
@@ -265,7 +265,7 @@ class KMedoids(
             return [columns]
         return [with_values(columns, self.cluster_centers_)]
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         return {"inertia": self.inertia_}
 
     def _points(self, rows: Rows) -> NDArray[np.float64]:
@@ -350,7 +350,7 @@ class KMedoids(
         return self._measure(points, self._centers)
 
     @property
-    def _n_features_out(self) -> Any:
+    def _n_features_out(self) -> int:
         return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows

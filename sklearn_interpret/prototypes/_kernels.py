@@ -68,7 +68,7 @@ def gower_kernel(
     return DistanceKernel(columns.encode, distances, columns.encode(rows))
 
 
-def precomputed_kernel(sample: Any, n_rows: int) -> Any:
+def precomputed_kernel(sample: Any, n_rows: int) -> PrecomputedKernel:
     """The kernel that X is, of the rows in use among the `n_rows` of `fit`."""
     n_columns = sample.rows.n_columns
     if n_columns == n_rows:
@@ -145,7 +145,7 @@ class DistanceKernel:
         encoded = self.encode(rows)
         return lambda columns: self._kernel(encoded, self.training[columns])
 
-    def nearest(self, rows: Any) -> Any:
+    def nearest(self, rows: Any) -> NDArray[np.intp]:
         """Which known row is nearest to each of `Rows`, also where kernels are zero."""
         return self.distances(self.encode(rows), self.training).argmin(axis=1)
 
@@ -197,7 +197,7 @@ class PrecomputedKernel(NearestMixin):
         """Kernel of each known row and itself."""
         return np.diagonal(self.matrix)
 
-    def block(self, rows: Any, columns: Any) -> Any:
+    def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
         """Kernel between two slices of the known rows."""
         return self.matrix[rows, columns]
 
@@ -231,7 +231,7 @@ class CallableKernel(NearestMixin):
         strips = slices(self.training.n_rows, _STRIP)
         return np.concatenate([np.diagonal(self.block(s, s)) for s in strips])
 
-    def block(self, rows: Any, columns: Any) -> Any:
+    def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
         """Kernel between two slices of the known rows."""
         return self.cross(self.training.part(rows))(columns)
 
@@ -281,6 +281,6 @@ class GowerColumns:
         scales = self._actionability.costs * rows.n_columns
         self._scales = np.where(categorical, 1.0, scales)
 
-    def encode(self, rows: Any) -> Any:
+    def encode(self, rows: Any) -> NDArray[np.float64]:
         """Rows as floats, NaN where they are missing, -1 for unknown levels."""
         return self._actionability.encode(rows) * self._scales

@@ -269,7 +269,7 @@ class MMDCritic(
         self._prototypes = kernel.part(prototypes)
         return self
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each: columns "kind", "row" (its position) and its values, by the
         names of the features.
         """
@@ -283,7 +283,7 @@ class MMDCritic(
         ]
 
     @property
-    def _n_features_out(self) -> Any:
+    def _n_features_out(self) -> int:
         return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
@@ -348,7 +348,7 @@ class MMDCritic(
                 values[index[some]] = group.witness(rows.take(index[some]))
         return values
 
-    def _rows_of_groups(self, labels: Any) -> Any:
+    def _rows_of_groups(self, labels: Any) -> list[NDArray[np.intp]]:
         """Positions of the rows of each class; a class that has no group is refused."""
         group_labels = [group.label for group in counted(self._groups)]
         unknown = labels[~np.isin(labels, group_labels)]
@@ -499,7 +499,7 @@ class _Group:
     shares: np.ndarray
     prototypes: Any = None
 
-    def witness(self, rows: Any) -> Any:
+    def witness(self, rows: Any) -> NDArray[np.float64]:
         """The witness function at some `Rows`: (n_rows,)."""
         values = self.kernel.cross(rows)
         mean = sum(

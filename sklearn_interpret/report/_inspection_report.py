@@ -352,7 +352,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 file.write(html)
         return html
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each check: columns "name", "title", "verdict", "statistic",
         "threshold", "finding" and "advice".
         """

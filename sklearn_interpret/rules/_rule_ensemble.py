@@ -160,7 +160,7 @@ class RuleFit(RuleModel):
             f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
         )
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         facts = {"intercept": self.intercept_, "penalty": self.penalty_}
         return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
 

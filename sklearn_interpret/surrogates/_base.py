@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
+# `RandomState.randint` draws below this on all platforms.
 _LARGEST_SEED = np.iinfo(np.int32).max
 # Largest number of rows, evenly spaced in those of `fit`, and draws of `stability_`:
 # the cost of 50 explanations.

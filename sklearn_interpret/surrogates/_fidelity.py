@@ -118,7 +118,9 @@ class Fidelity:
         params = self._weights_for(takes_weights(scoring), weights)
         return self._checked(scoring(answers, predictions, **params))
 
-    def _weights_for(self, takes_weights: bool, weights: NDArray[np.float64]) -> Any:
+    def _weights_for(
+        self, takes_weights: bool, weights: NDArray[np.float64]
+    ) -> dict[str, Any]:
         if (weights == weights[0]).all():
             return {}
         if not takes_weights:
@@ -128,7 +130,7 @@ class Fidelity:
             )
         return {"sample_weight": weights}
 
-    def _checked(self, score: float) -> Any:
+    def _checked(self, score: float) -> float:
         number = as_number(score)
         if number is None:
             raise ValueError(f"scoring={self.scoring!r} must be a number; got {score}.")

@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.frames import PandasRows
 
 
-def _offers(name: str) -> Any:
+def _offers(name: str) -> Callable[..., bool]:
     """Check for `available_if`: the surrogate can provide a method."""
 
-    def check(self) -> Any:
+    def check(self: Any) -> bool:
         return name in self._methods()
 
     return check
@@ -245,7 +245,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         self._table = surrogate_blocks(self, *values)
         self._warn()
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """Of trees a line for each leaf, with columns "leaf", "rule", "n_rows" and
         "share" of the rows of `fit`, "mean" and quantiles "q05" to "q95" of the model's
         responses to these, and "surrogate", the mean of its own. Of linear surrogates a
@@ -255,12 +255,12 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         """
         return self._table
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         facts = {"fidelity": self.fidelity_}
         agrees = hasattr(self, "agreement_")
         return facts | ({"agreement": self.agreement_} if agrees else {})
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         numbers = "mean", *(f"q{100 * q:02.0f}" for q in QUANTILES), "surrogate"
         return (
             dict.fromkeys(numbers, self._response_name)

@@ -190,7 +190,7 @@ class TextExplanation(LocalExplanation):
             return values, selected
         return values[:, output], selected[:, output]
 
-    def _facts(self, row: int, output: int) -> Any:
+    def _facts(self, row: int, output: int) -> str:
         """Text of the response, the surrogate's prediction and the fidelity."""
         texts = {
             "predictions": lambda x: f"response {entry_text(x)}",
