@@ -170,7 +170,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Summary:
-    """What rows hold in a column, for terms of it.
+    """Summary of the values of a column, for terms of it.
 
     Parameters
     ----------

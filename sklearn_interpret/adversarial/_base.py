@@ -506,7 +506,7 @@ class BaseGradientAttack(BaseAttack):
         """
         rivals = self._margins.rivals(budget.problem, budget.index)
         n, m = rivals.shape
-        # All rivals of a row at once.
+        # All rivals of a row together.
         every = budget.part(np.arange(n).repeat(m))
         points = budget.problem, every.origins, every.index
         slopes = self._margins.slopes(*points, rivals.ravel())

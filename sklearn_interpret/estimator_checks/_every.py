@@ -282,7 +282,7 @@ def check_refit_forgets(estimator: Any) -> None:
     table, wider = numeric_table(), named_table()
     wider["more"] = np.arange(N_ROWS) % 7
     values = prepared(estimator).get_params(deep=False)
-    # What takes time stays small, and the target suits the model.
+    # Parameters that take time stay small, and the target suits the model.
     small = ("estimator", "nuisance", "n_", "max_", "cv", "sections")
     first = (*small, "desired", "attack")
     expected = {name: values[name] for name in values if name.startswith(first)}

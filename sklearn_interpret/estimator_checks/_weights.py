@@ -58,7 +58,7 @@ def check_zero_weights_are_left_out(estimator: Any) -> None:
     without = _frozen(estimator).fit(
         X[positive], y[positive], sample_weight=weights[positive]
     )
-    # What there is for each row, such as a label, may be there for these too.
+    # Results of each row, such as a label, may exist for these rows too.
     expected = rows_repeated(fitted_results(weighted), positive.astype(int))
     assert_same(expected, fitted_results(without))
     # Training rows keep the positions that they have among all rows given.

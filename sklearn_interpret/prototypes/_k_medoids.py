@@ -308,7 +308,7 @@ class KMedoids(
             medoids = self._best_of_starts(_EuclideanDistances(points), weights)
             distances = self._measure(points[medoids], points)
             mean = np.average(distances.min(axis=0), weights=weights)
-            # Single precision has lost what is small beside the largest distances.
+            # Single precision loses distances that are far smaller than the largest.
             if mean > _COARSE * distances.max():
                 return medoids
         return self._best_of_starts(_LazyDistances(points, self._measure), weights)

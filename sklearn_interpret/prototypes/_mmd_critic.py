@@ -470,7 +470,7 @@ class MMDCritic(
 
 
 def _embedded_rows(embedding: Callable[..., Any], native: Any) -> ArrayRows:
-    """What a user's function gives for rows, as `Rows`."""
+    """The representations that a user's function gives for rows, as `Rows`."""
     values = embedding(native)
     return as_rows(np.reshape(values, (-1, 1)) if np.ndim(values) < 2 else values)
 

@@ -1,4 +1,4 @@
-"""What is inside a global surrogate: the leaves of its trees, or its coefficients."""
+"""The leaves of the trees of a global surrogate, or its coefficients."""
 
 from __future__ import annotations
 
