@@ -230,10 +230,12 @@ class Summary:
         """The summary of both."""
         labels = declared = few = None
         if self.labels is not None and more.labels is not None:
-            both = {label_key(label): label for label in [*self.labels, *more.labels]}
+            labels_by_key = {
+                label_key(label): label for label in [*self.labels, *more.labels]
+            }
             # Dtypes that differ have no common order.
             declared = self.declared if self.declared == more.declared else None
-            labels = order_labels(list(both.values()), declared)
+            labels = order_labels(list(labels_by_key.values()), declared)
         if self.few is not None and more.few is not None:
             few = _few(np.concatenate([self.few, more.few]))
         low, high = np.fmin(self.low, more.low), np.fmax(self.high, more.high)
@@ -567,11 +569,11 @@ class TermReader:
             columns.append(replace(column, date_dtype=self.rows.date_dtype(j)))
             self._refuse_missing(columns[-1], kind)
             bases.append(self._basis(columns[-1], summary, kind, entry, sample))
-            few = summary.few
+            distinct = summary.few
             if summary.labels is not None:
-                few = np.arange(float(len(summary.labels)))
+                distinct = np.arange(float(len(summary.labels)))
             if kind != "linear":
-                bins.append(Bins(bases[-1], few))
+                bins.append(Bins(bases[-1], distinct))
         j = entry[0]
         if len(entry) == 2:
             first, second = (j in self.kinds and j not in self._by for j in entry)
@@ -615,8 +617,8 @@ class TermReader:
         n_splines = self._n_splines_of(entry, summary, kind)
         extrapolation = self.parameters.extrapolation
         # Between few values no row says how a curve would go.
-        few = column.values is not None and len(column.values) <= n_splines
-        straight = few and kind == "spline"
+        has_few_values = column.values is not None and len(column.values) <= n_splines
+        straight = has_few_values and kind == "spline"
         return SplineBasis(
             self._breaks(column, kind, n_splines, sample, straight),
             cyclic=kind == "cyclic",

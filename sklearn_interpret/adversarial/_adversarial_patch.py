@@ -383,10 +383,10 @@ class _Ascent:
         """
         low, high = self.limits
         patch, velocity = low + start * (high - low), np.zeros(start.shape)
-        index, near = self._rows
+        index, width = self._rows
         for step in counted(range(self.n_steps)):
             matrix = self.matrices[step % len(self.matrices)]
-            slopes = self._slopes(matrix, patch, index, near)
+            slopes = self._slopes(matrix, patch, index, width)
             velocity = _MOMENTUM * velocity + (1 - _MOMENTUM) * slopes
             largest = np.abs(velocity).max()
             if largest > 0:
@@ -403,13 +403,13 @@ class _Ascent:
         index = np.flatnonzero(~self.problem.fulfilled)
         index = index if len(index) else np.arange(self.problem.rows.n_rows)
         _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
-        near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
-        return index, near or 1.0
+        width = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
+        return index, width or 1.0
 
     def best(self, starts: Any, number: int) -> Any:
         """The `number` starts that send most, of few rows at few transformations."""
         low, high = self.limits
-        index, near = self._rows
+        index, width = self._rows
         index = index[:: -(-len(index) // _SCREENING_ROWS)]
         matrices = self.matrices[:_SCREENING_TRANSFORMS]
         sent = np.zeros(len(starts))
@@ -417,7 +417,7 @@ class _Ascent:
             for k, start in enumerate(starts):
                 values = self._under(matrix, low + start * (high - low), index)
                 _, margins, _ = self.margins.at(self.problem, values, index)
-                sent[k] += self.weights[index] @ expit(margins / near)
+                sent[k] += self.weights[index] @ expit(margins / width)
         return list(starts[np.argsort(-sent, kind="stable")[:number]])
 
     def _slopes(
@@ -425,7 +425,7 @@ class _Ascent:
         matrix: Any,
         patch: NDArray[np.float64],
         index: NDArray[np.intp],
-        near: float,
+        width: float,
     ) -> NDArray[np.float64]:
         """Slopes of the number of rows that are sent, per pixel of the patch."""
         problem, slopes = self.problem, np.zeros(1)
@@ -433,7 +433,7 @@ class _Ascent:
             rows = index[batch]
             values = self._under(matrix, patch, rows)
             rival, margins, _ = self.margins.at(problem, values, rows)
-            sent = expit(margins / near)
+            sent = expit(margins / width)
             weights = self.weights[rows] * sent * (1 - sent)
             slopes = slopes + weights @ self.margins.slopes(
                 problem, values, rows, rival

@@ -210,8 +210,8 @@ class HopSkipJump(BaseAttack):
             row, values = row[holds], values[holds]
             values = _nearer(Budget(problem, index[row], np.inf), values, _COARSE)
             nearest = np.lexsort((problem.distances(values, index[row]), row))
-            of, nearest_of = np.unique(row[nearest], return_index=True)
-            starts[of], has_start[of] = values[nearest[nearest_of]], True
+            owner, nearest_of = np.unique(row[nearest], return_index=True)
+            starts[owner], has_start[owner] = values[nearest[nearest_of]], True
         return starts[has_start], has_start
 
     def _nearest_known(
@@ -264,13 +264,13 @@ def _nearer(
 ) -> NDArray[np.float64]:
     """Rows moved towards their origins to the boundary, by bisection."""
     steps = _steps(budget, values)
-    near, far = np.zeros(len(values)), np.ones(len(values))
+    low, high = np.zeros(len(values)), np.ones(len(values))
     for _ in range(n_halvings if len(values) else 0):
-        middle = (near + far) / 2
+        middle = (low + high) / 2
         trials = budget.rows_after(middle[:, None] * steps)
         holds = budget.problem.holds(trials, budget.index)
         values = np.where(holds[:, None], trials, values)
-        near, far = np.where(holds, near, middle), np.where(holds, middle, far)
+        low, high = np.where(holds, low, middle), np.where(holds, middle, high)
     return values
 
 

@@ -86,28 +86,30 @@ class LinearPerturbation:
             array.reshape(-1, *array.shape[2:])
             for array in (slopes, needs, sizes, most)
         )
-        every = Budget(problem, np.repeat(index, n_ways), np.inf)
+        budget = Budget(problem, np.repeat(index, n_ways), np.inf)
         # Equality to rounding is no proof that a row is impossible.
         least = needs - _EXCESS[0] * self._effects.precision * sizes
         steps, possible = nearest_beyond_all(
-            slopes, every.low, every.high, least, every.norm
+            slopes, budget.low, budget.high, least, budget.norm
         )
-        norms = np.linalg.norm(steps, every.norm, axis=1)
+        norms = np.linalg.norm(steps, budget.norm, axis=1)
         bounds = np.where(possible, norms, np.inf).reshape(-1, n_ways).min(axis=1)
-        values, distances = every.origins.copy(), np.full(len(needs), np.inf)
+        values, distances = budget.origins.copy(), np.full(len(needs), np.inf)
         left = np.flatnonzero(possible)
         for excess in _EXCESS:
             if not len(left):
                 break
             raised = np.minimum(excess * self._effects.precision * sizes, most)
-            here, some = every.part(left), slopes[left]
-            nearer = self._steps(some, here, (needs + raised)[left], steps[left])
-            _keep_nearer(values, distances, every, left, rows_after(here, nearer))
+            remaining, remaining_slopes = budget.part(left), slopes[left]
+            nearer = self._steps(
+                remaining_slopes, remaining, (needs + raised)[left], steps[left]
+            )
+            _keep_nearer(values, distances, budget, left, rows_after(remaining, nearer))
             left = left[np.isinf(distances[left])]
         if problem.actionability.integer.any():
             left = np.flatnonzero(possible)
-        on_rays, _ = nearest_on_rays(every.part(left), steps[left])
-        _keep_nearer(values, distances, every, left, on_rays)
+        on_rays, _ = nearest_on_rays(budget.part(left), steps[left])
+        _keep_nearer(values, distances, budget, left, on_rays)
         best = distances.reshape(-1, n_ways).argmin(axis=1)
         best += n_ways * np.arange(len(index))
         return Tries(values[best], np.minimum(bounds, distances[best]))
@@ -246,17 +248,17 @@ class SmoothPerturbation:
         self._margins = Margins(training)
         n_slopes = (len(_PARTS) + _N_KNOWN) * self._margins.n_rivals
         self.rows_each = n_slopes + _N_NEAR
-        every = np.unique(
+        index_of_training = np.unique(
             np.linspace(0, training.rows.n_rows - 1, _MOST_KNOWN).astype(int)
         )
         if not training.outcome.is_other:
-            every = every[training.fulfilled[every]]
+            index_of_training = index_of_training[training.fulfilled[index_of_training]]
         self._training_values, self._answers = (
-            training.values[every],
-            np.zeros(len(every), int),
+            training.values[index_of_training],
+            np.zeros(len(index_of_training), int),
         )
         if training.outcome.is_other:
-            self._answers = training.own[every]
+            self._answers = training.own[index_of_training]
 
     def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows of all descents."""
@@ -264,8 +266,10 @@ class SmoothPerturbation:
         starts = np.concatenate([self._beyond(budget), self._as_known(budget)], axis=1)
         for aim in _AIMS:
             n, n_starts, p = starts.shape
-            every = Budget(problem, np.repeat(index, n_starts), np.inf)
-            steps, norms = self._descended(every, starts.reshape(-1, p), n_starts, aim)
+            of_starts = Budget(problem, np.repeat(index, n_starts), np.inf)
+            steps, norms = self._descended(
+                of_starts, starts.reshape(-1, p), n_starts, aim
+            )
             order = norms.reshape(n, n_starts).argsort(axis=1, kind="stable")
             order = order[:, :_N_AGAIN]
             starts = steps.reshape(n, n_starts, p)[np.arange(n)[:, None], order]
@@ -274,38 +278,40 @@ class SmoothPerturbation:
             left = np.flatnonzero(~valid)
             if not len(left):
                 break
-            some = starts[left, start]
-            values[left], valid[left] = nearest_on_rays(budget.part(left), some)
+            ends = starts[left, start]
+            values[left], valid[left] = nearest_on_rays(budget.part(left), ends)
         return Tries(values)
 
     def _beyond(self, budget: Budget) -> NDArray[np.float64]:
         """Steps (n, k, p) towards the boundaries of linearised margins."""
         zero = np.zeros(budget.low.shape)
-        _, every = self._at(budget, zero)
+        _, all_margins = self._at(budget, zero)
         if self._margins.outcome.is_other:
-            n, m = every.shape
+            n, m = all_margins.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
             low, high = (
                 np.repeat(limits, m, axis=0) for limits in (budget.low, budget.high)
             )
-            needs = np.where(np.isinf(every), 0, np.maximum(-every, 0)).ravel()
+            needs = np.where(
+                np.isinf(all_margins), 0, np.maximum(-all_margins, 0)
+            ).ravel()
             slopes = slopes.reshape(n * m, -1)
             steps, _ = nearest_beyond(slopes, low, high, needs, budget.norm)
             steps = steps.reshape(n, m, -1)
         else:
-            steps = self._linearised(budget, zero, every, 0.0)[0][:, None]
+            steps = self._linearised(budget, zero, all_margins, 0.0)[0][:, None]
         return np.concatenate([share * steps for share in _PARTS], axis=1)
 
     def _as_known(self, budget: Budget) -> NDArray[np.float64]:
         """Steps (n, k, p) towards known rows, as far as the boundary."""
         steps = np.array([self._near(budget, row) for row in range(len(budget.index))])
         n, k, p = steps.shape
-        every = Budget(budget.problem, np.repeat(budget.index, k), np.inf)
+        of_ends = Budget(budget.problem, np.repeat(budget.index, k), np.inf)
         steps = steps.reshape(-1, p)
         short, enough = np.zeros(len(steps)), np.ones(len(steps))
         for _ in range(_HALVINGS):
             between = (short + enough) / 2
-            margins, _ = self._at(every, steps * between[:, None])
+            margins, _ = self._at(of_ends, steps * between[:, None])
             short = np.where(margins < 0, between, short)
             enough = np.where(margins < 0, enough, between)
         steps *= enough[:, None]
@@ -352,7 +358,7 @@ class SmoothPerturbation:
         self,
         budget: Budget,
         steps: NDArray[np.float64],
-        every: NDArray[np.float64],
+        all_margins: NDArray[np.float64],
         aims: NDArray[np.float64] | float,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The shortest steps by which linearised margins reach their aims.
@@ -362,13 +368,13 @@ class SmoothPerturbation:
         values = rows_after(budget, steps)
         steps = np.nan_to_num((values - budget.origins) * budget.actionability.costs)
         n = len(steps)
-        rivals = np.tile(np.arange(every.shape[1]), (n, 1))
+        rivals = np.tile(np.arange(all_margins.shape[1]), (n, 1))
         if self._margins.outcome.is_other:
-            rivals = self._margins.binding(every)[0][:, None]
-        every = np.take_along_axis(every, rivals, axis=1)
+            rivals = self._margins.binding(all_margins)[0][:, None]
+        all_margins = np.take_along_axis(all_margins, rivals, axis=1)
         slopes = self._slopes(budget, values, rivals)
         gained = np.einsum("nmp,np->nm", slopes, steps)
-        needs = np.reshape(aims, (-1, 1)) - every + gained
+        needs = np.reshape(aims, (-1, 1)) - all_margins + gained
         shortest, _ = nearest_beyond_all(
             slopes, budget.low, budget.high, needs, budget.norm
         )
@@ -383,43 +389,46 @@ class SmoothPerturbation:
         n = len(steps)
         first, _ = self._at(budget, np.zeros(steps.shape))
         aims = -aim * first
-        margins, every = self._at(budget, steps)
+        margins, all_margins = self._at(budget, steps)
         norms = np.linalg.norm(steps, budget.norm, axis=1)
         best, nearest = steps.copy(), np.where(margins >= 0, norms, np.inf)
         steps, weights, shares = steps.copy(), np.zeros(n), np.ones(n)
-        ends, fresh = np.zeros(steps.shape), np.ones(n, dtype=bool)
-        going = np.arange(n)
+        ends, is_new = np.zeros(steps.shape), np.ones(n, dtype=bool)
+        active = np.arange(n)
         for _ in counted(range(_MOST_STEPS)):
-            new = going[fresh[going]]
+            new = active[is_new[active]]
             if len(new):
                 ends[new], prices = self._linearised(
-                    budget.part(new), steps[new], every[new], aims[new]
+                    budget.part(new), steps[new], all_margins[new], aims[new]
                 )
                 weights[new] = np.maximum(weights[new], 2 * prices)
-            here = budget.part(going)
-            directions = ends[going] - steps[going]
-            tried = steps[going] + shares[going, None] * directions
-            margin, both = self._at(here, tried)
-            norm = np.linalg.norm(tried, budget.norm, axis=1)
-            nearer = (margin >= 0) & (norm < nearest[going])
-            best[going[nearer]], nearest[going[nearer]] = tried[nearer], norm[nearer]
-            lack = np.maximum(aims[going] - margins[going], 0)
-            before = norms[going] + weights[going] * lack
-            after = norm + weights[going] * np.maximum(aims[going] - margin, 0)
+            remaining = budget.part(active)
+            directions = ends[active] - steps[active]
+            trials = steps[active] + shares[active, None] * directions
+            margin, trial_margins = self._at(remaining, trials)
+            norm = np.linalg.norm(trials, budget.norm, axis=1)
+            nearer = (margin >= 0) & (norm < nearest[active])
+            best[active[nearer]], nearest[active[nearer]] = trials[nearer], norm[nearer]
+            lack = np.maximum(aims[active] - margins[active], 0)
+            before = norms[active] + weights[active] * lack
+            after = norm + weights[active] * np.maximum(aims[active] - margin, 0)
             better = after < before
             moved = np.linalg.norm(directions, budget.norm, axis=1)
-            settled = shares[going] * moved <= _STILL * norms[going]
-            accepted = going[better]
-            steps[accepted], norms[accepted] = tried[better], norm[better]
-            margins[accepted], every[accepted] = margin[better], both[better]
-            fresh[going] = better
-            shares[going] = np.where(
-                better, np.minimum(2 * shares[going], 1), shares[going] / 4
+            settled = shares[active] * moved <= _STILL * norms[active]
+            accepted = active[better]
+            steps[accepted], norms[accepted] = trials[better], norm[better]
+            margins[accepted], all_margins[accepted] = (
+                margin[better],
+                trial_margins[better],
             )
-            of_row = nearest.reshape(-1, n_starts).min(axis=1).repeat(n_starts)[going]
-            far = np.linalg.norm(ends[going], budget.norm, axis=1) > _FAR * of_row
-            going = going[~(settled | far)]
-            if not len(going):
+            is_new[active] = better
+            shares[active] = np.where(
+                better, np.minimum(2 * shares[active], 1), shares[active] / 4
+            )
+            of_row = nearest.reshape(-1, n_starts).min(axis=1).repeat(n_starts)[active]
+            is_far = np.linalg.norm(ends[active], budget.norm, axis=1) > _FAR * of_row
+            active = active[~(settled | is_far)]
+            if not len(active):
                 break
         return best, nearest
 
@@ -473,10 +482,10 @@ def _ask(
     valid: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Whether rows satisfy the target after multiples of steps; keep those that do."""
-    here = budget.part(rows)
-    tried = rows_after(here, steps[rows] * multiples[rows, None])
-    holds = budget.problem.holds(tried, here.index)
-    values[rows[holds]], valid[rows[holds]] = tried[holds], True
+    remaining = budget.part(rows)
+    trials = rows_after(remaining, steps[rows] * multiples[rows, None])
+    holds = budget.problem.holds(trials, remaining.index)
+    values[rows[holds]], valid[rows[holds]] = trials[holds], True
     return holds
 
 

@@ -242,9 +242,11 @@ class _Copies:
             for batch_slice in slices(len(draws), self._at_once)
             for copy in self._copies(draws[batch_slice], changed[batch_slice])
         ]
-        fresh = [copy for copy in dict.fromkeys(copies) if copy not in self._answers]
-        for batch_slice in slices(len(fresh), self._at_once):
-            batch = fresh[batch_slice]
+        unknown_copies = [
+            copy for copy in dict.fromkeys(copies) if copy not in self._answers
+        ]
+        for batch_slice in slices(len(unknown_copies), self._at_once):
+            batch = unknown_copies[batch_slice]
             responses = self._response(self._like.like(batch))
             self._answers.update(zip(batch, responses, strict=True))
         return np.array([self._answers[copy] for copy in copies])

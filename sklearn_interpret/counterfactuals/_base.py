@@ -225,11 +225,11 @@ def _kept(results: list[Found], holds: NDArray[np.bool_]) -> list[Found]:
     """The results that are left where some do not hold when the model is asked."""
     ends = np.cumsum([len(of_row.values) for of_row in results])
     remaining = []
-    for of_row, its in zip(results, np.split(holds, ends[:-1]), strict=True):
+    for of_row, mask in zip(results, np.split(holds, ends[:-1]), strict=True):
         reason = of_row.reason
-        if len(its) and not its.any():
+        if len(mask) and not mask.any():
             reason = "the model answers otherwise when it is asked about the row found"
-        remaining.append(replace(of_row, values=of_row.values[its], reason=reason))
+        remaining.append(replace(of_row, values=of_row.values[mask], reason=reason))
     return remaining
 
 

@@ -235,8 +235,10 @@ class ExactCounterfactual(BaseCounterfactual):
         values, lower = self._searcher.found(problem, row, goal)
         if values is not None:
             rows = self._apart(problem, row, goal, values, end)
-            few = len(rows) < self.n_counterfactuals
-            reason = f"only {len(rows)} rows were found that are apart" if few else ""
+            is_short = len(rows) < self.n_counterfactuals
+            reason = (
+                f"only {len(rows)} rows were found that are apart" if is_short else ""
+            )
             return Found(rows, reason, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
         if isinstance(self._searcher, LinearSearch):

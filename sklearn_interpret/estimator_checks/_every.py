@@ -102,8 +102,8 @@ def check_unknown_feature_lists_near_matches(estimator: Any) -> None:
     X, y = named_table(), target_for(estimator)
     for typed in ("lenght", "heigth", "conut"):
         bad = clone(estimator).set_params(features=[typed])
-        near = get_close_matches(typed, NAMES)
-        with expect_error(ValueError, "features", typed, *near, doing=f"{typed!r}"):
+        matches = get_close_matches(typed, NAMES)
+        with expect_error(ValueError, "features", typed, *matches, doing=f"{typed!r}"):
             bad.fit(X, y)
 
 
@@ -136,12 +136,12 @@ def check_sparse_not_changed(estimator: Any) -> None:
         return
     table = numeric_table()
     for kind in (sparse.csr_array, sparse.coo_array):
-        X, some = _in_halves(kind, table), _in_halves(kind, table[SOME])
-        before = {"fit": X.copy(), "explain": some.copy()}
+        X, explained = _in_halves(kind, table), _in_halves(kind, table[SOME])
+        before = {"fit": X.copy(), "explain": explained.copy()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowFidelityWarning)
-            everything(fitted(estimator, X), some)
-        for when, matrix in {"fit": X, "explain": some}.items():
+            everything(fitted(estimator, X), explained)
+        for when, matrix in {"fit": X, "explain": explained}.items():
             for name in {"data", "indices", "indptr", "row", "col"} & set(dir(matrix)):
                 expected, left = getattr(before[when], name), getattr(matrix, name)
                 message = f"{kind.__name__}.{name} after {when}"
@@ -198,8 +198,8 @@ def check_rows_are_independent(estimator: Any) -> None:
             "another order": _numbers(reordered[name])[np.argsort(order)],
         }
         atol = max(1e-12, 1e-10 * np.nanmax(np.abs(expected), initial=0))
-        for how, values in results.items():
-            assert_same(values, expected, f"{name}, {how}", rtol=0, atol=atol)
+        for situation, values in results.items():
+            assert_same(values, expected, f"{name}, {situation}", rtol=0, atol=atol)
         method = getattr(model, name)
         if name != "predict" and not method.__module__.startswith("sklearn."):
             assert_same(_numbers(method(X[:0])), expected[:0], f"{name}, no rows")
@@ -269,8 +269,8 @@ def check_copies(estimator: Any) -> None:
         "pickle": pickle.loads(pickle.dumps(original)),
         "joblib": joblib.load(file),
     }
-    for how, copy in copies.items():
-        assert_same(everything(copy, X[SOME]), expected, how, rtol=0, atol=0)
+    for way_of_copying, copy in copies.items():
+        assert_same(everything(copy, X[SOME]), expected, way_of_copying, rtol=0, atol=0)
 
 
 def check_refit_forgets(estimator: Any) -> None:

@@ -40,10 +40,10 @@ def recorder_for(inspector: Any) -> RecordingRegressor:
     its own model behind steps that turn everything into numbers.
     """
     recorder = RecordingClassifier if is_classifier(inspector) else RecordingRegressor
-    some = slice(20)
+    first_rows = slice(20)
     try:
         trial = prepared(inspector, estimator=recorder())
-        trial.fit(numeric_table()[some], target_for(inspector)[some])
+        trial.fit(numeric_table()[first_rows], target_for(inspector)[first_rows])
     except UnreadableModelError:
         return RecordingPipeline(_steps_before(prepared(inspector).estimator))
     return recorder()

@@ -148,7 +148,9 @@ def rows_repeated(value: Any, counts: NDArray[np.intp]) -> Any:
 def training_rows_named(results: dict[str, Any], names: Any) -> dict[str, Any]:
     """Results in which training rows, named by their positions, have these names."""
     return {
-        key: replace(value, training_names=[names[at] for at in value.training_names])
+        key: replace(
+            value, training_names=[names[index] for index in value.training_names]
+        )
         if getattr(value, "training_data", None) is not None
         else value
         for key, value in results.items()

@@ -52,10 +52,10 @@ def check_numbers_of_the_text_are_in_the_frame(estimator: Any) -> None:
     numbers = np.array([abs(float(n)) for n in _numbers_in(entries)])
     for number in _NUMBER.findall(text):
         step = 10.0 ** int(Decimal(number).as_tuple().exponent)
-        near = np.abs(numbers - float(number)) <= 0.501 * step
+        is_near = np.abs(numbers - float(number)) <= 0.501 * step
         below = numbers < float(number)  # of p-values: "< 0.0001"
         small = f"< {number}" in text and below.any()
-        assert near.any() or small, f"{number} is in the text, not in the table"
+        assert is_near.any() or small, f"{number} is in the text, not in the table"
 
 
 def _numbers_in(entry: float | list[float | str] | str) -> Iterator[float]:

@@ -186,9 +186,9 @@ def check_has_what_the_estimator_has(inspector: Any) -> None:
         names = (*_PREDICTIONS, "score")
     for state in ("unfitted", "fitted"):
         for name in names:
-            has = hasattr(inspector.estimator, name)
-            assert hasattr(inspector, name) == has, (
-                f"{state}: the estimator has {name}: {has}, the inspector differs"
+            expected = hasattr(inspector.estimator, name)
+            assert hasattr(inspector, name) == expected, (
+                f"{state}: the estimator has {name}: {expected}, the inspector differs"
             )
         inspector.fit(X, y)
 

@@ -326,9 +326,9 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         moves_of = self._objective.network.moves_of(self._parameters, changes)
         for block in counted(list(self._blocks(len(inputs), len(changes)))):
             of_block = moves_of(inputs[block])
-            for some in slices(len(of_block), max(1, _CACHED // of_block[0].size)):
-                moves = of_block[some]
-                batch = slice(block.start + some.start, block.start + some.stop)
+            for chunk in slices(len(of_block), max(1, _CACHED // of_block[0].size)):
+                moves = of_block[chunk]
+                batch = slice(block.start + chunk.start, block.start + chunk.stop)
                 if moves.shape[2] == 1:  # without sums, in a third of the time
                     terms = moves * halves[batch]
                     terms += slopes[batch]
@@ -342,16 +342,18 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                     continue
                 is_far = (np.abs(moves) > loss.reach).any(axis=2)
                 row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
-                at = row + batch.start
-                far = loss.values(targets[at], scores[at] + moves[row, change])
-                loss_changes[at, change] = far - before[at]
+                position = row + batch.start
+                moved_losses = loss.values(
+                    targets[position], scores[position] + moves[row, change]
+                )
+                loss_changes[position, change] = moved_losses - before[position]
         return loss_changes
 
     def _blocks(self, length: int, n_others: int) -> Iterator[Any]:
         """Slices of rows, or changes, whose scores for all others fit in memory."""
         numbers = min(_BLOCK, int(working_bytes() / 64))
-        each = n_others * self._objective.network.width
-        return slices(length, max(1, numbers // each))
+        row_size = n_others * self._objective.network.width
+        return slices(length, max(1, numbers // row_size))
 
     @empty_for_no_rows
     @shows_progress
@@ -537,24 +539,24 @@ def _refitted_losses(
     """Losses of all rows, of a model that is fitted to those of a mask."""
     model: Any = objective.model
     if is_classifier(model):
-        gone = np.setdiff1d(y, y[mask])
-        if len(gone):
+        lost = np.setdiff1d(y, y[mask])
+        if len(lost):
             raise ValueError(
                 f"Without row {np.flatnonzero(~mask)[0]} there is none of the class "
-                f"{gone.tolist()[0]!r}: the model can't be fitted again."
+                f"{lost.tolist()[0]!r}: the model can't be fitted again."
             )
     value_and_gradient, parameters = start
     if value_and_gradient is not None:
         parameters = descended(value_and_gradient, parameters, weights * mask)
         scores = objective.network.scores_at(inputs, parameters[None])[:, 0]
         return objective.loss.values(targets, scores)
-    fresh = clone(model)
-    accepted = fresh.get_params(deep=False)
-    fresh.set_params(**{name: _SHARP[name] for name in _SHARP if name in accepted})
+    refit = clone(model)
+    accepted = refit.get_params(deep=False)
+    refit.set_params(**{name: _SHARP[name] for name in _SHARP if name in accepted})
     params = {}
     if np.ptp(weights) > 0:
-        params = {weight_parameter(fresh): weights[mask]}
-    fresh.fit(inputs[mask], y[mask], **params)
+        params = {weight_parameter(refit): weights[mask]}
+    refit.fit(inputs[mask], y[mask], **params)
     return objective.loss.values(
-        targets, objectives.read_objective(fresh).layers(inputs)[-1]
+        targets, objectives.read_objective(refit).layers(inputs)[-1]
     )

@@ -517,9 +517,12 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         feature = feature_index(
             self.offset, rows.names, named=rows.named, parameter="offset"
         )
-        name, few = rows.names[feature], rows.take(np.arange(min(rows.n_rows, _FEW)))
-        inputs, _ = self._objective.layers(few.native)
-        is_offset = _are_offsets(inputs, feature, few)
+        name, first_rows = (
+            rows.names[feature],
+            rows.take(np.arange(min(rows.n_rows, _FEW))),
+        )
+        inputs, _ = self._objective.layers(first_rows.native)
+        is_offset = _are_offsets(inputs, feature, first_rows)
         if self._columns is not None:
             is_offset &= self._columns == feature
         elif is_offset.sum() > 1:  # ColumnTransformer writes its steps before names

@@ -117,8 +117,8 @@ class DistanceKernel:
         """
         # Strips of few rows: distances of copies are exactly zero there.
         strips = (
-            self.distances(self.training[few], self.training)
-            for few in slices(len(self.training), FEW_ROWS)
+            self.distances(self.training[block], self.training)
+            for block in slices(len(self.training), FEW_ROWS)
         )
         pairs = np.triu_indices(len(self.training), 1)
         distances = np.concatenate(list(strips))[pairs]
@@ -170,8 +170,8 @@ class NearestMixin(ABC):
 
     def nearest(self, rows: Any) -> NDArray[np.intp]:
         """Which known row is nearest to each of `Rows`."""
-        alike = self.cross(rows)(slice(None))
-        return (alike - self.diagonal() / 2).argmax(axis=1)
+        similarities = self.cross(rows)(slice(None))
+        return (similarities - self.diagonal() / 2).argmax(axis=1)
 
 
 @dataclass(frozen=True)

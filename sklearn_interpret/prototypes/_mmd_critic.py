@@ -344,8 +344,8 @@ class MMDCritic(
             indices = self._rows_of_groups(self._check_labels(rows, y))
         rows, values = self._embedded(rows), np.empty(rows.n_rows)
         for group, index in zip(self._groups, indices, strict=True):
-            for some in slices(len(index), _BLOCK_ROWS):
-                values[index[some]] = group.witness(rows.take(index[some]))
+            for block in slices(len(index), _BLOCK_ROWS):
+                values[index[block]] = group.witness(rows.take(index[block]))
         return values
 
     def _rows_of_groups(self, labels: Any) -> list[NDArray[np.intp]]:

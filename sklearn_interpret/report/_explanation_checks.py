@@ -63,10 +63,10 @@ def _share_outside(inspection: Inspection, j: int) -> Any:
     """
     column, predicted = inspection.from_others[j]
     donors = np.random.default_rng(inspection.seed).permutation(len(column))
-    both = np.tile(inspection.ranks, (2, 1))
-    both[len(column) :, j] = inspection.ranks[donors, j]
+    doubled = np.tile(inspection.ranks, (2, 1))
+    doubled[len(column) :, j] = inspection.ranks[donors, j]
     distances = np.vstack([column - predicted, column[donors] - predicted])
-    rows = np.column_stack([both, np.abs(distances).sum(axis=1)])
+    rows = np.column_stack([doubled, np.abs(distances).sum(axis=1)])
     is_permuted = np.repeat([False, True], len(column))
     forest = ExtraTreesClassifier(
         30, min_samples_leaf=5, max_features=0.7, random_state=inspection.seed

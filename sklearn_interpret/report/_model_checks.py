@@ -94,9 +94,9 @@ def _training_loss(inspection: Inspection) -> Any:
     """Mean loss of the folds' models on rows that they were fitted on."""
     means = []
     for fold in inspection.folds:
-        some = fold.train[:: -(-len(fold.train) // MOST_ROWS)]
-        losses = inspection.losses_of(fold.model, some)
-        means.append(np.average(losses, weights=inspection.sample.weights[some]))
+        rows = fold.train[:: -(-len(fold.train) // MOST_ROWS)]
+        losses = inspection.losses_of(fold.model, rows)
+        means.append(np.average(losses, weights=inspection.sample.weights[rows]))
     return np.mean(means)
 
 
@@ -230,8 +230,8 @@ def _has_codes(inspection: Inspection, j: int) -> Any:
     """Whether column `j` has whole numbers, few of them, each often enough."""
     values, counts = np.unique(inspection.table[:, j], return_counts=True)
     n_levels = (counts >= _LEVEL_ROWS).sum()
-    few = _FEWEST_LEVELS <= n_levels <= _MOST_LEVELS
-    return few and np.all(values % 1 == 0)
+    has_few_levels = _FEWEST_LEVELS <= n_levels <= _MOST_LEVELS
+    return has_few_levels and np.all(values % 1 == 0)
 
 
 def _lack_of_order(inspection: Inspection, j: int) -> Any:

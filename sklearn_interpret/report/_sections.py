@@ -87,16 +87,16 @@ def overview(inspection: Inspection) -> Contents:
     contents = [table, losses, *_predictions(inspection), *contents]
     skill, *linear, _ = skills
     loss = "log loss" if inspection.classifies else "squared error"
-    does = f"removes {skill:.0%} of the {loss} of a model without features"
+    skill_text = f"removes {skill:.0%} of the {loss} of a model without features"
     compared = f"; a linear model {max([0.0, *linear]):.0%}."
     if skill <= 0:
-        does = "predicts no better than a model without features"
+        skill_text = "predicts no better than a model without features"
         compared = "; nor does a linear model."
         if max(linear, default=0.0) > 0:
             compared = f"; a linear model removes {linear[0]:.0%} of its {loss}."
-    where = "rows not seen in training" if inspection.folds else "the rows given"
-    has = f"has {listed(texts)}: it " if (texts := _in_words(scores)) else ""
-    summary = f"On {where} ({size}), the model {has}{does}"
+    tested_on = "rows not seen in training" if inspection.folds else "the rows given"
+    score_text = f"has {listed(texts)}: it " if (texts := _in_words(scores)) else ""
+    summary = f"On {tested_on} ({size}), the model {score_text}{skill_text}"
     summary += compared if linear else "."
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
     return summary, contents, code

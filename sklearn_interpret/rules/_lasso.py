@@ -157,9 +157,9 @@ class LassoProblem:
             loss = self._weights @ self._loss.values(self._targets, scores)
             return loss + penalty * size
 
-        now = objective(0.0)
+        start = objective(0.0)
         shares = 0.5 ** np.arange(_HALVINGS)
-        better = (share for share in shares if objective(share) < now - _GAIN)
+        better = (share for share in shares if objective(share) < start - _GAIN)
         return next(better, 0.0)
 
 

@@ -113,7 +113,8 @@ class RuleFit(RuleModel):
         self.rules_ = [replace(r, n_rows=(r.n_rows or 0.0) / scale) for r in rules]
         self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
         self.intercept_, self.penalty_ = (
-            np.array(each) if len(each) > 1 else float(each[0]) for each in numbers
+            np.array(of_models) if len(of_models) > 1 else float(of_models[0])
+            for of_models in numbers
         )
         sizes = np.array([entry.importance for entry in self._entries])
         self.feature_importances_ = sizes @ self._shares()

@@ -239,8 +239,8 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         self.fidelity_ = self._fidelity(rows, weights, responses, labels)
         predictions = self._surrogate_predictions()
         if labels is not None and predictions.why_no_labels() is None:
-            mine = predictions.predictions(rows.native)
-            self.agreement_ = agreement(labels, mine, weights)
+            learned = predictions.predictions(rows.native)
+            self.agreement_ = agreement(labels, learned, weights)
         values = rows, weights, responses, predictions.responses(rows.native)
         self._table = surrogate_blocks(self, *values)
         self._warn()
