@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
-    from sklearn_interpret.explanations._rows import RowExplanation
+    from sklearn_interpret.explanations import RowExplanation
 
 # Step of a child from one of its three parents, in differences of the others.
 _DIFFERENTIAL = 0.5

@@ -33,7 +33,6 @@ from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.actions.actionability import Actionability
@@ -352,9 +351,7 @@ def _seeded(
     return seeded.set_params(**dict.fromkeys(open_ones, seed))
 
 
-def _labels(
-    outcome: TargetOutcome, native: DataFrame | NDArray[np.float64]
-) -> NDArray[Any]:
+def _labels(outcome: TargetOutcome, native: Any) -> NDArray[Any]:
     """Predictions of the model: labels, or numbers."""
     if outcome.interval is not None:
         return outcome.response(native)[:, 0]

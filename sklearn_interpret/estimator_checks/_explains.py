@@ -33,7 +33,7 @@ from sklearn_interpret.explanations import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 
 _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
 

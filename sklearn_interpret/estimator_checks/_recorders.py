@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,6 @@ from sklearn_interpret.estimator_checks._tables import (
     target_for,
 )
 from sklearn_interpret.exceptions import UnreadableModelError
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 def recorder_for(inspector: Any) -> RecordingRegressor:
@@ -62,7 +59,7 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
         self.seen_ = [description(X)]
         return self
 
-    def predict(self, X: DataFrame | NDArray[Any]) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """A fixed function of the row."""
         check_is_fitted(self)
         self.seen_.append(description(X))

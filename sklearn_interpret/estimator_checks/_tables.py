@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 
 
 # No feature may have as many distinct values as there are rows: in a result, an axis

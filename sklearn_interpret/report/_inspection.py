@@ -42,7 +42,6 @@ from sklearn_interpret.prototypes import MMDCritic
 from sklearn_interpret.report._results import NotApplicable
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
 # Rows that methods are computed on: errors of means over 1000 rows are smaller than
@@ -272,7 +271,7 @@ class Inspection:
         y, weights = self.sample.y[test], self.sample.weights[test]
         return Sample(self.sample.rows.take(test), y, weights)
 
-    def responses(self, model: BaseEstimator, X: DataFrame) -> NDArray[np.float64]:
+    def responses(self, model: BaseEstimator, X: Any) -> NDArray[np.float64]:
         """Predicted numbers, or probabilities of all classes, of rows.
 
         Classifiers without probabilities give indicators of the predicted class.

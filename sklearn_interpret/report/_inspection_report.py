@@ -56,7 +56,6 @@ from sklearn_interpret.report._sections import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.frames import PandasRows
@@ -220,9 +219,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
     # The response is that of each method; the model itself is asked.
     response_method = "auto"
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         one_axis = isinstance(X, Iterable) and len(getattr(X, "shape", (0,))) == 1
         if one_axis and isinstance(next(iter(X), None), str):
             return as_texts(X)

@@ -23,7 +23,6 @@ from sklearn_interpret.report._results import Figure
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret.report._inspection_report import InspectionReport
 
 _SVG = "http://www.w3.org/2000/svg"
 # Artists of more points than this are drawn as pixels, of this resolution: as paths
@@ -40,7 +39,7 @@ _NUMBER = re.compile(
 )
 
 
-def page(report: InspectionReport) -> str:
+def page(report: Any) -> str:
     """Page of HTML that shows a fitted report."""
     try:
         jinja2 = import_module("jinja2")

@@ -48,8 +48,6 @@ from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from matplotlib.axes import Axes
-
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.report._inspection import Inspection
     from sklearn_interpret.report._results import Contents, Figure
@@ -191,7 +189,7 @@ def _predictions(inspection: Inspection) -> list[Figure]:
     )
     weights = inspection.sample.weights[inspection.held_out]
 
-    def axes() -> Axes:
+    def axes() -> Any:
         return plt.subplots(figsize=(5, 4.2), layout="constrained")[1]
 
     ink = plt.rcParams["text.color"]  # scikit-learn's black is not seen on black

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
     from sklearn_interpret._model.rows.frames import PandasRows
     from sklearn_interpret._model.rows.sample import Sample
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,6 @@ from sklearn_interpret.surrogates._fidelity import Fidelity
 from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
@@ -340,7 +339,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         except (TypeError, ValueError):  # to be raised by `fit`
             return set()
 
-    def _checked(self, X: DataFrame) -> PandasRows:
+    def _checked(self, X: Any) -> PandasRows:
         """Validated rows; finite ones if the model takes no others."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret.surrogates._global import GlobalSurrogate
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -113,7 +112,7 @@ def coefficient_columns(
 
 
 def surrogate_blocks(
-    inspector: GlobalSurrogate,
+    inspector: Any,
     rows: Rows,
     weights: NDArray[np.float64],
     responses: NDArray[np.float64],
@@ -154,9 +153,7 @@ def of_output(table: Any, output: int) -> Any:
     return table[output] if len(table) > 1 else table[0]
 
 
-def inside(
-    inspector: GlobalSurrogate, rows: Rows, weights: NDArray[np.float64]
-) -> dict[str, Any]:
+def inside(inspector: Any, rows: Rows, weights: NDArray[np.float64]) -> dict[str, Any]:
     """The surrogate's trees, or its coefficients."""
     predictors = inner_predictors(inspector.surrogate_)
     trees = [getattr(inner.predictor, "tree_", None) for inner in predictors]

@@ -35,8 +35,6 @@ from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret.surrogates._base import Sampler
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
@@ -316,9 +314,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     # Read by the estimator checks: pixels must be numbers.
     _takes_numbers_only = True
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if not reset:
             check_is_fitted(self)
         rows, image_shape = as_image_rows(X), given_shape(self.image_shape)
