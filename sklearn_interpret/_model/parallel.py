@@ -79,7 +79,7 @@ def worker_slices(n_rows: int, n_jobs: int | None) -> Iterator[slice]:
 class LazyRows(ABC):
     """An array with a row for each of some `Rows`, computed when it is sliced.
 
-    Use it like the array that :meth:`held` returns if memory allows.
+    Use it like the array that :meth:`array_if_small` returns if memory allows.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class LazyRows(ABC):
         array = self.empty(stop - start)
         for batch in self.batches(start, stop):
             in_array = slice(batch.start - start, batch.stop - start)
-            array[in_array] = self._compute(self.rows.part(batch))
+            array[in_array] = self._compute(self.rows.sliced(batch))
         return array
 
     def empty(self, n_rows: int) -> NDArray[Any]:
@@ -136,7 +136,7 @@ class LazyRows(ABC):
         """Whether the whole array fits into memory."""
         return len(self) <= rows_in_memory(self.row_bytes)
 
-    def held(self) -> Any:
+    def array_if_small(self) -> Any:
         """The whole array if it is small, else this object."""
         return self[:] if self.is_small else self
 

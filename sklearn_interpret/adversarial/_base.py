@@ -210,7 +210,7 @@ class BaseAttack(BaseRowSearch):
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
         found = problem.asked(tries.values, origin)
-        valid = found.holds(problem.own)
+        valid = found.holds(problem.classes)
         status = np.where(valid, "found", "failed").astype(object)
         proofs = {}
         if tries.lower_bounds is not None:
@@ -221,7 +221,7 @@ class BaseAttack(BaseRowSearch):
         failed = np.flatnonzero(~valid)
         if len(failed):
             both = problem.originals, found
-            before, after = (asked.margins(problem.own)[failed] for asked in both)
+            before, after = (asked.margins(problem.classes)[failed] for asked in both)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
                 for a, b in zip(before, after, strict=True)
@@ -477,7 +477,7 @@ class BaseGradientAttack(BaseAttack):
         place, rows = np.zeros(n, dtype=np.intp), np.arange(n)
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
-            own = budget.problem.own[budget.index]
+            own = budget.problem.classes[budget.index]
             margins = self._margins.of_scores(scores, own)
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             place = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)

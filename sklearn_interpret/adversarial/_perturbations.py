@@ -127,9 +127,9 @@ class LinearPerturbation:
         """
         sums = self._effects.margins(problem.rows.take(index).native)
         n_sums = sums.shape[1]
-        own = problem.own_of(index)
+        own = problem.classes_of(index)
         own = np.zeros(len(index), dtype=int) if own is None else own
-        ways = [self._target.ways(k) for k in range(max(n_sums, 2))]
+        ways = [self._target.systems(k) for k in range(max(n_sums, 2))]
         weights, ends = (
             np.array([[way[part] for way in of_class] for of_class in ways])
             for part in (0, 1)
@@ -193,7 +193,7 @@ class TreePerturbation:
         """
         values, bounds = problem.values[index], np.zeros(len(index))
         for place, row in enumerate(counted(index.tolist())):
-            found, bounds[place] = self._search.found(problem, row, self._goal)
+            found, bounds[place] = self._search.nearest(problem, row, self._goal)
             if found is not None:
                 values[place] = found
                 # Rounding may put the bound beyond the row.
@@ -229,7 +229,7 @@ class SmoothPerturbation:
             every = every[known.fulfilled[every]]
         self._known, self._answers = known.values[every], np.zeros(len(every), int)
         if known.outcome.is_other:
-            self._answers = known.own[every]
+            self._answers = known.classes[every]
 
     def tries(self, problem, index):
         """The nearest rows of all descents."""
@@ -291,7 +291,7 @@ class SmoothPerturbation:
         """Steps (k, p) to known rows near a row, of all classes in turn, or zero."""
         ends, answers = self._known, self._answers
         if self._margins.outcome.is_other:
-            other = answers != budget.problem.own[budget.index[row]]
+            other = answers != budget.problem.classes[budget.index[row]]
             ends, answers = ends[other], answers[other]
         moves = (ends - budget.origins[row]) * budget.actionability.costs
         moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])

@@ -161,7 +161,7 @@ class BaseCounterfactual(BaseRowSearch):
         asked = problem.asked(values, origin)
         holds = problem.fulfilled[origin]
         if not holds.all():
-            holds |= asked.holds(problem.own_of(origin))
+            holds |= asked.holds(problem.classes_of(origin))
         if not holds.all():
             found = _kept(found, holds)
             values, origin = _rows_of(found)

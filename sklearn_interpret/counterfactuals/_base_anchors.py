@@ -132,7 +132,7 @@ class BaseAnchors(BaseInspector):
 
     def _searched(self, rows):
         """Anchors and rules of rows."""
-        tasks = [(rows.part(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
+        tasks = [(rows.sliced(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
         parts = run(self._search, tasks, n_jobs=self.n_jobs)
         return zip(*(pair for part in parts for pair in part), strict=True)
 

@@ -98,6 +98,6 @@ class NaiveBayesContributions(BaseAttribution):
         n_classes, n_outputs = self._odds.contrasts.shape
         row_bytes = 8 * len(self._odds.step.columns) * (3 * n_classes + n_outputs)
         parts = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))
-        found = [self._odds.terms(rows.part(part).native) for part in parts]
+        found = [self._odds.terms(rows.sliced(part).native) for part in parts]
         values, predictions = map(np.concatenate, zip(*found, strict=True))
         return values, predictions, {"value_name": "contribution"}

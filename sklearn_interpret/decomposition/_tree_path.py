@@ -181,7 +181,7 @@ class TreePathContributions(BaseAttribution):
         for part in slices(rows.n_rows, step):
             values, predictions = self._paths.values(coded[part])
             if asks:
-                predictions = trees.predictions(rows.part(part).native)
+                predictions = trees.predictions(rows.sliced(part).native)
             parts.append((values, predictions))
         values, predictions = map(np.concatenate, zip(*parts, strict=True))
         return values, predictions, {"value_name": "contribution"}

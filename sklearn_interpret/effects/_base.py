@@ -356,7 +356,7 @@ def sums_of_entries(entries, of_pairs, sample):
     """Sums of the rows along the axis of each entry; masses of pairs, or zero."""
     total = [0.0] * len(entries)
     for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
-        rows, weights = sample.rows.part(part), sample.weights[part]
+        rows, weights = sample.rows.sliced(part), sample.weights[part]
         for entry, axes in enumerate(entries):
             if len(axes) == 1:
                 total[entry] = total[entry] + _sums(axes[0], rows, weights)

@@ -198,7 +198,7 @@ class IndividualConditionalExpectation(BaseEffect):
 
     def _measure(self, sample, response):
         self.grid_values_ = [
-            one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
+            one_or_pair([axis.displayed for axis in axes]) for axes in self.axes_
         ]
         self._anchors = self._resolve_anchors(sample.rows)
         self._kind = type(sample.rows)
@@ -293,7 +293,7 @@ class IndividualConditionalExpectation(BaseEffect):
         )
 
     def _places(self, axis):
-        return [f"={label_text(value)}" for value in axis.shown]
+        return [f"={label_text(value)}" for value in axis.displayed]
 
     def _importances(self, sample):
         importances = np.zeros(sample.rows.n_columns)
@@ -331,9 +331,9 @@ def inspect_row(inspector, X, row, entries):
             )
         (value,) = values_along(axis.columns, one, axis.categorical)
         feature = axis.name if len(axis.columns) > 1 else axis.columns[0]
-        grids[feature], own[feature] = list(axis.shown), value
+        grids[feature], own[feature] = list(axis.displayed), value
         has_place = axis.categorical or not is_missing(value)
-        if has_place and label_key(value) not in map(label_key, axis.shown):
+        if has_place and label_key(value) not in map(label_key, axis.displayed):
             grids[feature].append(value)
     names = "categorical_features", "feature_groups", "method", "response_method"
     settings = {name: getattr(inspector, name) for name in (*names, "target", "n_jobs")}
@@ -358,7 +358,7 @@ def _anchor(axes, center, rows):
             f'center={center!r} is for features alone; pairs take "start" or "end".'
         )
     (axis,) = axes
-    known = {label_key(value): code for code, value in enumerate(axis.shown)}
+    known = {label_key(value): code for code, value in enumerate(axis.displayed)}
     if isinstance(center, Hashable) and label_key(center) in known:
         return known[label_key(center)]
     number = np.nan
@@ -372,7 +372,7 @@ def _anchor(axes, center, rows):
             f'use "start", "end", '
             + ("one of its levels." if axis.categorical else f"or a finite {kind}.")
         )
-    return axis.levels_and(rows, number)
+    return axis.levels_with(rows, number)
 
 
 def _centred(responses, axes, anchor):

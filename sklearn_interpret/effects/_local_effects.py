@@ -60,7 +60,7 @@ class LocalState:
     def of_sample(cls, axes, steps, response, method, keep_rows, n_jobs, sample):
         """The state of the rows of a sample."""
         distinct, _ = distinct_axes(axes)
-        nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).held()
+        nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).array_if_small()
         weights = _weights_at_nodes(distinct, steps, nodes, sample)
         grids = [grid_replacement(of_entry) for of_entry in axes]
         model = replaced(method, response, sample.rows, grids, additive=True)
@@ -179,7 +179,11 @@ def _weights_at_nodes(axes, steps, nodes, sample):
     """Weights for `LocalState`: at nodes, outside of them, and between two nodes."""
     inside, outside, between = [0.0] * len(steps), [0.0] * len(steps), [0.0] * len(axes)
     for part in slices(len(nodes), block_rows(sample.rows.row_bytes)):
-        rows, table, weights = sample.rows.part(part), nodes[part], sample.weights[part]
+        rows, table, weights = (
+            sample.rows.sliced(part),
+            nodes[part],
+            sample.weights[part],
+        )
         for entry, own in enumerate(steps):
             totals, missing = own.node_weights(table, weights)
             inside[entry] = inside[entry] + totals

@@ -318,7 +318,7 @@ class Explanation(BaseExplanation):
         if any(len(columns) != 1 for columns in members):
             return None
         rows = as_rows(self.data)
-        parts = [rows.shown(column) for (column,) in members]
+        parts = [rows.displayed(column) for (column,) in members]
         if any(part.dtype.kind not in "iufb" for part in parts):
             parts = list(map(as_objects, parts))
         return np.stack(parts, axis=1) if parts else np.empty((len(self), 0))
@@ -390,7 +390,7 @@ class Explanation(BaseExplanation):
         rows = as_rows(self.data).take(np.array([row]))
         members = self._feature_columns()
         return [
-            f" ({', '.join(entry_text(rows.shown(c)[0]) for c in members[j])})"
+            f" ({', '.join(entry_text(rows.displayed(c)[0]) for c in members[j])})"
             for j in features
         ]
 

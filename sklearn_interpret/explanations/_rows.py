@@ -275,8 +275,8 @@ default=None
         old, new = np.empty((2, len(found)), dtype=object)
         for j in np.unique(features).tolist():
             at = features == j
-            old[at] = _as_objects(before.shown(j)[self.origin[found[at]]])
-            new[at] = _as_objects(after.shown(j)[found[at]])
+            old[at] = _as_objects(before.displayed(j)[self.origin[found[at]]])
+            new[at] = _as_objects(after.displayed(j)[found[at]])
         return old, new
 
     def _ends(self, found, features):

@@ -14,7 +14,7 @@ from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.validation import call_given
+from sklearn_interpret._model.rows.validation import call_parameter
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.importance._nuisance import coded
 
@@ -72,7 +72,9 @@ class Redraw:
         """Values for each column, (n_rest, n_samples), by the user's function."""
         found = []
         for _ in range(self.n_samples):
-            drawn = call_given("sampler", self.sampler, rows.native, list(columns), rng)
+            drawn = call_parameter(
+                "sampler", self.sampler, rows.native, list(columns), rng
+            )
             if np.shape(drawn) != (rows.n_rows, len(columns)):
                 raise ValueError(
                     f"sampler must return values of shape {rows.n_rows, len(columns)}; "

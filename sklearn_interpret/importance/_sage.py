@@ -38,7 +38,7 @@ from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret._model.rows.validation import call_given
+from sklearn_interpret._model.rows.validation import call_parameter
 from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
@@ -487,7 +487,7 @@ def _targets(loss, classes, n_outputs, y):
     if callable(loss):
         return y
     if loss == "squared_error":
-        targets = call_given("y", np.asarray, y, np.float64)
+        targets = call_parameter("y", np.asarray, y, np.float64)
         targets = targets.reshape(len(targets), -1)
     elif isinstance(classes, np.ndarray) and y.size == len(y):
         targets = class_indicators(y.ravel(), classes)
@@ -511,7 +511,7 @@ def _sums_of_products(game, targets_of, sample):
     weights, targets = sample.weights, targets_of(sample.y)
     sums, n_outputs = [0.0, 0.0], len(game.base_values)
     for part in slices(len(weights), rows_in_memory(4 * game.coalition_bytes)):
-        components = game.of_rows(sample.rows.part(part))
+        components = game.of_rows(sample.rows.sliced(part))
         residuals = targets[part, -n_outputs:] - game.base_values
         found = squared_error_moments(components, residuals, weights[part])
         sums = merged(sums, found)
@@ -528,7 +528,7 @@ def _sums_of_losses(task, targets_of, n_jobs, sample):
 def _of_parts(function, task, sample, given, n_jobs):
     """Results of ``function(*task, rows, *given)`` for parts of the rows."""
     tasks = [
-        (*task, sample.rows.part(part), *(array[part] for array in given))
+        (*task, sample.rows.sliced(part), *(array[part] for array in given))
         for part in worker_slices(sample.rows.n_rows, n_jobs)
     ]
     return list(run(function, tasks, n_jobs=n_jobs))
@@ -540,7 +540,7 @@ def _given_losses(loss, y, responses):
     predictions = responses.reshape(m * c, k)
     predictions = predictions[:, 0] if k == 1 else predictions
     y = np.repeat(y, c, axis=0)
-    found = np.asarray(call_given("loss", loss, y, predictions))
+    found = np.asarray(call_parameter("loss", loss, y, predictions))
     if found.shape != (m * c,):
         raise ValueError(
             f"loss must return one number for each row; for {m * c} rows it returned "
@@ -554,7 +554,7 @@ def _sums_of_part(game, loss, coalitions, rows, targets, weights):
     total = 0.0
     step = rows_in_memory((len(coalitions) + 2) * game.coalition_bytes)
     for part in slices(rows.n_rows, step):
-        responses = game.responses(rows.part(part), coalitions[None])
+        responses = game.responses(rows.sliced(part), coalitions[None])
         total += weights[part] @ loss(targets[part], responses)
     return total
 
@@ -567,6 +567,6 @@ def _gains(game, loss, rows, targets, orders):
     gains = []
     for part in slices(rows.n_rows, step):
         coalitions = paired_coalitions(orders[part])
-        responses = game.responses(rows.part(part), coalitions)
+        responses = game.responses(rows.sliced(part), coalitions)
         gains.append(paired_gains(orders[part], loss(targets[part], responses)))
     return np.concatenate(gains)

@@ -413,7 +413,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
 
         Of the response, of components and remainder, and of their sums with it.
         """
-        values, predictions, _ = self._attribute(sample.rows.part(part))
+        values, predictions, _ = self._attribute(sample.rows.sliced(part))
         rest = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
         parts = np.concatenate([values, rest[:, None]], axis=1)
         whole = predictions[:, None]

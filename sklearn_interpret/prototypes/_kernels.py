@@ -21,7 +21,7 @@ from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.actions.actionability import Actionability
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.validation import call_given
+from sklearn_interpret._model.rows.validation import call_parameter
 
 # Rows of a matrix, or of a block on its diagonal, in one strip.
 _STRIP = 64
@@ -209,17 +209,17 @@ class CallableKernel(NearestMixin):
 
     def block(self, rows, columns):
         """Kernel between two slices of the known rows."""
-        return self.cross(self.known.part(rows))(columns)
+        return self.cross(self.known.sliced(rows))(columns)
 
     def cross(self, rows):
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
-        return lambda columns: self._kernel(rows, self.known.part(columns))
+        return lambda columns: self._kernel(rows, self.known.sliced(columns))
 
     def _numbers(self, A, B):
         return np.asarray(self.function(A.native, B.native), dtype=np.float64)
 
     def _kernel(self, A, B):
-        values = call_given(f"kernel={self.function!r}", self._numbers, A, B)
+        values = call_parameter(f"kernel={self.function!r}", self._numbers, A, B)
         if values.shape != (A.n_rows, B.n_rows) or not np.isfinite(values).all():
             raise ValueError(
                 f"kernel={self.function!r} must give finite numbers for {A.n_rows} and "

@@ -361,7 +361,7 @@ class MMDCritic(
                 "by_class=True requires y to be passed, the class of each row, but the "
                 "target y is None."
             )
-        validation.check_known(y)
+        validation.check_not_missing(y)
         check_consistent_length(rows.native, y)
         labels = column_or_1d(y)
         check_classification_targets(labels)
@@ -403,7 +403,7 @@ class MMDCritic(
         """Representations of rows, as `Rows`."""
         if self.embedding is None:
             return rows
-        found = validation.call_given(
+        found = validation.call_parameter(
             f"embedding={self.embedding!r}", self._embed, rows.native
         )
         if found.n_rows != rows.n_rows or found.n_columns == 0:

@@ -185,7 +185,7 @@ def _prototypes(inspection):
     kinds += ["unusual"] * len(found.criticism_indices_)
     columns = {"row": _row_names(part, places), "kind": kinds}
     for j in inspection.top:
-        columns[inspection.names[j]] = part.rows.shown(j)[places]
+        columns[inspection.names[j]] = part.rows.displayed(j)[places]
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 
 

@@ -216,7 +216,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             surrogate=self.surrogate,
         )
         parts = worker_slices(rows.n_rows, self.n_jobs)
-        tasks = [(fit, sampler, rows.part(part)) for part in parts]
+        tasks = [(fit, sampler, rows.sliced(part)) for part in parts]
         parts = run(_fit_all, tasks, n_jobs=self.n_jobs)
         return [fit for part in parts for fit in part]
 

@@ -262,7 +262,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     def _evaluate(self, function, rows):
         """Concatenated results of a function of the model for batches of rows."""
         parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
-        tasks = [(function, rows.part(part)) for part in parts]
+        tasks = [(function, rows.sliced(part)) for part in parts]
         return np.concatenate(list(run(_call, tasks, n_jobs=self.n_jobs)))
 
     def _predict_labels(self, rows):

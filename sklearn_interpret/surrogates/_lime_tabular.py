@@ -354,7 +354,7 @@ class _SharedSamples(_TableSampler):
         """Yield the samples with the weights for each row."""
         step = self._products.block_rows if self.exact else rows.n_rows
         for part in slices(rows.n_rows, step):
-            own = self._marginals.locate(rows.part(part))
+            own = self._marginals.locate(rows.sliced(part))
             moments = [None] * len(own.codes)
             if self.exact:
                 moments = self._moments(own)
@@ -392,7 +392,7 @@ class _SamplesAroundRows(_TableSampler):
         n_samples = self._draws.n_samples
         step = max(1, batch_rows(rows.row_bytes) // n_samples)
         for batch in slices(rows.n_rows, step):
-            some = rows.part(batch)
+            some = rows.sliced(batch)
             drawn = as_rows(self._draws.around(some))
             samples = self._marginals.locate(drawn)
             own = self._marginals.locate(some)

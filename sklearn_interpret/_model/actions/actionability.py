@@ -309,7 +309,7 @@ class Actionability(PlainState):
         sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
         return terms.sum(axis=2) - self.bounds, sizes
 
-    def keeps(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def satisfies(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether encoded rows satisfy all linear constraints, to rounding."""
         excess, sizes = self.excess(values)
         return np.all(excess <= _ROUNDING * sizes, axis=1)
@@ -340,7 +340,7 @@ class Actionability(PlainState):
             else:
                 values[:, j] = [
                     np.nan if is_missing(label) else codes.get(label_key(label), -1)
-                    for label in as_objects(rows.shown(j)).tolist()
+                    for label in as_objects(rows.displayed(j)).tolist()
                 ]
         return values
 
@@ -400,7 +400,7 @@ class Actionability(PlainState):
             np.where(stays, origins, np.fmax(high, origins)),
         )
 
-    def rooms(
+    def intervals(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of the intervals of permitted values that encoded rows lie in."""
@@ -604,7 +604,7 @@ class Actionability(PlainState):
         mixed = rows.take(index)
         columns = np.flatnonzero(any_changed & ~returning).tolist()
         if columns:
-            tiles = self.fit_rows.part(slice(0, 1)).tiles(0, 1, len(values))
+            tiles = self.fit_rows.sliced(slice(0, 1)).tiles(0, 1, len(values))
             donors = self._replaced(tiles, columns, values, changed)
             both = rows.followed_by(type(self.fit_rows)(donors))
             below = rows.n_rows + np.arange(len(values))

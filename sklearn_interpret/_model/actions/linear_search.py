@@ -239,22 +239,22 @@ class LinearSearch:
         fine = actionability.stepped & (self._units == 0)
         self.step_costs = np.where(fine, actionability.costs * steps, 0.0)
 
-    def found(
+    def nearest(
         self, problem: SearchProblem, row: int, goal: Goal
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound of the distance.
 
         The bound is infinite if no row can reach the target.
         """
-        best, lower = self._found(problem, row, goal, self._units)
+        best, lower = self._nearest_in_units(problem, row, goal, self._units)
         if best is None and lower < np.inf and self.step_costs.any():
             # No real optimum holds when it is rounded: a program of steps remains.
             steps = problem.actionability.grid.steps
-            best, of_steps = self._found(problem, row, goal, steps)
+            best, of_steps = self._nearest_in_units(problem, row, goal, steps)
             lower = max(lower, of_steps)
         return best, lower
 
-    def _found(
+    def _nearest_in_units(
         self,
         problem: SearchProblem,
         row: int,
@@ -325,7 +325,7 @@ class LinearSearch:
         index = np.repeat(index, len(candidates))
         rows = problem.projected(np.array(candidates), index)
         rows = rows[np.argsort(problem.distances(rows, index), kind="stable")]
-        holds = problem.actionability.keeps(rows) & problem.holds(rows, index)
+        holds = problem.actionability.satisfies(rows) & problem.holds(rows, index)
         return rows[holds][:1]
 
     def _systems(
@@ -352,7 +352,7 @@ class LinearSearch:
         empty = np.flatnonzero(missing & actionability.coefficients.any(axis=0))
         fills = moves.exclusive[:, None] & (moves.column[:, None] == empty)
         limited = np.hstack([constrained, fills])
-        for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
+        for weights, needs, _, rounding in self.target.systems(problem.classes_of(row)):
             short, gains = needs - weights @ start, moves.gains @ weights.T
             most = gains + errors @ np.abs(weights).T
             # No change of the row reaches a limit, or changes the answer.
@@ -392,13 +392,13 @@ class LinearSearch:
         (start,), (doubt,) = self.effects.margins_and_errors(
             problem.decode(values[None], np.array([row])), values[None]
         )
-        (least,), (most,) = actionability.rooms(values[None], problem.values[[row]])
+        (least,), (most,) = actionability.intervals(values[None], problem.values[[row]])
         low, high = values.copy(), values.copy()
         wide = ~actionability.categorical & ~np.isnan(values)
         groups = [wide & changed]
         if goal.max_changes is None:
             groups.append(wide & ~changed)
-        for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
+        for weights, needs, _, rounding in self.target.systems(problem.classes_of(row)):
             slack = weights @ start - needs - np.abs(weights) @ doubt - rounding
             if (slack < 0).any():
                 continue

@@ -29,7 +29,7 @@ _INVERSE: dict[str, Callable[[Any], Any]] = {
 }
 
 # Weights (m, k) and needs (m,) of sums, whether equality is enough, rounding errors.
-Way = tuple[
+LinearSystem = tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
 ]
 
@@ -194,7 +194,7 @@ class AskedRows(PlainState):
 class SumTarget:
     """A target of the sums (k,) that a response is a function of.
 
-    It has one or several ways, ``weights @ sums >= needs`` each.
+    It holds where one of several systems, ``weights @ sums >= needs``, does.
 
     Parameters
     ----------
@@ -277,8 +277,10 @@ class SumTarget:
         errors_at_ends = float(rounding[0]), float(rounding[1])
         return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
 
-    def ways(self, origin_class: int) -> list[Way]:
-        """Ways: weights (m, k), needs (m,), whether equality will do, rounding errors.
+    def systems(self, origin_class: int) -> list[LinearSystem]:
+        """Weights (m, k), needs (m,), whether equality will do, and rounding errors.
+
+        Of each system.
 
         `origin_class` is that of the origin.
         """
@@ -304,7 +306,7 @@ class SumTarget:
         rivals = [k for k in range(self.n_sums) if k != origin_class]
         return [self._beats([(k, origin_class)]) for k in rivals]
 
-    def _beats(self, pairs: Sequence[tuple[int, int]]) -> Way:
+    def _beats(self, pairs: Sequence[tuple[int, int]]) -> LinearSystem:
         better, worse = np.array(pairs).T
         unit = np.eye(self.n_sums)
         # Of equal sums the first class wins.

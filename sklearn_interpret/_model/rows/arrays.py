@@ -63,7 +63,7 @@ class ArrayRows(_OneDtypeRows):
         """Rows at `index`."""
         return type(self)(self.native[index])
 
-    def part(self, rows: slice) -> Self:
+    def sliced(self, rows: slice) -> Self:
         """Rows of a slice, not copied."""
         return type(self)(self.native[rows])
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.rows.base import gather, label_key
-from sklearn_interpret._model.rows.dates import date_text, is_date, is_missing, shown
+from sklearn_interpret._model.rows.dates import as_dates, date_text, is_date, is_missing
 from sklearn_interpret._model.rows.plain import PlainState
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ class Axis(PlainState):
     date_dtype: Any = None  # of numbers that are days: numpy's dtype of their dates
 
     @property
-    def shown(self) -> NDArray[Any]:
+    def displayed(self) -> NDArray[Any]:
         """Values as users see them: numbers of days as dates."""
-        return shown(self.values, self.date_dtype)
+        return as_dates(self.values, self.date_dtype)
 
-    def levels_and(self, rows: Rows, number: float) -> Any:
+    def levels_with(self, rows: Rows, number: float) -> Any:
         """Its values and one more of a single column, as a native vector."""
-        values = shown(np.append(self.values, number), self.date_dtype)
+        values = as_dates(np.append(self.values, number), self.date_dtype)
         return rows.cast(self.columns[0], values)
 
     @property
@@ -267,7 +267,7 @@ def values_along(columns: Sequence[int], rows: Rows, categorical: bool) -> NDArr
     """Each row's number, date or label: (n_rows,)."""
     if not categorical:
         is_number = rows.dates(columns[0]) is None
-        return rows.numbers(columns[0]) if is_number else rows.shown(columns[0])
+        return rows.numbers(columns[0]) if is_number else rows.displayed(columns[0])
     codes, labels, _ = rows.encode(columns)
     values = np.empty(len(labels), dtype=object)
     values[:] = labels

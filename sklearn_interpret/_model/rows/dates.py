@@ -76,7 +76,7 @@ class Dates:
         return days(as_clock(values, self.dtype.kind))
 
 
-def shown(numbers: ArrayLike, dtype: Any) -> NDArray[Any]:
+def as_dates(numbers: ArrayLike, dtype: Any) -> NDArray[Any]:
     """Days as dates of a dtype; numbers as they are where the dtype is None."""
     if dtype is None:
         return np.asarray(numbers)
@@ -137,14 +137,14 @@ def date_between(low: float, high: float, dtype: np.dtype[Any]) -> Any:
             return date
         if unit == finest:
             break
-    return shown([low], dtype)[0]
+    return as_dates([low], dtype)[0]
 
 
 def dates_within(low: float, high: float, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Ends of an interval of days, rounded inward to dates of a dtype."""
     per_day = _UNITS_PER_DAY.get(np.datetime_data(dtype)[0], 1)
     ends = np.array([np.ceil(low * per_day), np.floor(high * per_day)]) / per_day
-    return shown(np.where(np.isinf(ends), np.nan, ends), dtype)
+    return as_dates(np.where(np.isinf(ends), np.nan, ends), dtype)
 
 
 def date_text(date: Any) -> str:

@@ -199,7 +199,7 @@ def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.boo
 
 def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
     """Positions of columns that are no numbers, dates or levels; complex ones pass."""
-    first_rows = rows.part(slice(0, min(rows.n_rows, _FIRST_ROWS)))
+    first_rows = rows.sliced(slice(0, min(rows.n_rows, _FIRST_ROWS)))
     columns = set()
     for j in range(rows.n_columns):
         if not categorical[j]:

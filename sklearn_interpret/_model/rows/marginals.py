@@ -12,7 +12,7 @@ from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.dates import shown
+from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret._model.rows.number_format import (
     decimal_text,
     entry_text,
@@ -292,7 +292,7 @@ class _Numeric(_Marginal):
             return {"levels": (np.nan,)}
         edges = self._edges.tolist()
         if self._date_dtype is not None:
-            edges = list(shown(self._edges, self._date_dtype))
+            edges = list(as_dates(self._edges, self._date_dtype))
         low, high = [None, *edges, None][code : code + 2]
         only = None
         if self._date_dtype is None:
@@ -300,7 +300,7 @@ class _Numeric(_Marginal):
         return {"low": low, "high": high, "only": only}
 
     def text(self, code: int, name: str) -> str:
-        edges = shown(self._edges, self._date_dtype)
+        edges = as_dates(self._edges, self._date_dtype)
         if not self.discrete or not len(edges):
             return name
         only = self.condition(code).get("only")

@@ -174,7 +174,9 @@ class AnchorsDisplay(FeaturesDisplay):
     def _values_of_row(self, row):
         """The row's own value of the feature of each condition."""
         data = as_rows(self.explanation.data)
-        return [data.shown(each.feature)[row] for each in self.explanation.rules[row]]
+        return [
+            data.displayed(each.feature)[row] for each in self.explanation.rules[row]
+        ]
 
     def _mark(self, ax, column, condition, value, style):
         """Colour the values that satisfy the condition, and mark the row's own."""

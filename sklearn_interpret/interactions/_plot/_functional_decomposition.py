@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._model.rows.dates import shown
+from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, colours, shade
 from sklearn_interpret._plotting.feature_values import FeatureReader
@@ -379,7 +379,7 @@ def _surface(first, second, values, known):
     means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
     return Effect(
         (first.name, second.name),
-        tuple(shown(p, f.date_dtype) for p, f in ((x, first), (y, second))),
+        tuple(as_dates(p, f.date_dtype) for p, f in ((x, first), (y, second))),
         (first.levels is not None, second.levels is not None),
         means.reshape(1, *shape),
         bounds=(x_bounds, y_bounds),

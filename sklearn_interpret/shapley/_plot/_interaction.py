@@ -105,7 +105,7 @@ class ShapleyInteractionDisplay(Display):
         output, p = output_position(outputs, target), len(names)
         total = np.zeros((p, p, len(outputs)))
         for part in slices(rows.n_rows, rows_in_memory(total.nbytes)):
-            values = inspector.interaction_values(rows.part(part).native)
+            values = inspector.interaction_values(rows.sliced(part).native)
             total += np.abs(values).reshape(-1, *total.shape).sum(axis=0)
         return cls(
             total[..., output] / rows.n_rows,
