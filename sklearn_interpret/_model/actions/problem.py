@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import AskedRows, TargetOutcome
     from sklearn_interpret._model.rows.base import Rows
 
-# Half of the step of difference quotients, in the unit of a column.
+# Half of the step of difference quotients, in the unit of a column: curvature adds an
+# error of about 1e-8, and rounding one of 1e-12, or 1e-3 in single precision.
 _STEP = 1e-4
 
 

@@ -33,10 +33,12 @@ LinearSystem = tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
 ]
 
-# Relative difference of distances that count as equal.
+# Relative difference of distances that count as equal: integer programs are solved to
+# this tolerance.
 SAME = 1e-6
 _DOUBLE = np.finfo(np.float64).eps
-# Rounding errors of links, in units of the precision.
+# Rounding errors of a link in units of the precision: the sum, its scale, the link and
+# its inverse round once each.
 _ULPS = 4
 
 

@@ -30,7 +30,7 @@ from sklearn_interpret.exceptions import NonFiniteResponseError
 ResponseMethod = str | Sequence[str] | Callable[..., Any]
 
 CENTERED_LOG_PROBA = "centered_log_proba"
-# Largest absolute response: fourth powers of larger ones overflow.
+# Largest absolute response: its fourth power is 1e300, and doubles end at 1.8e308.
 _LARGEST = 1e75
 # Names of responses; a decision function may also be "log-odds".
 _NAMES = {

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Rows that show whether the values of a column can be levels.
+# Rows that are tried for levels: later ones are refused when they are encoded, and to
+# encode all would take as long as many a method.
 _FIRST_ROWS = 1000
-# What lists of features never have, or not as often: targets passed in their place.
+# Types of targets: a longer list of these alone was passed by mistake as features.
 _ENTRIES_OF_TARGETS = {bool, np.bool_, int, float, np.int64, np.float64, np.int32}
 
 

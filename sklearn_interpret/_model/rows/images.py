@@ -15,8 +15,8 @@ from sklearn_interpret._model.rows.arrays import ArrayRows
 from sklearn_interpret._model.rows.base import Rows, rounded
 from sklearn_interpret._model.rows.texts import SampleRows
 
-# Bytes of images sent to the model in one call, and their least number: models of
-# images need a multiple of an image's memory.
+# Bytes of the images of one call of the model, and their least number: a network's
+# layers take tens of times the memory of an image.
 _BYTES_PER_CALL, _FEWEST_PER_CALL = 2**24, 16
 
 

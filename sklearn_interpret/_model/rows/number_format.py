@@ -14,7 +14,9 @@ MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 SMALLEST_P = 1e-4  # smaller p-values are written as below it
 NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 FEWEST_DIGITS = 3  # of thresholds
-LARGEST_WHOLE = 1e15  # whole values below keep all digits
+LARGEST_WHOLE = (
+    1e15  # whole numbers below are written in full; doubles hold them exactly
+)
 
 
 def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:

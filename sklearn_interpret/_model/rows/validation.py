@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Range of the largest absolute value of columns and targets for models that take third
-# powers: these must neither overflow nor vanish.
+# Range of the largest absolute value of columns and targets, for models that take third
+# powers: these are from 1e-180 to 1e180, and sums of them neither overflow nor vanish.
 _SCALES = 1e-60, 1e60
 
 
