@@ -212,11 +212,11 @@ class Actionability(PlainState):
         """The lowest and highest multiple of a step; no limits of other columns."""
         if not self.stepped[j]:
             return -np.inf, np.inf
-        most = LARGEST_INTEGER * self.grid.steps[j]
+        largest = LARGEST_INTEGER * self.grid.steps[j]
         if self.dtypes[j].kind in "iu":
             bounds = np.iinfo(self.dtypes[j])
-            return max(bounds.min, -most), min(bounds.max, most)
-        return -most, most
+            return max(bounds.min, -largest), min(bounds.max, largest)
+        return -largest, largest
 
     def _observed_values(
         self, counted: NDArray[np.bool_]
@@ -512,8 +512,8 @@ class Actionability(PlainState):
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The next values towards encoded rows that the dtypes of numbers hold."""
-        one_less = values + np.clip(origins - values, -1, 1)
-        nearer = np.where(self.integer, one_less, np.nextafter(values, origins))
+        one_step_nearer = values + np.clip(origins - values, -1, 1)
+        nearer = np.where(self.integer, one_step_nearer, np.nextafter(values, origins))
         for j, dtype in enumerate(self.dtypes):
             if dtype.kind == "f" and dtype.itemsize < 8:
                 ends = values[:, j].astype(dtype), origins[:, j].astype(dtype)
@@ -608,10 +608,10 @@ class Actionability(PlainState):
         if columns:
             tiles = self.fit_rows.sliced(slice(0, 1)).tiles(0, 1, len(values))
             donors = self._replaced(tiles, columns, values, changed)
-            both = rows.followed_by(type(self.fit_rows)(donors))
+            stacked = rows.followed_by(type(self.fit_rows)(donors))
             below = rows.n_rows + np.arange(len(values))
-            places = {j: np.where(changed[:, j], below, index) for j in columns}
-            mixed = type(rows)(both.mixed(index, places))
+            sources = {j: np.where(changed[:, j], below, index) for j in columns}
+            mixed = type(rows)(stacked.mixed(index, sources))
         columns = np.flatnonzero(any_changed & returning).tolist()
         if columns:
             everywhere = np.ones_like(changed)

@@ -33,8 +33,7 @@ LinearSystem = tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
 ]
 
-# Relative difference of distances that count as equal: integer programs are solved to
-# this tolerance.
+# Relative difference of distances that count as equal: a few times the gap of programs.
 SAME = 1e-6
 _DOUBLE = np.finfo(np.float64).eps
 # Rounding errors of a link in units of the precision: the sum, its scale, the link and
@@ -98,16 +97,16 @@ class TargetOutcome:
             raise ValueError("desired needs a model of one set of classes.")
         if isinstance(desired, str) and desired == "other" and "other" not in classes:
             return cls(estimator, response)
-        several = hasattr(desired, "__len__") and not isinstance(desired, str)
-        several &= getattr(desired, "shape", None) != ()
-        positions = [] if several else np.flatnonzero(classes == desired).tolist()
+        is_sequence = hasattr(desired, "__len__") and not isinstance(desired, str)
+        is_sequence &= getattr(desired, "shape", None) != ()
+        positions = [] if is_sequence else np.flatnonzero(classes == desired).tolist()
         if not positions:
             raise ValueError(
                 f'desired={desired!r} is neither "other", nor an interval (low, high) '
                 "of a probability, nor a class of the model; "
                 f"{near_names(desired, classes.tolist(), 'its classes are')}"
                 + " It holds for all rows: explain those of other targets apart."
-                * several
+                * is_sequence
             )
         return cls(estimator, response, wanted=positions[0])
 
@@ -264,16 +263,16 @@ class SumTarget:
         if link != "identity":
             if link == "logistic" and outcome.response.target == 0:
                 low, high = 1 - high, 1 - low
-            most = 1 if link == "logistic" else np.inf
-            ends = np.clip([low, high], 0, most)
+            largest = 1 if link == "logistic" else np.inf
+            ends = np.clip([low, high], 0, largest)
             with np.errstate(divide="ignore", invalid="ignore"):
                 # The ends 0 and 1 of all responses stay: only rounding leads beyond.
-                errors = np.fmin(error, np.fmin(ends, most - ends) / 2)
+                errors = np.fmin(error, np.fmin(ends, largest - ends) / 2)
                 errors = error * ends if link == "exp" else errors
                 inverse = _INVERSE[link]
-                wide = inverse(ends + errors * [-1, 1]) / scale
+                widened = inverse(ends + errors * [-1, 1]) / scale
                 low, high = inverse(ends) / scale
-                rounding = np.nan_to_num(np.abs(wide - [low, high]), posinf=0.0)
+                rounding = np.nan_to_num(np.abs(widened - [low, high]), posinf=0.0)
         # Sums of other outputs may be there too.
         output = outcome.response.target or 0 if n_sums > 1 else 0
         errors_at_ends = float(rounding[0]), float(rounding[1])

@@ -92,8 +92,8 @@ class CellsOfRows(LazyRows):
     ) -> None:
         self._axes, self._locate = axes, locate
         # The smallest dtype: the table is as large as the input.
-        most = max((len(axis.values) for axis in axes), default=0)
-        dtype = np.min_scalar_type(-1 - most)
+        n_values = max((len(axis.values) for axis in axes), default=0)
+        dtype = np.min_scalar_type(-1 - n_values)
         super().__init__(rows, len(axes), dtype, 8 * len(axes))
 
     def _compute(self, rows: Rows) -> NDArray[np.intp]:
@@ -186,13 +186,13 @@ def grid_axis(
 
     values = _numeric_values(sample, column, grid, custom, smallest=1)
     # The cast may round (to float32): report the values that the model sees, once.
-    levels, seen, date_dtype = rows.rounded(column, values)
-    first = np.sort(np.unique(seen, return_index=True)[1])
+    levels, rounded, date_dtype = rows.rounded(column, values)
+    first = np.sort(np.unique(rounded, return_index=True)[1])
     levels = gather(levels, first)
     return Axis(
         rows.names[column],
         (column,),
-        seen[first],
+        rounded[first],
         (levels,),
         False,
         date_dtype=date_dtype,
@@ -216,14 +216,14 @@ def interval_axis(
         return make_edges(values, weights, n_intervals)
 
     values = _numeric_values(sample, column, edges, custom, smallest=2)
-    levels, seen, date_dtype = rows.rounded(column, values)
-    if custom is not None and np.any(np.diff(seen) <= 0):
+    levels, rounded, date_dtype = rows.rounded(column, values)
+    if custom is not None and np.any(np.diff(rounded) <= 0):
         raise ValueError(
             f"custom_values for the feature {rows.names[column]!r} must increase, as "
             f"edges of intervals do; got {custom!r}."
         )
     name = rows.names[column]
-    return Axis(name, (column,), seen, (levels,), False, date_dtype=date_dtype)
+    return Axis(name, (column,), rounded, (levels,), False, date_dtype=date_dtype)
 
 
 def _numeric_values(

@@ -128,12 +128,12 @@ def date_between(low: float, high: float, dtype: np.dtype[Any]) -> Any:
     It is near their middle where it is not `low` itself, in a unit of days or less.
     """
     finest = np.datetime_data(dtype)[0]
-    middle, reach = low / 2 + high / 2, high / 4 - low / 4
+    middle, tolerance = low / 2 + high / 2, high / 4 - low / 4
     for unit, per_day in _UNITS_PER_DAY.items() if finest in _UNITS_PER_DAY else ():
         (date,) = _dates(
             np.array([np.floor(middle * per_day) / per_day]), dtype.kind, unit
         )
-        if low <= days(date) < high and middle - days(date) <= reach:
+        if low <= days(date) < high and middle - days(date) <= tolerance:
             return date
         if unit == finest:
             break

@@ -154,9 +154,9 @@ def _entry(
         entry = (entry,)
     elif not isinstance(entry, tuple | list | np.ndarray):
         index(entry)  # raises the TypeError
-    fewest, most = orders
-    if not fewest <= len(entry) <= most:
-        accepted = f"one to {most}" if fewest == 1 else f"{fewest} to {most}"
+    smallest, largest = orders
+    if not smallest <= len(entry) <= largest:
+        accepted = f"one to {largest}" if smallest == 1 else f"{smallest} to {largest}"
         raise ValueError(
             f"{parameter} has the entry {tuple(entry)!r} of {len(entry)} features; "
             f"{accepted} features can be taken together."
@@ -342,7 +342,7 @@ def near_names(unknown: Any, names: Sequence[Any], start: str) -> str:
     return f"{start} {shortened(names)}."
 
 
-def shortened(names: Sequence[Any], most: int = 10) -> str:
-    """The first `most` names, as text."""
-    text = ", ".join(map(repr, names[:most]))
-    return text + (", ..." if len(names) > most else "")
+def shortened(names: Sequence[Any], limit: int = 10) -> str:
+    """The first `limit` names, as text."""
+    text = ", ".join(map(repr, names[:limit]))
+    return text + (", ..." if len(names) > limit else "")

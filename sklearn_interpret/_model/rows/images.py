@@ -172,8 +172,8 @@ class _Image:
     def at_once(self) -> int:
         """Number of copies per call of the model."""
         row_bytes = self.row.row_bytes
-        most = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
-        return min(batch_rows(row_bytes), most)
+        limit = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
+        return min(batch_rows(row_bytes), limit)
 
     def hidden(self, colour: ArrayLike | None) -> NDArray[np.float64]:
         """The numbers of the image with all segments hidden, not rounded.

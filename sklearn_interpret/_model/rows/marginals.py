@@ -170,8 +170,8 @@ class Marginals:
             location = Location(locations.scores[:, [j]], locations.codes[:, [j]])
             squares = values.squared_distances(location)
             squares -= squares.min(axis=1, keepdims=True)
-            near = column.shares * gaussian(squares, width)
-            probabilities.append(near / near.sum(axis=1, keepdims=True))
+            weighted = column.shares * gaussian(squares, width)
+            probabilities.append(weighted / weighted.sum(axis=1, keepdims=True))
             has_code = (column.codes == location.codes).astype(np.float64)
             statistics.append(has_code if column.discrete else column.scores)
         return probabilities, statistics
@@ -259,14 +259,14 @@ class _Numeric(_Marginal):
             varies = spread > 1e-12 * np.abs(values).max()
             self.spread = float(spread) if varies else 0.0
         if len(values) and n_bins is not None:
-            inner = np.arange(1, n_bins) / n_bins
-            edges = np.unique(weighted_quantile(values, inner, weights))
+            probabilities = np.arange(1, n_bins) / n_bins
+            edges = np.unique(weighted_quantile(values, probabilities, weights))
             distinct, dates = np.unique(values), rows.date_dtype(j) is not None
             edges = edges[edges < distinct[-1]]
             above = distinct[np.searchsorted(distinct, edges, side="right")]
             # As few digits as leave these values on their sides.
-            short = edges if dates else list(map(short_threshold, edges, above))
-            self._edges = np.array(short)
+            rounded = edges if dates else list(map(short_threshold, edges, above))
+            self._edges = np.array(rounded)
         self._date_dtype = rows.date_dtype(j)
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])

@@ -152,10 +152,10 @@ class PartitionedSample:
         """Sum of the weights."""
         return self.map_reduce(_total_weight, add, [0])
 
-    def n_distinct(self, columns: Sequence[int], most: int) -> int:
-        """Number of distinct joint values of columns, or `most` if there are more."""
-        task = partial(_first_of_levels, columns, most)
-        return self.map_reduce(task, partial(_joined_levels, most), columns).n_rows
+    def n_distinct(self, columns: Sequence[int], limit: int) -> int:
+        """Number of distinct joint values of columns, or `limit` if there are more."""
+        task = partial(_first_of_levels, columns, limit)
+        return self.map_reduce(task, partial(_joined_levels, limit), columns).n_rows
 
     def values_of(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Distinct values of a column, NaN left out, and their weights.
@@ -266,17 +266,17 @@ def _total_weight(sample: Sample) -> float:
     return sample.weights.sum()
 
 
-def _first_of_levels(columns: Sequence[int], most: int | None, sample: Sample) -> Rows:
-    """The first row of each joint value of columns, `most` of them: these columns."""
+def _first_of_levels(columns: Sequence[int], limit: int | None, sample: Sample) -> Rows:
+    """The first row of each joint value of columns, `limit` of them: these columns."""
     _, _, first = sample.rows.encode(columns)
-    return sample.rows.keep_columns(columns).take(first[:most])
+    return sample.rows.keep_columns(columns).take(first[:limit])
 
 
-def _joined_levels(most: int | None, rows: Rows, more_rows: Rows) -> Rows:
-    """One row of each value in both, `most` of them."""
-    both = rows.joined(more_rows)
-    _, _, first = both.encode(range(both.n_columns))
-    return both.take(first[:most])
+def _joined_levels(limit: int | None, rows: Rows, more_rows: Rows) -> Rows:
+    """One row of each value in both, `limit` of them."""
+    joined = rows.joined(more_rows)
+    _, _, first = joined.encode(range(joined.n_columns))
+    return joined.take(first[:limit])
 
 
 def _values_in_bins(
