@@ -236,7 +236,7 @@ def coefficients(name: str, *, n_features: int, sizes: Sizes) -> Result:
     difference, n_compared = 0.0, 0
     for row in on.rows(sizes.n_rows):
         explained = explainer.explain_instance(row, on.answer, num_features=n_features)
-        samples = Neighbourhood(**taken, own=np.ones(on.X.shape[1]))
+        samples = Neighbourhood(**taken, origin=np.ones(on.X.shape[1]))
         fit = fit_locally(samples, n_features, selection, Ridge(alpha=1))
         theirs = np.zeros(on.X.shape[1])
         for feature, weight in lime_features(explained):

@@ -1,6 +1,7 @@
 """Model inspection estimators for scikit-learn."""
 
 from importlib import import_module
+from typing import Any
 
 from sklearn_interpret._version import __version__
 
@@ -29,11 +30,11 @@ _submodules = [
 __all__ = ["__version__", *_submodules]
 
 
-def __dir__():
+def __dir__() -> Any:
     return __all__
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # Families are imported at their first use, as scipy does.
     if name in _submodules:
         return import_module(f"sklearn_interpret.{name}")

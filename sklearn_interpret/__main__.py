@@ -2,10 +2,12 @@
 
 import argparse
 import os
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import joblib
 from sklearn.base import clone
@@ -18,23 +20,23 @@ models with skops (.skops) instead; of these only known types are loaded, and th
 --trust lists."""
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; errors of the user's input end it with one line and code 2."""
     parser = _parser()
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        _check_output(given.output)
-        report = _report(given)
-        report.to_html(given.output)
+        _check_output(options.output)
+        report = _report(options)
+        report.to_html(options.output)
     except (ValueError, TypeError, OSError, ImportError) as error:
         line = " ".join(str(error).split())
         parser.exit(2, f"{parser.prog}: error: {line}\n")
     warned = [check for check in report.checks_ if check.verdict == "warned"]
     lines = [f"warned: {check.title} {check.finding}" for check in warned]
-    print(given.output, *lines, sep="\n")
+    print(options.output, *lines, sep="\n")
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m sklearn_interpret")
     command = parser.add_subparsers(required=True).add_parser(
         "report", help="write an inspection report, one page of HTML", epilog=_TRUST
@@ -52,7 +54,7 @@ def _parser():
     return parser
 
 
-def _check_output(path):
+def _check_output(path: Path) -> None:
     """Refuse, before anything is computed, what could not be written at the end."""
     import_module("jinja2")
     file = path if path.exists() else path.parent
@@ -60,28 +62,28 @@ def _check_output(path):
         raise ValueError(f"--output: {str(path)!r} is no file that can be written.")
 
 
-def _report(given):
+def _report(options: argparse.Namespace) -> InspectionReport:
     """The fitted report of the model and the data in the files."""
-    model, pandas = _model(given.model, given.trust), import_module("pandas")
+    model, pandas = _model(options.model, options.trust), import_module("pandas")
     if isinstance(model, type):
-        raise ValueError(f"{given.model} holds the class {model.__name__}, no model.")
-    parquet = given.data.suffix == ".parquet"
-    table = (pandas.read_parquet if parquet else pandas.read_csv)(given.data)
-    if given.target not in table:
+        raise ValueError(f"{options.model} holds the class {model.__name__}, no model.")
+    parquet = options.data.suffix == ".parquet"
+    table = (pandas.read_parquet if parquet else pandas.read_csv)(options.data)
+    if options.target not in table:
         names = list(map(str, table.columns))
-        near = get_close_matches(given.target, names, n=3) or names[:10]
-        raise ValueError(f"no column {given.target!r}; there are {', '.join(near)}")
+        near = get_close_matches(options.target, names, n=3) or names[:10]
+        raise ValueError(f"no column {options.target!r}; there are {', '.join(near)}")
     return InspectionReport(
-        clone(model) if given.cv else FrozenEstimator(model),
-        cv=given.cv,
-        max_features=given.max_features,
-        random_state=given.random_state,
-        n_jobs=given.n_jobs,
+        clone(model) if options.cv else FrozenEstimator(model),
+        cv=options.cv,
+        max_features=options.max_features,
+        random_state=options.random_state,
+        n_jobs=options.n_jobs,
         verbose=1,
-    ).fit(table.drop(columns=given.target), table[given.target])
+    ).fit(table.drop(columns=options.target), table[options.target])
 
 
-def _model(path, trusted):
+def _model(path: Path, trusted: Sequence[str]) -> Any:
     """The model in a file."""
     if path.suffix not in (".joblib", ".pkl", ".skops"):
         raise ValueError(f"{path} must be a .skops, .joblib or .pkl file.")
@@ -97,15 +99,17 @@ def _model(path, trusted):
     return _loaded(path, partial(skops.load, path, trusted=trusted))
 
 
-def _loaded(path, load):
+def _loaded(path: Path, load: Callable[[], Any]) -> Any:
     """The object that a function loads; a file without one may raise any error."""
     try:
         return load()
     except (OSError, ImportError):
         raise
     except Exception as error:
-        what = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{path} holds no model that can be loaded. {what}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(
+            f"{path} holds no model that can be loaded. {reason}"
+        ) from error
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from numbers import Integral, Real
@@ -58,7 +58,7 @@ from sklearn_interpret._model.responses.response import (
     make_response,
 )
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.base import default_name
+from sklearn_interpret._model.rows.base import Rows, default_name
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import (
@@ -74,17 +74,17 @@ __all__ = ["BaseInspector", "Sample"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def _estimator_has(name):
+def _estimator_has(name: str) -> Callable[..., Any]:
     """Check for `available_if`: the (fitted) estimator has a method."""
 
-    def check(self):
+    def check(self: BaseInspector) -> bool:
         getattr(getattr(self, "estimator_", self._get_estimator()), name)
         return True
 
     return check
 
 
-def _strings_in_words(model, X):
+def _strings_in_words(model: BaseEstimator, X: Any) -> str:
     """Message of a model that cannot be fitted to strings: where they are."""
     name, rows = type(model).__name__, as_rows(X)
     columns = [
@@ -105,7 +105,7 @@ def _unfitted_on_failure(fit: _F) -> _F:
     """Wrap `fit` to delete fitted attributes if it fails or is interrupted."""
 
     @wraps(fit)
-    def fit_or_reset(self, *args, **kwargs):
+    def fit_or_reset(self: BaseInspector, *args: Any, **kwargs: Any) -> BaseInspector:
         try:
             return fit(self, *args, **kwargs)
         except BaseException as error:
@@ -187,7 +187,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # Whether standard errors use the sum of the weights as the number of rows.
     _errors_count_rows = False
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = plain_state(self)
         return {**state, **{name: None for name in self._caches if name in state}}
 
@@ -263,7 +263,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             self._target_name = getattr(y, "name", None) or None  # of a Series
             self._response_name = getattr(response, "name", "response")
             if partitions is None:
-                sample = self._choose_sample(rows, y, weights)
+                sample: Any = self._choose_sample(rows, y, weights)
             else:
                 sample = PartitionedSample(partitions, rows)
             task = callback_subcontext(context, "inspect", max_subtasks=PERCENTS)
@@ -272,7 +272,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     @abstractmethod
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Sample, response: Any) -> None:
         """Compute the fitted attributes; the loops of `run` show the progress.
 
         Parameters
@@ -280,40 +280,54 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample : Sample
             Rows to inspect the model on.
         response : Response
-            Responses of the model.
+            Responses of the model, or what else `_make_response` returns.
         """
 
-    def _get_estimator(self):
+    def _get_estimator(self) -> Any:
         """The estimator to inspect: a hook for a default."""
         return self.estimator
 
-    def _reset(self):
+    def _reset(self) -> None:
         """Delete all fitted attributes: `fit` may set fewer with other parameters."""
         for name in list(vars(self)):
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Validated `Rows` of `X`; a hook for texts and images."""
         return check_rows(self, X, reset=reset)
 
-    def _make_response(self):
+    def _make_response(self: Any) -> Any:
         """The model's response that `_inspect` gets."""
         target = getattr(self, "target", None)
         return make_response(self.estimator_, self.response_method, target)
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         """The sample that `_inspect` gets."""
         sample = Sample.of_positive_weight(rows, y, weights)
         subsample = getattr(self, "subsample", None)
         return self._draw(sample, subsample, getattr(self, "random_state", None))
 
-    def _draw(self, sample, subsample, random_state):
+    def _draw(
+        self,
+        sample: Sample,
+        subsample: float | None,
+        random_state: int | np.random.RandomState | None,
+    ) -> Sample:
         """A subsample, stratified by class for classifiers."""
         stratified = is_classifier(self.estimator_)
         return sample.draw(subsample, random_state, stratified=stratified)
 
-    def _fit_estimator(self, X, y, sample_weight, params, context):
+    def _fit_estimator(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
+        context: Any,
+    ) -> None:
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
         model = self._get_estimator()
         if isinstance(model, FrozenEstimator):
@@ -347,7 +361,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                     raise
                 raise ValueError(_strings_in_words(model, X)) from error
 
-    def _missing_y_message(self):
+    def _missing_y_message(self) -> str:
         name = type(self).__name__
         message = f"{name} requires y to be passed, but the target y is None."
         if is_fitted(self._get_estimator()):
@@ -358,7 +372,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return message
 
-    def _estimator_fit_params(self, sample_weight, params):
+    def _estimator_fit_params(
+        self, sample_weight: ArrayLike | None, params: dict[str, Any]
+    ) -> dict[str, Any]:
         if routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
             return routed.estimator.fit
@@ -367,7 +383,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         name = weight_parameter(self._get_estimator())
         return params if name is None else {**params, name: sample_weight}
 
-    def _names_out(self, input_features, players):
+    def _names_out(
+        self: Any,
+        input_features: ArrayLike | None,
+        players: Iterable[tuple[Sequence[int], str]],
+    ) -> tuple[list[str], list[str]]:
         """Names of features or groups, and suffixes of outputs.
 
         `players` are pairs of columns and name. Columns without a name in `fit` get the
@@ -496,7 +516,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             .add(estimator=self._get_estimator(), method_mapping=mapping)
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = tags_of(self._get_estimator())
         tags.estimator_type = inner.estimator_type

@@ -239,13 +239,13 @@ class RowBatches(Partitions):
 
     def _batches(self, columns: _Names) -> Iterator[tuple[Any, ...]]:
         """Rows, targets and weights of each batch."""
-        given = [name for name in (self.y, self.sample_weight) if name is not None]
+        named = [name for name in (self.y, self.sample_weight) if name is not None]
         if callable(self.source):
             for batch in self.source():
-                parts = batch if isinstance(batch, tuple) else (batch,)
-                yield (*self._split(parts[0], given), *parts[1:])
+                X, *vectors = batch if isinstance(batch, tuple) else (batch,)
+                yield (*self._split(X, named), *vectors)
             return
-        names = None if columns is None else [*columns, *given]
+        names = None if columns is None else [*columns, *named]
         pieces = (
             (piece, dataset.schema)
             for dataset in self._datasets
@@ -259,19 +259,19 @@ class RowBatches(Partitions):
             for batch in piece.to_batches(
                 schema=schema, columns=names, batch_size=_BATCH_ROWS
             ):
-                yield self._split(batch.to_pandas(), given)
+                yield self._split(batch.to_pandas(), named)
 
-    def _split(self, X: Any, given: list[str]) -> tuple[Any, ...]:
+    def _split(self, X: Any, named: list[str]) -> tuple[Any, ...]:
         """A batch without the columns of targets and weights, and these."""
-        if not given:
+        if not named:
             return (X,)
-        unknown = [name for name in given if name not in getattr(X, "columns", ())]
+        unknown = [name for name in named if name not in getattr(X, "columns", ())]
         if unknown:
             raise ValueError(f"y and sample_weight: no column is named {unknown[0]!r}.")
-        taken = [
+        vectors = [
             None if name is None else X[name] for name in (self.y, self.sample_weight)
         ]
-        return X[[name for name in X.columns if name not in given]], *taken
+        return X[[name for name in X.columns if name not in named]], *vectors
 
 
 class _DaskPartitions(Partitions):
@@ -286,18 +286,18 @@ class _DaskPartitions(Partitions):
     """
 
     def __init__(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
-        self.X, self._others = X, (y, sample_weight)
-        for name, other in zip(("y", "sample_weight"), self._others, strict=True):
-            if other is not None and not is_dask(other):
+        self.X, self._columns = X, (y, sample_weight)
+        for name, column in zip(("y", "sample_weight"), self._columns, strict=True):
+            if column is not None and not is_dask(column):
                 raise TypeError(
                     f"{name} must be a Dask collection, as X is; got "
-                    f"{type(other).__module__}.{type(other).__name__}."
+                    f"{type(column).__module__}.{type(column).__name__}."
                 )
             n_blocks = X.numblocks[0] if hasattr(X, "chunks") else X.npartitions
-            if other is not None and other.npartitions != n_blocks:
+            if column is not None and column.npartitions != n_blocks:
                 raise ValueError(
-                    f"{name} has {other.npartitions} partitions, and X has {n_blocks}: "
-                    "repartition one of them."
+                    f"{name} has {column.npartitions} partitions, and X has "
+                    f"{n_blocks}: repartition one of them."
                 )
 
     def map_reduce(
@@ -305,14 +305,16 @@ class _DaskPartitions(Partitions):
     ) -> Any:
         """Merge the results of a function of each partition, by a tree of tasks."""
         delayed, blocks = sys.modules["dask"].delayed, self._blocks(columns)
-        others = [
-            [None] * len(blocks) if one is None else np.ravel(one.to_delayed()).tolist()
-            for one in self._others
+        vectors = [
+            [None] * len(blocks)
+            if column is None
+            else np.ravel(column.to_delayed()).tolist()
+            for column in self._columns
         ]
         shared, merged = once_for_all(function), delayed(merge, pure=False)
         states = [
-            shared(index, *part)
-            for index, part in enumerate(zip(blocks, *others, strict=True))
+            shared(index, *arguments)
+            for index, arguments in enumerate(zip(blocks, *vectors, strict=True))
         ]
         while len(states) > 1:
             pairs = zip(states[::2], [*states[1::2], None], strict=False)
@@ -335,7 +337,7 @@ class _DaskPartitions(Partitions):
         return (self.X if columns is None else self.X[list(columns)]).to_delayed()
 
 
-def _first_rows(index, X, y=None, sample_weight=None):
+def _first_rows(index: int, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """Some rows of a partition; None if it has none."""
     rows = as_rows(X)
     # A copy, which does not keep the whole partition in memory.
@@ -343,5 +345,5 @@ def _first_rows(index, X, y=None, sample_weight=None):
     return rows.take(head).native if rows.n_rows else None
 
 
-def _first(first, second):
+def _first(first: Any, second: Any) -> Any:
     return second if first is None else first

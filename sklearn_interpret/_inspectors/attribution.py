@@ -53,6 +53,9 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
     features_: list[tuple[int, ...]]
     player_names_: list[str]
 
+    # Mean absolute attributions, computed on first access.
+    _importances: NDArray[np.float64] | None
+
     _caches: ClassVar[tuple[str, ...]] = ("_sample",)
     _explanation_class: ClassVar[type[Explanation]] = Explanation
 
@@ -116,7 +119,7 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             importances[list(columns)] = size
         return importances
 
-    def _mean_sizes(self):
+    def _mean_sizes(self) -> NDArray[np.float64]:
         """Mean absolute attributions over the rows of `fit`: (n_players, k)."""
         if self._importances is None:
             sample = self._sample_for("feature_importances_")
@@ -125,7 +128,7 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             self._importances = total[:-1] / total[-1]
         return self._importances
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each feature or group and output, the most important feature
         first: columns "feature", "output" where there are several, and "importance",
         the mean absolute attribution over the rows of `fit`. Computed from these, like
@@ -140,10 +143,10 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             columns["output"] = np.tile(labels, len(names))
         return [columns | {"importance": sizes[order].ravel()}]
 
-    def _result_units(self):
+    def _result_units(self) -> dict[str, str]:
         return {"importance": self._response_name}
 
-    def _sample_for(self, name):
+    def _sample_for(self, name: str) -> Sample:
         """The rows of `fit`, from which an attribute is computed on first access."""
         if self._sample is None:
             raise AttributeError(
@@ -209,7 +212,12 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
             **fields,
         )
 
-    def _check_additivity(self, values, base_values, predictions):
+    def _check_additivity(
+        self,
+        values: NDArray[np.float64],
+        base_values: NDArray[np.float64],
+        predictions: NDArray[np.float64],
+    ) -> None:
         """Warn where base values and attributions miss the predictions."""
         rounding = _ROUNDING.get(predictions.dtype.type, _ROUNDING_OF_DOUBLES)
         missed, largest = [], 0.0
@@ -240,7 +248,7 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         return [((j,), name) for j, name in enumerate(self._names)]
 
 
-def _sizes(inspector, sample):
+def _sizes(inspector: BaseAttribution, sample: Sample) -> NDArray[np.float64]:
     """Summed absolute values of each feature, (n_features + 1, k); weights last."""
     rows, weights = sample.rows, sample.weights
     n_features, k = len(inspector._attributed()), len(inspector.output_names_)
@@ -255,7 +263,7 @@ def _sizes(inspector, sample):
     return total
 
 
-def check_no_overflow(values, name, start=0):
+def check_no_overflow(values: NDArray[np.float64], name: str, start: int = 0) -> None:
     """Refuse values (n_rows, ...) that are not finite; the first row is `start`."""
     # A sum is finite unless some entry is not (or the sum itself overflows).
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,5 +1,10 @@
 """Conditions on the columns of a table, as codes for searches and as users see them."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +14,9 @@ from sklearn_interpret._model.rows.dates import date_between
 from sklearn_interpret._model.rows.features import named_as_left_out, untreatable
 from sklearn_interpret._model.rows.number_format import only_number
 from sklearn_interpret.explanations import Condition
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 # Columns of at most this number of levels are never taken for identifiers: tables of a
 # few rows are examples, whose levels are meant.
@@ -35,11 +43,12 @@ class ConditionSpace:
         The codes.
     """
 
-    def __init__(self, rows, categorical):
+    def __init__(self, rows: Rows, categorical: NDArray[np.bool_]) -> None:
         self.names = rows.names
         self._date_dtypes = [rows.date_dtype(j) for j in range(rows.n_columns)]
         self.nominal = categorical | ~rows.are_numbers
-        self.values, codes = [], []
+        self.values: list[Any] = []
+        codes = []
         left_out = untreatable(rows, self.nominal)
         if left_out:
             named_as_left_out(rows, left_out)
@@ -47,7 +56,10 @@ class ConditionSpace:
             if rows.column_array(j).dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
             if j in left_out:  # of one level, on which there is no condition
-                column_codes, values = np.zeros(rows.n_rows, dtype=np.intp), [""]
+                column_codes, values = (
+                    np.zeros(rows.n_rows, dtype=np.intp),
+                    np.array([""]),
+                )
             elif nominal:
                 column_codes, values = rows.encode_column(j)
             else:
@@ -58,13 +70,14 @@ class ConditionSpace:
             codes.append(column_codes)
         self.table = self._table_of(codes)
 
-    def _table_of(self, codes):
-        n_known = np.array([len(values) for values in self.values])
-        return CodedTable(np.stack(codes), n_known, self.nominal)
+    def _table_of(self, codes: Sequence[NDArray[np.intp]]) -> CodedTable:
+        n_values = np.array([len(values) for values in self.values])
+        return CodedTable(np.stack(codes), n_values, self.nominal)
 
     def leave_out_identifiers(self, among: NDArray[np.bool_]) -> list[str]:
         """Make columns constant that have a level for each row or two; their names."""
-        codes, names = self.table.codes.copy(), []
+        codes: Any = self.table.codes.copy()
+        names = []
         for j in np.flatnonzero(self.nominal & among):
             n_levels = len(np.unique(codes[j][codes[j] < len(self.values[j])]))
             if n_levels > max(_MOST_LEVELS, codes.shape[1] / 2):
@@ -74,15 +87,15 @@ class ConditionSpace:
             self.table = self._table_of(codes)
         return names
 
-    def conditions(self, rule):
+    def conditions(self, rule: list[tuple[int, int, int]]) -> tuple[Condition, ...]:
         """A rule of intervals of codes, as a tuple of `Condition`."""
         return tuple(self.condition(*interval) for interval in merged(rule))
 
-    def condition(self, column, first, last):
+    def condition(self, column: int, first: int, last: int) -> Condition:
         """An interval of codes, as a `Condition`."""
         return self.of_codes(column, range(first, last + 1))
 
-    def of_codes(self, column, codes):
+    def of_codes(self, column: int, codes: NDArray[np.intp] | range) -> Condition:
         """Ascending codes, those of numbers without a gap, as a `Condition`."""
         values, name = self.values[column], self.names[column]
         first, last = codes[0], codes[-1]
@@ -92,15 +105,15 @@ class ConditionSpace:
             return Condition(column, name, levels=tuple(values[code] for code in codes))
         low, high, dtype = None, None, self._date_dtypes[column]
         if first:
-            low = threshold(*values[first - 1 : first + 1], dtype)
+            low = threshold(values[first - 1], values[first], dtype)
         if last + 1 < len(values):
-            high = threshold(*values[last : last + 2], dtype)
+            high = threshold(values[last], values[last + 1], dtype)
         only = None if dtype else only_number(values, low, high)
         return Condition(column, name, low=low, high=high, only=only)
 
 
-def threshold(below, above, date_dtype=None):
-    """A number near the middle of two others, with as few digits as possible.
+def threshold(below: float, above: float, date_dtype: Any = None) -> Any:
+    """A number near the middle of two numbers, with as few digits as possible.
 
     It is at least the first, and less than the second. Of days, it is a date.
     """

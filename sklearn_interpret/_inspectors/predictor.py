@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,9 @@ from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.partitions import Partitions
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 # Largest size of targets whose weighted squares can be summed.
 _LARGEST = 1e75
@@ -81,27 +84,27 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         return self
 
     @abstractmethod
-    def _fit(self, sample):
+    def _fit(self, sample: Any) -> None:
         """Set the fitted attributes, from the rows of positive weight."""
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(self, X: Any, *, reset: bool) -> Rows:
         """Checked rows."""
         return validation.check_rows(self, X, reset=reset)
 
-    def _check_targets(self, rows, y):
+    def _check_targets(self, rows: Rows, y: ArrayLike | None) -> NDArray[Any]:
         """Checked targets: numbers, or labels of a classifier."""
         if is_classifier(self):
             return validation.check_targets(self, rows, y)
-        y = validation.check_targets(self, rows, y, dtype=np.float64)
-        if (largest := np.abs(y).max(initial=0)) > _LARGEST:
+        numbers = validation.check_targets(self, rows, y, dtype=np.float64)
+        if (largest := np.abs(numbers).max(initial=0)) > _LARGEST:
             raise ValueError(
                 f"y has a value of the size {largest:g}; accepted are sizes up to "
                 f"{_LARGEST:g}: rescale it."
             )
-        return y
+        return numbers
 
 
-def _checked(estimator, rows, y):
+def _checked(estimator: BasePredictor, rows: Rows, y: ArrayLike | None) -> NDArray[Any]:
     """Checked targets of a partition, whose rows are checked too."""
     estimator._check_rows(rows.native, reset=True)
     return estimator._check_targets(rows, y)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -21,15 +22,28 @@ from sklearn_interpret._model.responses.predictors import (
     unfrozen,
     weight_parameter,
 )
+from sklearn_interpret.base import BaseInspector
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.sample import Sample
 
 
-class RefittingMixin:
+class RefittingMixin(BaseInspector):
     """Adds clones of the model, and parameters of their `fit` on parts of the rows."""
 
     _refits = True
     _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
-    def _fit_estimator(self, X, y, sample_weight, params, context):
+    def _fit_estimator(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
+        context: Any,
+    ) -> None:
         groups = None
         if hasattr(self, "cv") and routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
@@ -41,18 +55,18 @@ class RefittingMixin:
             groups = column_or_1d(groups)
             check_consistent_length(X, groups)
         super()._fit_estimator(X, y, sample_weight, params, context)
-        self._given = X, self._estimator_fit_params(sample_weight, params), groups
+        self._fit_input = X, self._estimator_fit_params(sample_weight, params), groups
 
-    def _unfitted(self):
+    def _unfitted(self) -> BaseEstimator:
         """A clone of the estimator to fit."""
         return clone(unfrozen(self._get_estimator()))
 
-    def _fit_parameters(self, index):
+    def _fit_parameters(self, index: NDArray[np.intp]) -> dict[str, Any]:
         """Parameters of the estimator's `fit` for rows at these positions."""
-        X, params, _ = self._given
+        X, params, _ = self._fit_input
         return parameters_of_rows(X, params, index)
 
-    def _parameters_of_copies(self, sample):
+    def _parameters_of_copies(self, sample: Sample) -> dict[str, Any]:
         """Parameters of the estimator's `fit`, with the weights of these rows."""
         # Where metadata is routed, a pipeline takes the plain name.
         names = weight_parameter(self._get_estimator()), "sample_weight"
@@ -61,14 +75,16 @@ class RefittingMixin:
             for name, values in self._fit_parameters(sample.index).items()
         }
 
-    def _splits(self, sample, y, cv):
+    def _splits(
+        self, sample: Sample, y: NDArray[Any] | None, cv: Any
+    ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Positions of training and test rows within the sample."""
         # The user's positions count rows of weight zero, which the sample lacks.
         are_positions = not (cv is None or isinstance(cv, Real) or hasattr(cv, "split"))
         if are_positions:
             splits = list(cv)
         else:
-            groups = self._given[2]
+            groups = self._fit_input[2]
             if groups is not None:
                 groups = groups[sample.index]
                 if not hasattr(cv, "split"):
@@ -78,20 +94,28 @@ class RefittingMixin:
                     )
             cv = check_cv(cv, y, classifier=is_classifier(self.estimator_))
             splits = cv.split(sample.rows.native, y, groups)
-        n_rows = self._given[0].shape[0] if are_positions else sample.rows.n_rows
-        places = np.full(n_rows, -1)
-        of_sample = sample.index if are_positions else slice(None)
-        places[of_sample] = np.arange(sample.rows.n_rows)
-        pairs = [_present(places, split) for split in splits]
-        if not pairs or None in pairs:
-            why = "it yields nothing: pass a list, since an iterator works only once."
+        n_rows = self._fit_input[0].shape[0] if are_positions else sample.rows.n_rows
+        positions = np.full(n_rows, -1)
+        members = sample.index if are_positions else slice(None)
+        positions[members] = np.arange(sample.rows.n_rows)
+        pairs = []
+        fault = "it yields nothing: pass a list, since an iterator works only once."
+        for number, split in enumerate(splits):
+            fault = f"split {number} of {n_rows} rows is not."
+            try:
+                train, test = (positions[np.asarray(rows)] for rows in split)
+            except (TypeError, ValueError, IndexError):
+                break
+            pairs.append((train[train >= 0], test[test >= 0]))
+            if not all(rows.size for rows in pairs[-1]):
+                break
+        else:
             if pairs:
-                why = f"split {pairs.index(None)} of {n_rows} rows is not."
-            raise ValueError(
-                "cv must yield pairs (train, test) of positions of rows, neither of "
-                f"them empty; {why}"
-            )
-        return pairs
+                return pairs
+        raise ValueError(
+            "cv must yield pairs (train, test) of positions of rows, neither of them "
+            f"empty; {fault}"
+        )
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Routing of metadata: to the estimator's `fit`, and `groups` to `cv`.
@@ -101,19 +125,9 @@ class RefittingMixin:
         MetadataRouter
             Metadata of the estimator's `fit` and of the splitter's `split`.
         """
-        router: MetadataRouter = cast(Any, super()).get_metadata_routing()
+        router = super().get_metadata_routing()
         if hasattr(self, "cv"):
             mapping = MethodMapping().add(caller="fit", callee="split")
             splitter = self.cv if hasattr(self.cv, "split") else check_cv(None)
             router.add(splitter=splitter, method_mapping=mapping)
         return router
-
-
-def _present(places, split):
-    """Positions within the sample of the rows of a split; None if invalid."""
-    try:
-        train, test = (places[np.asarray(rows)] for rows in split)
-    except (TypeError, ValueError, IndexError):
-        return None
-    train, test = train[train >= 0], test[test >= 0]
-    return (train, test) if train.size and test.size else None

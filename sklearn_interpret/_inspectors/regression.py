@@ -1,8 +1,13 @@
 """Base of inspectors of regressions: the models that they read, and how."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from sklearn_interpret._core.statistics.score_losses import (
@@ -22,26 +27,34 @@ from sklearn_interpret._model.rows.validation import check_scale, check_scales
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._core.influence.score_models import ScoreModel
+    from sklearn_interpret._core.regression.working_regression import FittedRegression
+    from sklearn_interpret._model.gradients.objectives import Objective
+    from sklearn_interpret._model.rows.sample import Sample
+
 
 class BaseRegressionInspector(BaseInspector):
     """Base of the inspectors of least squares and generalized linear models."""
 
     _errors_count_rows = True
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags = replace(tags.target_tags, multi_output=False)
         if tags.classifier_tags is not None:
             tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
         return tags
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._check_rows(X, reset=reset)
         if reset:
             check_scales(rows)
         return rows
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         objective = read_objective(self.estimator_)
         of_numbers = objective.classes is None
         kinds = HalfSquared | HalfTweedie if of_numbers else Logistic | Softmax
@@ -64,7 +77,7 @@ class BaseRegressionInspector(BaseInspector):
             )
         return objective
 
-    def _check_residuals(self, regression):
+    def _check_residuals(self, regression: FittedRegression) -> None:
         """Refuse too few rows to have a residual."""
         if not regression.residual_dof:
             raise ValueError(
@@ -75,7 +88,7 @@ class BaseRegressionInspector(BaseInspector):
             )
 
 
-def scores_of(name, estimator, sample):
+def scores_of(name: str, estimator: BaseEstimator, sample: Sample) -> ScoreModel:
     """The model as it is fitted, with the rows of a sample; `name` asks for it."""
     if sample.y is None:
         raise ValueError(
@@ -88,12 +101,12 @@ def scores_of(name, estimator, sample):
     return fitted_scores(estimator, sample.rows.native, y, sample.weights)
 
 
-def has_known_dispersion(loss):
+def has_known_dispersion(loss: HalfSquared) -> bool:
     """Whether the dispersion is one: of classes and counts."""
     return isinstance(loss, Logistic) or loss == HalfTweedie(1)
 
 
-def column_names(objective, names):
+def column_names(objective: Objective, names: Sequence[str]) -> list[str]:
     """Names of the columns that the model gets, from those of the rows."""
     if objective.before is None:
         return list(names)
@@ -103,7 +116,7 @@ def column_names(objective, names):
         return default_names(len(objective.network.coefs[0]))
 
 
-def feature_columns(objective, n_columns):
+def feature_columns(objective: Objective, n_columns: int) -> NDArray[np.intp] | None:
     """Input column of each column that the model gets; None where steps mix them."""
     if objective.before is None:
         return np.arange(n_columns)

@@ -50,18 +50,18 @@ class ResultsMixin(ABC):
             cls.to_frame = _to_frame_of(blocks.__doc__)  # type: ignore[method-assign]
 
     @abstractmethod
-    def _result_blocks(self):
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """The table: blocks of columns by name, below each other."""
 
-    def _text_blocks(self):
+    def _text_blocks(self) -> list[dict[str, Any]]:
         """What of the table is in the text: all, in most classes."""
         return self._result_blocks()
 
-    def _result_facts(self):
+    def _result_facts(self) -> dict[str, Any]:
         """Numbers and words about the whole, by name."""
         return {}
 
-    def _result_units(self):
+    def _result_units(self) -> dict[str, str]:
         """Unit of the numbers in columns, by name of the column."""
         return {}
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,6 +26,13 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.problem import SearchProblem
+    from sklearn_interpret._model.actions.target import AskedRows, TargetOutcome
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+
 
 @lazy_transformer
 class BaseRowSearch(TransformerMixin, BaseInspector):
@@ -35,12 +43,15 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     (`explain`).
     """
 
+    features_to_vary: Any
+    n_jobs: int | None
+
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "features_to_vary": "no_validation",
     }
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if sparse.issparse(X):
             raise TypeError(
                 f"{type(self).__name__} takes no sparse X: a row near another has "
@@ -48,20 +59,20 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             )
         return super()._check_rows(X, reset=reset)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         if getattr(self, "target", None) is None:  # a search is for one output
             tags.target_tags = replace(tags.target_tags, multi_output=False)
         return tags
 
-    def _fit_estimator(self, X, y, *others):
+    def _fit_estimator(self, X: Any, y: ArrayLike | None, *fit_arguments: Any) -> None:
         """Fit a clone; a column of targets becomes a vector, as the tags promise."""
         if y is not None and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
-        super()._fit_estimator(X, y, *others)
+        super()._fit_estimator(X, y, *fit_arguments)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Sample, response: TargetOutcome) -> None:
         self._outcome = response
         self._response_name = response.response.name
         self._actionability = self._make_actionability(sample.rows, sample.weights)
@@ -70,13 +81,17 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         self._fit_search(sample, response, self._actionability)
 
     @abstractmethod
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(
+        self, rows: Rows, weights: NDArray[np.float64]
+    ) -> Actionability:
         """The constraints on changes, from the parameters."""
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         """Get ready to search; all randomness is drawn here."""
 
-    def _varying(self, rows):
+    def _varying(self, rows: Rows) -> NDArray[np.bool_]:
         """Which columns may change, bool, from `features_to_vary`."""
         vary = np.zeros(rows.n_columns, dtype=bool)
         for (column,) in resolve_features(
@@ -89,18 +104,31 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             vary[column] = True
         return vary
 
-    def _in_blocks(self, search, problem, index, together):
+    def _in_blocks(
+        self,
+        search: Callable[..., Any],
+        problem: SearchProblem,
+        index: NDArray[np.intp],
+        together: int,
+    ) -> Iterator[Any]:
         """Blocks of up to `together` rows at `index`, and the results of `search`.
 
         Workers share the blocks.
         """
         shared = -(-len(index) // effective_n_jobs(self.n_jobs))
-        slices_of_index = slices(len(index), max(1, min(together, shared)))
-        blocks = [(problem, index[some]) for some in slices_of_index]
+        block_slices = slices(len(index), max(1, min(together, shared)))
+        blocks = [(problem, index[block]) for block in block_slices]
         results = run(search, blocks, n_jobs=self.n_jobs)
         return zip((block for _, block in blocks), results, strict=True)
 
-    def _explanation(self, problem, values, origin, asked, **fields):
+    def _explanation(
+        self,
+        problem: SearchProblem,
+        values: NDArray[np.float64],
+        origin: NDArray[np.intp],
+        asked: AskedRows,
+        **fields: Any,
+    ) -> RowExplanation:
         """A RowExplanation of encoded rows for the rows of a problem.
 
         `asked` is the `AskedRows` of the encoded rows.
@@ -179,9 +207,12 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         return np.asarray(check_feature_names_in(self, input_features), dtype=object)
 
 
-def checked_limits(limits, rows, j, parameter):
+def checked_limits(
+    limits: Any, rows: Rows, j: int, parameter: str
+) -> tuple[float, float]:
     """A valid pair (low, high) of the numbers, or dates, of a feature: as numbers."""
-    ends, kind = (), "numbers" if rows.dates(j) is None else "dates"
+    kind = "numbers" if rows.dates(j) is None else "dates"
+    ends: tuple[float, ...] = ()
     if isinstance(limits, tuple | list) and len(limits) == 2:
         if kind == "dates":
             with suppress(TypeError, ValueError):
@@ -193,17 +224,19 @@ def checked_limits(limits, rows, j, parameter):
             f"{parameter} has {limits!r} for {rows.names[j]!r}; a pair (low, high) of "
             f"{kind}, low <= high, is accepted."
         )
-    return ends
+    return ends[0], ends[1]
 
 
-def warn_of_failures(status, reasons, kind="rows"):
+def warn_of_failures(
+    status: NDArray[Any], reasons: Sequence[str], kind: str = "rows"
+) -> None:
     """Say for how many rows nothing was found, and why for the first."""
-    without = np.flatnonzero((status == "failed") | (status == "impossible"))
-    if len(without):
-        first = without[0]
+    failed = np.flatnonzero((status == "failed") | (status == "impossible"))
+    if len(failed):
+        first = failed[0]
         warn(
             "Allow more changes, or another target: nothing was found for "
-            f"{len(without)} of {len(status)} {kind}; {kind[:-1]} {first}: "
+            f"{len(failed)} of {len(status)} {kind}; {kind[:-1]} {first}: "
             f"{reasons[first]}.",
             NoCounterfactualWarning,
         )

@@ -247,9 +247,8 @@ def stream(
     Workers start immediately, while the caller goes on; without workers each item is
     computed when it is requested.
     """
-    results: Iterator[Any]
     if _n_workers(n_jobs, tasks) <= 1:
-        results = starmap(function, tasks)
+        results: Iterable[Any] = starmap(function, tasks)
     else:
         work = _limited_calls(partial(_listed, function), tasks, n_jobs)
         backend, _ = get_active_backend()

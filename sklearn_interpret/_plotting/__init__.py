@@ -1,1 +1,1 @@
-"""Looks that all displays share."""
+"""Shared by all displays: their construction, axes, colours, labels and marks."""

@@ -1,10 +1,15 @@
 """Axes to draw on, their layout, and legends; matplotlib is imported late."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._plotting.labels import (
     ALONGSIDE_PER_INCH,
@@ -15,19 +20,33 @@ from sklearn_interpret._plotting.labels import (
     shorten_all,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.backend_bases import RendererBase
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.gridspec import SubplotSpec
+    from matplotlib.legend import Legend
+    from matplotlib.transforms import Bbox
+
+# Keyword arguments of an artist.
+Style = dict[str, Any]
+
 # Sizes in inches.
 PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
 BAR_PANEL_WIDTH = 4.4
 SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
 WIDE = 3.5  # least width of an axes that may have a legend to its right
-MANY = 30  # more panels are laid out without measuring their labels
 GAP = 0.04  # least distance from texts to the edge of a figure
-SIDE_WIDTH = 24  # characters of a name in a legend to the right
+SIDE_WIDTH = 24  # characters of a name there
 BELOW = "below"  # label of the lower axes of a panel
+# More panels are laid out without measuring their labels, which takes as long as their
+# drawing: 10 of 20 seconds for 300 panels of one line each (measured).
+MANY = 30
 LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7  # height of a line, width of a handle
 
 
-def import_late(module, caller):
+def import_late(module: str, caller: str) -> Any:
     """Import an optional package, or a module of it, when `caller` needs it."""
     try:
         return import_module(module)
@@ -38,21 +57,21 @@ def import_late(module, caller):
         ) from error
 
 
-def merged_style(defaults, given, artist):
+def merged_style(defaults: Style, style: Style | None, artist: type[Artist]) -> Style:
     """Keyword arguments of an artist: `defaults`, overruled by what the user gave.
 
     Parameters
     ----------
     defaults : dict
         Under matplotlib's full names.
-    given : dict or None
+    style : dict or None
         Also under its short names, such as "lw".
     artist : type
         The kind of artist, which knows the short names.
     """
     from matplotlib.cbook import normalize_kwargs
 
-    return {**defaults, **normalize_kwargs(given or {}, artist)}
+    return {**defaults, **normalize_kwargs(style or {}, artist)}
 
 
 @dataclass(frozen=True)
@@ -70,18 +89,25 @@ class Slot:
 class Canvas:
     """Axes for a number of panels, some of which have a smaller one below."""
 
-    figure: object  # where the axes are
-    axes: np.ndarray  # (n_rows, n_columns), None where there is no panel
-    main: list  # one axes per panel
-    below: list  # the smaller one below each panel, or None
+    figure: Figure | SubFigure  # where the axes are
+    axes: NDArray[np.object_]  # (n_rows, n_columns), None where there is no panel
+    main: list[Axes]  # one axes per panel
+    below: list[Axes | None]  # the smaller one below each panel, or None
     own_figure: bool  # whether the figure was made here
     # Which panels are the first of a row; None where the user arranged them.
-    starts_row: list | None
-    frame: object = None  # the axes given that was divided up
+    starts_row: list[bool] | None
+    frame: Axes | None = None  # the user's axes that was divided up
 
 
-def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
-    """Axes for panels: a new figure's, one given axes (divided up), or all as given.
+def take_axes(
+    ax: Any,
+    slots: list[Slot],
+    *,
+    n_columns: int,
+    caller: str,
+    panel_size: tuple[float, float] | NDArray[np.float64] | None = None,
+) -> Canvas:
+    """Axes for panels: of a new figure, of an axes to divide up, or the user's own.
 
     Parameters
     ----------
@@ -106,7 +132,7 @@ def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
     if n_columns < 1:
         raise ValueError(f"n_cols={n_columns!r} must be at least 1.")
     if ax is not None and not isinstance(ax, plt.Axes):
-        return _given_axes(ax, slots, plt.Axes)
+        return _canvas_of_array(ax, slots, plt.Axes)
     shape = grid_shape(len(slots), n_columns)
     if ax is None:
         size = figure_size(shape, slots)
@@ -117,12 +143,21 @@ def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
         return _grid(figure, None, shape, slots)
     if len(slots) == 1 and not slots[0].below:
         return Canvas(ax.figure, np.array([[ax]]), [ax], [None], False, None)
-    place = _dividable_place(ax, _n_axes(slots), caller)
+    cell = _dividable_cell(ax, _n_axes(slots), caller)
     ax.set_axis_off()
-    return _grid(ax.figure, place, shape, slots, frame=ax)
+    return _grid(ax.figure, cell, shape, slots, frame=ax)
 
 
-def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
+def take_stacks(
+    ax: Any,
+    heights: tuple[float, float],
+    *,
+    n_stacks: int,
+    width: float,
+    around: float,
+    n_columns: int,
+    caller: str,
+) -> NDArray[np.object_]:
     """Pairs of axes (2, n_stacks), one above the other, each with its own margins.
 
     `ax` is as in `take_axes`: an array has the upper axes first. `heights` are those of
@@ -132,7 +167,7 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
     plt = import_late("matplotlib.pyplot", caller)
     if ax is not None and not isinstance(ax, plt.Axes):
         slots = [Slot()] * (2 * n_stacks)
-        return _given_axes(ax, slots, plt.Axes).axes.reshape(2, n_stacks)
+        return _canvas_of_array(ax, slots, plt.Axes).axes.reshape(2, n_stacks)
     shape = grid_shape(n_stacks, n_columns)
     if ax is None:
         size = (shape[1] * width, shape[0] * (sum(heights) + around))
@@ -140,7 +175,7 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
         grid = figure.add_gridspec(*shape)
     else:
         figure = ax.figure
-        grid = _dividable_place(ax, 2 * n_stacks, caller).subgridspec(*shape)
+        grid = _dividable_cell(ax, 2 * n_stacks, caller).subgridspec(*shape)
         ax.set_axis_off()
     axes = np.empty((2, n_stacks), dtype=object)
     for stack in range(n_stacks):
@@ -157,48 +192,48 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
     return axes
 
 
-def axes_inches(ax):
+def axes_inches(ax: Axes) -> tuple[float, float]:
     """Present width and height of an axes, in inches."""
     box = ax.get_position()
     width, height = ax.figure.figure.get_size_inches()
     return box.width * width, box.height * height
 
 
-def letters_along(ax, side):
+def letters_along(ax: Axes, side: int) -> int:
     """Characters of a label along the width (0) or height (1) of an axes."""
-    size = ax.yaxis.label.get_size() / 10  # the style's
-    return int(axes_inches(ax)[side] * ALONGSIDE_PER_INCH / size)
+    size = ax.yaxis.label.get_fontproperties().get_size_in_points()  # the style's
+    return int(axes_inches(ax)[side] * ALONGSIDE_PER_INCH * 10 / size)
 
 
-def is_constrained(figure):
+def is_constrained(figure: Figure | SubFigure) -> bool:
     """Whether the figure has matplotlib's constrained layout."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
 
 
-def make_room(figure):
+def make_room(figure: Figure | SubFigure) -> None:
     """Widen the margins of a figure without a layout until all texts fit."""
     from matplotlib.transforms import Bbox
 
     if not _is_unarranged(figure):
         return
-    now, inner = figure.subplotpars, figure.bbox.padded(-GAP * figure.dpi)
-    least = np.array([now.right - now.left, now.top - now.bottom]) / 2
+    pars, inner = figure.subplotpars, figure.bbox.padded(-GAP * figure.dpi)
+    least = np.array([pars.right - pars.left, pars.top - pars.bottom]) / 2
     for _ in range(3):  # an axes of fixed aspect moves by less than its margin
         boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
-        box = Bbox.union([inner, *boxes])
-        before = (inner.min - box.min) / figure.bbox.size
-        behind = (box.max - inner.max) / figure.bbox.size
-        if not before.any() and not behind.any():
+        box = Bbox.union([inner, *filter(None, boxes)])
+        below = np.subtract(inner.min, box.min) / figure.bbox.size
+        above = np.subtract(box.max, inner.max) / figure.bbox.size
+        if not below.any() and not above.any():
             return
-        low, high = np.array([[now.left, now.bottom], [now.right, now.top]])
-        share = np.clip((high - low - least) / (before + behind + 1e-9), 0, 1)
-        (left, bottom), (right, top) = low + share * before, high - share * behind
+        low, high = np.array([[pars.left, pars.bottom], [pars.right, pars.top]])
+        share = np.clip((high - low - least) / (below + above + 1e-9), 0, 1)
+        (left, bottom), (right, top) = low + share * below, high - share * above
         figure.subplots_adjust(left=left, bottom=bottom, right=right, top=top)
 
 
-def _is_unarranged(figure):
+def _is_unarranged(figure: Figure | SubFigure) -> TypeGuard[Figure]:
     """Whether the figure has no layout, and no axes placed by hand."""
     if figure is not figure.figure or len(figure.axes) > MANY:
         return False  # figures within others share their margins
@@ -206,7 +241,7 @@ def _is_unarranged(figure):
     return figure.get_layout_engine() is None and all(gridded)
 
 
-def grid_shape(n_panels, n_columns):
+def grid_shape(n_panels: int, n_columns: int) -> tuple[int, int]:
     """Rows and columns, the panels evened out over the rows.
 
     Examples
@@ -219,7 +254,7 @@ def grid_shape(n_panels, n_columns):
     return n_rows, -(-n_panels // n_rows)
 
 
-def figure_size(shape, slots):
+def figure_size(shape: tuple[int, int], slots: list[Slot]) -> tuple[float, float]:
     """Width and height of a figure for the panels, in inches."""
     n_rows, n_columns = shape
     extra = BELOW_HEIGHT if any(slot.below for slot in slots) else 0.0
@@ -232,16 +267,17 @@ def figure_size(shape, slots):
     return (width + side) * n_columns, sum(heights) + extra * n_rows
 
 
-def _row_heights(shape, slots):
+def _row_heights(shape: tuple[int, int], slots: list[Slot]) -> list[float]:
     """Height in inches of the panels of each row."""
     n_rows, n_columns = shape
     rows = [slots[row * n_columns : (row + 1) * n_columns] for row in range(n_rows)]
     return [max([PANEL_HEIGHT, *(slot.height for slot in row)]) for row in rows]
 
 
-def fixed_spaces(shape, size, slots):
+def fixed_spaces(
+    shape: tuple[int, int], size: tuple[float, float], slots: list[Slot]
+) -> dict[str, float]:
     """Margins and gaps of a grid of many panels, as arguments of GridSpec."""
-    # Constrained layout measures each label, which takes minutes for hundreds.
     bars = any(slot.bar for slot in slots)
     side = max(slot.side for slot in slots)
     between = (1.7 if bars else 0.5) + side
@@ -261,18 +297,18 @@ def fixed_spaces(shape, size, slots):
     }
 
 
-def _n_axes(slots):
+def _n_axes(slots: list[Slot]) -> int:
     return len(slots) + sum(slot.below for slot in slots)
 
 
-def _dividable_place(ax, n_axes, caller):
-    """The place of an axes in a grid, which is to hold several."""
-    place = ax.get_subplotspec()
-    if ax.axison and place is not None:
-        return place
+def _dividable_cell(ax: Axes, n_axes: int, caller: str) -> SubplotSpec:
+    """The cell of an axes in a grid of subplots, to be divided for several axes."""
+    cell = ax.get_subplotspec()
+    if ax.axison and cell is not None:
+        return cell
     why = (
         "it was divided by another plot already (pass display.axes_ to draw there)"
-        if place is not None
+        if cell is not None
         else "it is not one of a grid of subplots"
     )
     raise ValueError(
@@ -281,23 +317,30 @@ def _dividable_place(ax, n_axes, caller):
     )
 
 
-def _grid(figure, place, shape, slots, frame=None):
-    """A grid of axes in the place of one axes, or in a whole figure (None)."""
+def _grid(
+    figure: Figure | SubFigure,
+    outer: SubplotSpec | None,
+    shape: tuple[int, int],
+    slots: list[Slot],
+    frame: Axes | None = None,
+) -> Canvas:
+    """A grid of axes in the `outer` cell of a grid, or in a figure (None)."""
     n_rows, n_columns = shape
     step = 2 if any(slot.below for slot in slots) else 1
     constrained = is_constrained(figure)
     spaces = {}
-    if not constrained and place is None:
-        size = figure.get_size_inches()
-        spaces = fixed_spaces((n_rows * step, n_columns), size, slots)
+    if not constrained and outer is None:
+        width, height = figure.figure.get_size_inches()
+        spaces = fixed_spaces((n_rows * step, n_columns), (width, height), slots)
     elif not constrained:  # the layout makes no room for labels
         spaces = {"hspace": 0.5, "wspace": 0.3}
-    make = figure.add_gridspec if place is None else place.subgridspec
+    make = figure.add_gridspec if outer is None else outer.subgridspec
     heights = _row_heights(shape, slots)
-    ratios = [part for height in heights for part in (height, BELOW_HEIGHT)[:step]]
+    ratios = [ratio for top in heights for ratio in (top, BELOW_HEIGHT)[:step]]
     spec = make(n_rows * step, n_columns, height_ratios=ratios, **spaces)
     axes = np.full((n_rows * step, n_columns), None, dtype=object)
-    main, below = [], []
+    main: list[Axes] = []
+    below: list[Axes | None] = []
     for panel, slot in enumerate(slots):
         row, column = divmod(panel, n_columns)
         row *= step
@@ -305,10 +348,9 @@ def _grid(figure, place, shape, slots, frame=None):
         if step == 2 and not slot.below:  # labels of levels have room there
             cell = spec[row : row + 2, column]
         height = heights[row // step]
-        own = max(PANEL_HEIGHT, slot.height)
-        if step == 1 and own < height:  # no taller than it needs
-            parts = (own, height - own)
-            cell = cell.subgridspec(2, 1, height_ratios=parts)[0]
+        needed = max(PANEL_HEIGHT, slot.height)
+        if step == 1 and needed < height:
+            cell = cell.subgridspec(2, 1, height_ratios=(needed, height - needed))[0]
         elif slot.bar and constrained and not slot.below:
             # In a grid of its own, so that the bar widens no gap of other panels.
             cell = cell.subgridspec(1, 1)[0, 0]
@@ -319,35 +361,42 @@ def _grid(figure, place, shape, slots, frame=None):
             axes[row + 1, column] = lower
         below.append(axes[row + 1, column] if slot.below else None)
     starts_row = [panel % n_columns == 0 for panel in range(len(slots))]
-    return Canvas(figure, axes, main, below, place is None, starts_row, frame)
+    return Canvas(figure, axes, main, below, outer is None, starts_row, frame)
 
 
-def _given_axes(ax, slots, kind):
+def _canvas_of_array(ax: ArrayLike, slots: list[Slot], kind: type[Axes]) -> Canvas:
     """The axes of an array, as they are."""
     axes = np.asarray(ax, dtype=object)
-    flat = [one for one in axes.flat if one is not None]
-    for one in flat:
-        if not isinstance(one, kind):
+    flat = [member for member in axes.flat if member is not None]
+    for member in flat:
+        if not isinstance(member, kind):
             raise TypeError(
                 "ax must be None, a matplotlib Axes or an array of those; got "
-                f"{type(one).__name__}."
+                f"{type(member).__name__}."
             )
     if len(flat) != _n_axes(slots):
         raise ValueError(
             f"ax has {len(flat)} axes, but there are {_n_axes(slots)} panels to draw."
         )
-    flat.sort(key=lambda one: one.get_label() == BELOW)
-    rest = iter(flat[len(slots) :])
-    below = [next(rest) if slot.below else None for slot in slots]
+    flat.sort(key=lambda member: member.get_label() == BELOW)
+    lower = iter(flat[len(slots) :])
+    below = [next(lower) if slot.below else None for slot in slots]
     axes = axes if axes.ndim == 2 else axes.reshape(1, -1)
     return Canvas(flat[0].figure, axes, flat[: len(slots)], below, False, None)
 
 
-def add_legend(canvas, handles, labels, note=None, *, earlier=None):
-    """A legend below the panels of an own figure, else above or in the first panel.
+def add_legend(
+    canvas: Canvas,
+    handles: Sequence[Any],
+    labels: list[str],
+    note: str | None = None,
+    *,
+    earlier: Legend | None = None,
+) -> Legend | None:
+    """A legend below the panels of a new figure, else above or in the first panel.
 
-    The figure grows by its height. Above the panels a title has its place. The `note`
-    is its title. The legend replaces an `earlier` one, in its place.
+    The figure grows by its height. Above the panels it leaves room for a title. The
+    `note` is its title. It replaces an `earlier` legend, in the same position.
     """
     below, n_lines = canvas.own_figure, 0
     if earlier is not None:
@@ -357,34 +406,36 @@ def add_legend(canvas, handles, labels, note=None, *, earlier=None):
         earlier.remove()
     if not handles and note is None:
         return None
-    looks = {"title": note, "title_fontsize": "medium", "frameon": False}
+    style_kwargs: Style = {"title": note, "title_fontsize": "medium", "frameon": False}
     if not below:
         ax = canvas.main[0] if canvas.frame is None else canvas.frame
-        looks |= {"fontsize": "small", "frameon": True}
+        style_kwargs |= {"fontsize": "small"}
         if is_constrained(canvas.figure):
-            looks |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
-            looks["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
+            style_kwargs |= {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+            style_kwargs["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
             # Over an axes within it, matplotlib sets the title.
-            ax.inset_axes([0, 1, 1, 0]).set_axis_off()
-            ax.child_axes[-1].set_axes_locator(partial(_place_of_legend, ax))
+            ax.inset_axes((0, 1, 1, 0)).set_axis_off()
+            ax.child_axes[-1].set_axes_locator(partial(_box_of_legend, ax))
         else:
-            ax = canvas.main[0]
-        return named_legend(ax, handles, labels, **looks)
-    width, height = canvas.figure.get_size_inches()
+            ax, style_kwargs["frameon"] = canvas.main[0], True
+        return named_legend(ax, handles, labels, **style_kwargs)
+    figure = canvas.figure.figure
+    width, height = figure.get_size_inches()
     outside = "outside " if is_constrained(canvas.figure) else ""
-    looks |= {"loc": f"{outside}lower center", "ncols": legend_columns(labels, width)}
+    style_kwargs["loc"] = f"{outside}lower center"
+    style_kwargs["ncols"] = legend_columns(labels, width)
     more = _n_lines(canvas, labels, note) - n_lines
-    canvas.figure.set_figheight(height + LEGEND_LINE * more)
-    return named_legend(canvas.figure, handles, labels, **looks)
+    figure.set_figheight(height + LEGEND_LINE * more)
+    return named_legend(canvas.figure, handles, labels, **style_kwargs)
 
 
-def _n_lines(canvas, labels, note):
+def _n_lines(canvas: Canvas, labels: list[str], note: str | None) -> int:
     """Lines of a legend below the panels."""
-    n_columns = legend_columns(labels, canvas.figure.get_figwidth())
+    n_columns = legend_columns(labels, canvas.figure.figure.get_figwidth())
     return -(-len(labels) // n_columns) + (note.count("\n") + 1 if note else 0)
 
 
-def _place_of_legend(ax, _, renderer):
+def _box_of_legend(ax: Axes, _: Axes, renderer: RendererBase) -> Bbox:
     """Box above an axes that its legend takes up, in shares of the figure."""
     from matplotlib.transforms import Bbox
 
@@ -392,18 +443,18 @@ def _place_of_legend(ax, _, renderer):
     tops = [box.y1]
     if legend is not None:
         tops.append(legend.get_window_extent(renderer).y1)
-    place = Bbox.from_extents(box.x0, box.y1, box.x1, max(tops))
-    return place.transformed(ax.figure.transSubfigure.inverted())
+    above = Bbox.from_extents(box.x0, box.y1, box.x1, max(tops))
+    return above.transformed(ax.figure.transSubfigure.inverted())
 
 
-def legend_entries(legend):
+def legend_entries(legend: Legend) -> tuple[dict[str, Any], str | None]:
     """Handles by label of a legend, and its note."""
     labels = [text.get_text().replace(r"\$", "$") for text in legend.get_texts()]
     entries = dict(zip(labels, legend.legend_handles, strict=True))
     return entries, legend.get_title().get_text() or None
 
 
-def legend_columns(labels, width):
+def legend_columns(labels: list[str], width: float) -> int:
     """Number of columns of a legend that fit into a width in inches."""
     sizes = [len(shorten(x)) / CHARACTERS_PER_INCH + HANDLE_WIDTH for x in labels]
     for n_columns in range(len(labels), 1, -1):
@@ -413,7 +464,14 @@ def legend_columns(labels, width):
     return 1
 
 
-def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
+def named_legend(
+    owner: Axes | Figure | SubFigure,
+    handles: Sequence[Any],
+    labels: Sequence[object],
+    *,
+    most: int = NAME_WIDTH,
+    **style_kwargs: Any,
+) -> Legend:
     """A legend of an axes or a figure whose labels are drawn literally.
 
     Parameters
@@ -421,44 +479,53 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
     owner : Axes or Figure
         Whose legend it is.
     handles : list of artist
-        Artists that the legend explains.
+        Artists, or containers of them, that the legend explains.
     labels : sequence
         Names of any kind.
     most : int, default=36
         Largest number of characters of a name.
-    **looks : dict
+    **style_kwargs : dict
         Keyword arguments of matplotlib's legend.
     """
     # Names are set afterwards: matplotlib drops labels that begin with "_".
-    places = [str(place) for place in range(len(labels))]
-    legend = owner.legend(handles, places, **looks)
+    numbers = list(map(str, range(len(labels))))
+    legend = owner.legend(handles, numbers, **style_kwargs)
     for text, label in zip(legend.get_texts(), shorten_all(labels, most), strict=True):
         text.set_text(literal(label))
     return legend
 
 
-def has_side_room(ax):
-    """Whether the figure makes room for what is to the right of an axes."""
-    alone = ax.figure.axes == [ax] and _is_unarranged(ax.figure)
-    return alone or is_constrained(ax.figure)
+def has_side_room(ax: Axes) -> bool:
+    """Whether the figure makes room to the right of an axes."""
+    if is_constrained(ax.figure):
+        return True
+    return ax.figure.axes == [ax] and _is_unarranged(ax.figure)
 
 
-def side_legend(ax, handles, labels, *, title=None, corner="upper right", **looks):
+def side_legend(
+    ax: Axes,
+    handles: Sequence[Any],
+    labels: Sequence[object],
+    *,
+    title: str | None = None,
+    corner: str = "upper right",
+    **style_kwargs: Any,
+) -> Legend | None:
     """A legend to the right of an axes, or in its corner if it has no room there.
 
     None without handles.
     """
     if not handles:
         return None
-    place = {"loc": corner, "framealpha": 0.85}
+    position: Style = {"loc": corner, "framealpha": 0.85}
     if has_side_room(ax) and axes_inches(ax)[0] >= WIDE:
-        place = {
+        position = {
             "loc": "upper left",
             "bbox_to_anchor": (1.01, 1),
             "frameon": False,
             "borderaxespad": 0,
         }
-    looks = {**place, "alignment": "left", **looks}
+    style_kwargs = {**position, "alignment": "left", **style_kwargs}
     return named_legend(
         ax,
         handles,
@@ -467,5 +534,5 @@ def side_legend(ax, handles, labels, *, title=None, corner="upper right", **look
         title=title,
         fontsize="small",
         title_fontsize="small",
-        **looks,
+        **style_kwargs,
     )

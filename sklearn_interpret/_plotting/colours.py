@@ -1,6 +1,16 @@
 """Colours that stand out on the paper of any style, to colour-blind readers too."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.typing import ColorType
 
 # Okabe & Ito's colours, those of little contrast against white last, yellow left out;
 # and five, found by a search, that stand out against white (2) and black (3) and are as
@@ -34,7 +44,7 @@ CLEARLY = 1.25  # a changed colour gets this multiple of the least contrast
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
-def contrast(first, second):
+def contrast(first: ColorType, second: ColorType) -> float:
     """Ratio of the luminances of two colours: 1 (the same) to 21 (black on white).
 
     Examples
@@ -47,64 +57,68 @@ def contrast(first, second):
     return float((light + 0.05) / (dark + 0.05))
 
 
-def _luminance(colour):
+def _luminance(colour: ColorType) -> float:
     from matplotlib.colors import to_rgb
 
-    rgb = np.array(to_rgb(colour))
-    return _LUMINANCE @ np.where(
-        rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4
-    )
+    rgb = np.asarray(to_rgb(colour), dtype=np.float64)
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(_LUMINANCE @ linear)
 
 
-def paper(ax):
+def paper(ax: Axes) -> tuple[float, float, float]:
     """Colour of the background of an axes."""
-    from matplotlib.colors import to_rgb, to_rgba
+    from matplotlib.colors import to_rgba
 
-    behind = np.ones(3)
+    background = np.ones(3)
     for owner in (ax.figure.figure, ax):
-        *_, alpha = to_rgba(owner.get_facecolor())
-        behind = alpha * np.array(to_rgb(owner.get_facecolor())) + (1 - alpha) * behind
-    return tuple(behind.tolist())
+        *rgb, alpha = to_rgba(owner.get_facecolor())
+        background = alpha * np.array(rgb) + (1 - alpha) * background
+    red, green, blue = background.tolist()
+    return red, green, blue
 
 
-def ink(ax):
+def ink(ax: Axes) -> str:
     """Colour of text on an axes: the style's if it is readable, else black or white."""
     import matplotlib
 
-    own, behind = matplotlib.rcParams["text.color"], paper(ax)
-    return own if contrast(own, behind) >= READ else text_on(behind)
+    text_colour, background = matplotlib.rcParams["text.color"], paper(ax)
+    is_readable = contrast(text_colour, background) >= READ
+    return text_colour if is_readable else text_on(background)
 
 
-def text_on(colour):
+def text_on(colour: ColorType) -> str:
     """Black or white, whichever has more contrast with a colour."""
     return max("black", "white", key=lambda each: contrast(each, colour))
 
 
-def shade(ax, share):
+def shade(ax: Axes, share: float) -> tuple[float, float, float]:
     """A mixture of an axes' paper (0) and its ink (1)."""
     return mixed(paper(ax), ink(ax), share)
 
 
-def mixed(first, second, share):
+def mixed(
+    first: ColorType, second: ColorType, share: float
+) -> tuple[float, float, float]:
     """A mixture of one colour (0) and another (1)."""
     from matplotlib.colors import to_rgb
 
-    first, second = np.array([to_rgb(first), to_rgb(second)])
-    return tuple(((1 - share) * first + share * second).tolist())
+    pairs = zip(to_rgb(first), to_rgb(second), strict=True)
+    red, green, blue = ((1 - share) * start + share * end for start, end in pairs)
+    return red, green, blue
 
 
-def seen(colour, ax, least=SEEN):
+def seen(colour: ColorType, ax: Axes, least: float = SEEN) -> ColorType:
     """The colour, mixed with the ink of an axes until it stands out there."""
-    behind, end, found = paper(ax), ink(ax), colour
-    if contrast(colour, behind) < least:
+    background, end, mixture = paper(ax), ink(ax), colour
+    if contrast(colour, background) < least:
         for share in np.linspace(0, 1, 21):
-            found = mixed(colour, end, share)
-            if contrast(found, behind) >= CLEARLY * least:
+            mixture = mixed(colour, end, share)
+            if contrast(mixture, background) >= CLEARLY * least:
                 break
-    return found
+    return mixture
 
 
-def colours(n):
+def colours(n: int) -> list[str]:
     """`n` colours that colour-blind readers can distinguish; draw them as `seen`.
 
     Parameters
@@ -125,24 +139,24 @@ def colours(n):
     return list(map(to_hex, shades))
 
 
-def unused_colours(wanted, ax):
+def unused_colours(wanted: list[ColorType], ax: Axes) -> list[ColorType]:
     """The colours, with others in place of those that lines of an axes have already."""
     from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_hex
+    from matplotlib.colors import to_hex, to_rgba_array
 
-    taken = {to_hex(line.get_color()) for line in ax.lines}
+    used = {to_hex(line.get_color()) for line in ax.lines}
     for lines in ax.collections:
         if isinstance(lines, LineCollection):
-            taken |= set(map(to_hex, lines.get_colors()))
-    found = []
+            used |= set(map(to_hex, to_rgba_array(lines.get_colors())))
+    unused: list[ColorType] = []
     for colour in wanted:
-        free = [c for c in (colour, *PALETTE) if to_hex(seen(c, ax)) not in taken]
-        found.append((free or [colour])[0])
-        taken.add(to_hex(seen(found[-1], ax)))
-    return found
+        free = [c for c in (colour, *PALETTE) if to_hex(seen(c, ax)) not in used]
+        unused.append((free or [colour])[0])
+        used.add(to_hex(seen(unused[-1], ax)))
+    return unused
 
 
-def strength_map(ax):
+def strength_map(ax: Axes) -> Colormap:
     """Colours from weak to strong: strong ones have more contrast with the paper."""
     import matplotlib
 
@@ -150,7 +164,7 @@ def strength_map(ax):
     return matplotlib.colormaps[f"{SEQUENTIAL_MAP}{backwards}"]
 
 
-def feature_map(ax):
+def feature_map(ax: Axes) -> Colormap:
     """Colours from low to high that stand out on an axes, and against grey."""
     import matplotlib
     from matplotlib.colors import ListedColormap
@@ -160,6 +174,6 @@ def feature_map(ax):
     return ListedColormap(shades, name="low_to_high")
 
 
-def sign_colours(values):
+def sign_colours(values: NDArray[np.float64]) -> NDArray[np.str_]:
     """The colour of each number's sign, grey for zero; draw it as `seen`."""
     return np.where(values > 0, UP_COLOUR, np.where(values < 0, DOWN_COLOUR, "0.4"))

@@ -1,49 +1,86 @@
 """Lines, bands, rugs and histograms on given axes."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._plotting.colours import ink, paper, seen, shade, text_on
 from sklearn_interpret._plotting.labels import literal, wrapped
 
-MAX_RUG_TICKS = 200  # more values are drawn by quantiles
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection, LineCollection, PolyCollection
+    from matplotlib.lines import Line2D
+    from matplotlib.typing import ColorType
+
+    from sklearn_interpret._plotting.axes import Style
+
+# More values are drawn by quantiles: 200 ticks of 0.7 points cover two thirds of the
+# width of an axes of 2.9 inches.
+MAX_RUG_TICKS = 200
 FEW_POINTS = 12  # lines of at most this number of points mark them
 # Heights at the bottom, in shares of the axes.
 RUG_HEIGHT, BAR_HEIGHT, HISTOGRAM_HEIGHT = 0.045, 0.07, 0.14
-MAX_BINS = 50
-STEP_TOLERANCE = 1e-3  # deviation of values from equal steps, in steps
+MAX_BINS = 50  # of a histogram: bars of 4 points in a panel of 2.9 inches
+STEP_TOLERANCE = 1e-3  # deviation of values from equal steps, in steps: rounding
 
 
-def draw_line(ax, x, y, colour, style, *, as_points=False, across=False):
+def draw_line(
+    ax: Axes,
+    x: NDArray[np.float64] | list[float],
+    y: NDArray[np.float64] | list[float],
+    colour: ColorType,
+    style: Style | None,
+    *,
+    as_points: bool = False,
+    across: bool = False,
+) -> Line2D:
     """A line, or points alone; a line of few points has markers.
 
     Here and below, `across` exchanges the axes.
     """
-    looks = {"color": seen(colour, ax), "linewidth": 2.0, "zorder": 3}
+    style_kwargs: Style = {"color": seen(colour, ax), "linewidth": 2.0, "zorder": 3}
     if as_points:
-        looks |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
+        style_kwargs |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
     elif len(x) <= FEW_POINTS:
-        looks |= {"marker": "o", "markersize": 5}
+        style_kwargs |= {"marker": "o", "markersize": 5}
     x, y = (y, x) if across else (x, y)
-    (line,) = ax.plot(x, y, **looks)
+    (line,) = ax.plot(x, y, **style_kwargs)
     line.set(**(style or {}))
     return line
 
 
-def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False, across=False):
+def draw_thin_lines(
+    ax: Axes,
+    x: NDArray[np.float64],
+    curves: NDArray[np.float64] | list[NDArray[np.float64]],
+    colour: ColorType,
+    style: Style | None,
+    *,
+    as_points: bool = False,
+    across: bool = False,
+) -> list[Line2D]:
     """One thin line, or row of small points, for each of `curves` (n, G)."""
-    looks = {"color": seen(colour, ax), "linewidth": 0.9, "alpha": 0.45, "zorder": 2.5}
+    style_kwargs: Style = {"color": seen(colour, ax), "linewidth": 0.9, "alpha": 0.45}
     if as_points or len(x) == 1:
-        looks |= {"linestyle": "none", "marker": "o", "markersize": 3}
+        style_kwargs |= {"linestyle": "none", "marker": "o", "markersize": 3}
     pairs = [(curve, x) if across else (x, curve) for curve in curves]
-    lines = [ax.plot(*pair, **looks)[0] for pair in pairs]
+    lines = [ax.plot(*pair, zorder=2.5, **style_kwargs)[0] for pair in pairs]
     for line in lines:
         line.set(**(style or {}))
     return lines
 
 
-def draw_aside(ax, x, values, colours, text):
+def draw_aside(
+    ax: Axes, x: float, values: ArrayLike, colours: Sequence[ColorType], text: str
+) -> list[Line2D]:
     """Hollow marks to the right of the lines, with a name above or below them."""
-    low = np.mean(values) < np.mean(ax.get_ylim())
+    numbers = np.asarray(values, dtype=np.float64)
+    low = numbers.mean() < np.mean(ax.get_ylim())
     ax.text(
         x,
         0.97 if low else 0.03,
@@ -55,15 +92,23 @@ def draw_aside(ax, x, values, colours, text):
         fontsize="x-small",
         color=shade(ax, 0.7),
     )
-    style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
+    style: Style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
     style["markerfacecolor"] = paper(ax)
     return [
         ax.plot([x], [value], color=seen(colour, ax), **style)[0]
-        for value, colour in zip(values, colours, strict=True)
+        for value, colour in zip(numbers, colours, strict=True)
     ]
 
 
-def draw_curves(ax, x, curves, colours, style, *, across=False):
+def draw_curves(
+    ax: Axes,
+    x: NDArray[np.float64],
+    curves: NDArray[np.float64],
+    colours: Sequence[ColorType],
+    style: Style | None,
+    *,
+    across: bool = False,
+) -> LineCollection:
     """Many transparent curves (n, G) as one artist, of one colour or one each."""
     from matplotlib.collections import LineCollection
 
@@ -72,32 +117,48 @@ def draw_curves(ax, x, curves, colours, style, *, across=False):
     alpha = float(np.clip(50 * most / max(len(curves), 1), 0.1, most))
     if len(colours) > 1:  # readers compare the colours of single curves
         alpha = max(alpha, 0.5)
-    looks = {"colors": [seen(each, ax) for each in colours], "linewidths": 0.8}
+    style_kwargs: Style = {"alpha": alpha, "linewidths": 0.8, "zorder": 2}
+    palette = [seen(each, ax) for each in colours]
     segments = [np.column_stack([x, curve]) for curve in curves]
     if across:
         segments = [segment[:, ::-1] for segment in segments]
-    collection = LineCollection(segments, alpha=alpha, zorder=2, **looks)
+    collection = LineCollection(segments, colors=palette, **style_kwargs)
     collection.set(**(style or {}))
-    return ax.add_collection(collection)
+    ax.add_collection(collection)
+    return collection
 
 
-def draw_band(ax, x, low, high, colour, style, *, as_points=False, across=False):
+def draw_band(
+    ax: Axes,
+    x: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    colour: ColorType,
+    style: Style | None,
+    *,
+    as_points: bool = False,
+    across: bool = False,
+) -> Collection:
     """A band around a line, or error bars around points."""
+    draw: Callable[..., Collection]
     if as_points or len(x) == 1:
         draw = ax.hlines if across else ax.vlines
-        looks = {"colors": [seen(colour, ax)], "linewidths": 1.6, "zorder": 2.8}
+        style_kwargs: Style = {"colors": [seen(colour, ax)], "linewidths": 1.6}
+        style_kwargs["zorder"] = 2.8
     else:
         draw = ax.fill_between
         # The same transparency is invisible on dark paper.
         alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
-        looks = {"facecolor": seen(colour, ax), "alpha": alpha, "linewidth": 0}
-        looks["zorder"] = 1.5
-    band = draw(x, low, high, **looks)
+        style_kwargs = {"facecolor": seen(colour, ax), "alpha": alpha, "linewidth": 0}
+        style_kwargs["zorder"] = 1.5
+    band = draw(x, low, high, **style_kwargs)
     band.set(**(style or {}))
     return band
 
 
-def rug_ticks(values, low, high):
+def rug_ticks(
+    values: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
     """Values within [low, high]; quantiles of them where there are many."""
     values = np.sort(values[(values >= low) & (values <= high)])
     if len(values) > MAX_RUG_TICKS:
@@ -106,25 +167,29 @@ def rug_ticks(values, low, high):
     return values
 
 
-def draw_rug(ax, values, low, high, style):
+def draw_rug(
+    ax: Axes, values: NDArray[np.float64], low: float, high: float, style: Style | None
+) -> LineCollection:
     """Ticks at the bottom for the data between the ends of the curve."""
     ticks = rug_ticks(values, low, high)
     segments = [[(tick, 0.0), (tick, RUG_HEIGHT)] for tick in ticks]
     return _at_bottom(ax, segments, {"linewidths": 0.7, "alpha": 0.55}, style)
 
 
-def draw_shares(ax, shares, style, *, across=False):
+def draw_shares(
+    ax: Axes, shares: NDArray[np.float64], style: Style | None, *, across: bool = False
+) -> LineCollection:
     """Bars at the bottom (left) for the share of the data at each level."""
     scale = BAR_HEIGHT / max(shares.max(initial=0.0), 1e-300)
     segments = [
-        [(place, 0.0), (place, share * scale)] for place, share in enumerate(shares)
+        [(level, 0.0), (level, share * scale)] for level, share in enumerate(shares)
     ]
     width = 6.0 if len(shares) <= 12 else 3.0
-    looks = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
-    return _at_bottom(ax, segments, looks, style, across=across)
+    style_kwargs: Style = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
+    return _at_bottom(ax, segments, style_kwargs, style, across=across)
 
 
-def rug_handle(rug, *, across=False):
+def rug_handle(rug: LineCollection, *, across: bool = False) -> Line2D:
     """Handle of a legend for a rug, or for bars of shares."""
     from matplotlib.lines import Line2D
 
@@ -133,14 +198,20 @@ def rug_handle(rug, *, across=False):
         [],
         linestyle="none",
         marker="_" if across else "|",
-        color=rug.get_color()[0],
+        color=tuple(np.ravel(rug.get_color())[:4]),
         alpha=rug.get_alpha(),
         markersize=9,
-        markeredgewidth=max(rug.get_linewidth()[0], 1),
+        markeredgewidth=max(np.ravel(rug.get_linewidth())[0], 1),
     )
 
 
-def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
+def draw_histogram(
+    ax: Axes,
+    values: NDArray[np.float64],
+    style: Style | None,
+    *,
+    height: float = HISTOGRAM_HEIGHT,
+) -> PolyCollection | None:
     """A histogram of the values at the bottom; its `height` is a share of the axes."""
     from matplotlib.collections import PolyCollection
 
@@ -151,15 +222,19 @@ def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
     zeros = np.zeros(len(counts))
     x = np.stack([lefts, lefts, rights, rights], axis=1)
     y = np.stack([zeros, heights, heights, zeros], axis=1)
-    looks = {"facecolor": shade(ax, 0.18), "edgecolor": paper(ax), "linewidth": 0.4}
-    looks |= {"zorder": 0.6, "transform": ax.get_xaxis_transform()}
-    bars = PolyCollection(np.stack([x, y], axis=2)[counts > 0], **looks)
+    style_kwargs: Style = {"facecolor": shade(ax, 0.18), "edgecolor": paper(ax)}
+    style_kwargs |= {"linewidth": 0.4, "zorder": 0.6}
+    style_kwargs["transform"] = ax.get_xaxis_transform()
+    bars = PolyCollection(list(np.stack([x, y], axis=2)[counts > 0]), **style_kwargs)
     bars.set(**(style or {}))
     # Heights are shares of the axes, and do not widen the range of values.
-    return ax.add_collection(bars, autolim=False)
+    ax.add_collection(bars, autolim=False)
+    return bars
 
 
-def _histogram(values, widest):
+def _histogram(
+    values: NDArray[np.float64], widest: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
     """Left and right ends of the bars, and the number of values in each.
 
     Few distinct values have a bar each, of at most the width `widest`. Bars of whole
@@ -177,30 +252,40 @@ def _histogram(values, widest):
         size = np.ceil((n_steps[-1] + 1) / n_bins)
         n_bins = int(np.ceil((n_steps[-1] + 1) / size))
         edges = distinct[0] + step * (size * np.arange(n_bins + 1) - 0.5)
-    places = np.searchsorted(edges[1:-1], values, side="right")
-    return edges[:-1], edges[1:], np.bincount(places, minlength=n_bins)
+    bins = np.searchsorted(edges[1:-1], values, side="right")
+    return edges[:-1], edges[1:], np.bincount(bins, minlength=n_bins)
 
 
-def _at_bottom(ax, segments, looks, style, *, across=False):
+def _at_bottom(
+    ax: Axes,
+    segments: Sequence[Sequence[tuple[float, float]]],
+    style_kwargs: Style,
+    style: Style | None,
+    *,
+    across: bool = False,
+) -> LineCollection:
     from matplotlib.collections import LineCollection
 
     transform = ax.get_xaxis_transform()
     if across:
         transform = ax.get_yaxis_transform()
-        segments = [[end[::-1] for end in segment] for segment in segments]
-    looks = {"colors": ink(ax), "zorder": 1, "transform": transform, **looks}
-    collection = LineCollection(segments, **looks)
+        segments = [[(y, x) for x, y in segment] for segment in segments]
+    style_kwargs |= {"colors": ink(ax), "zorder": 1, "transform": transform}
+    collection = LineCollection(segments, **style_kwargs)
     collection.set(**(style or {}))
     # Heights are shares of the axes, and do not widen the range of values.
-    return ax.add_collection(collection, autolim=False)
+    ax.add_collection(collection, autolim=False)
+    return collection
 
 
-def note_empty(ax, text):
+def note_empty(ax: Axes, text: str) -> None:
     """Write in the middle of the axes why nothing is drawn."""
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center")
 
 
-def name_axes(ax, x=None, y=None, title=None):
+def name_axes(
+    ax: Axes, x: object = None, y: str | None = None, title: object = None
+) -> None:
     """Set those labels that are given; names are drawn literally."""
     if x is not None:
         ax.set_xlabel(literal(wrapped(x)))

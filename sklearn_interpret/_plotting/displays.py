@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from io import BytesIO
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import Splits
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -31,6 +31,7 @@ from sklearn_interpret._plotting.labels import (
 from sklearn_interpret._plotting.sources import (
     Data,
     ForwardedSignature,
+    Taker,
     check_count,
     fold_estimators,
     fold_rows,
@@ -51,7 +52,14 @@ from sklearn_interpret.explanations._selection import (
     take_rows,
 )
 
-# Largest number of names in the description of a display.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Canvas
+
+# Largest number of names in the description of a display, of 24 letters: two lines.
 MOST_SHOWN = 5
 # Parameters of `plot` that limit how much is drawn; None sets no limit.
 COUNTS = (
@@ -68,7 +76,12 @@ class DisplayMixin:
     """Adds words for the response, and a short description, to a display."""
 
     # Name of the target, and unit of the response, in labels.
-    target_name = unit = None
+    target_name: str | None = None
+    unit: str | None = None
+    # A display sets those that it has.
+    response_name: str | None
+    output_names: Sequence[Any] | None
+    plot: ClassVar[Callable[..., Any]]
     # Parameters of `from_estimator` and `from_cv_results` that the display lacks, and
     # parameters of others that may be given by position, after the data.
     _without: ClassVar[frozenset[str]] = frozenset()
@@ -76,105 +89,121 @@ class DisplayMixin:
     # Accepted values of parameters of `plot`.
     _options: ClassVar[dict[str, tuple[str, ...]]] = {}
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "plot" in vars(cls):
             cls.plot = _prepared(cls.plot)
 
-    def __repr__(self):
-        held = getattr(self, "explanation", self)
-        parts = [] if held is self else [f"{len(held)} row{'s'[: len(held) != 1]}"]
-        for what in ("feature", "output"):
-            names = getattr(held, f"{what}_names", None)
+    def __repr__(self) -> str:
+        results: Any = getattr(self, "explanation", self)
+        counts = []
+        if results is not self:
+            counts.append(f"{len(results)} row{'s'[: len(results) != 1]}")
+        for noun in ("feature", "output"):
+            names = getattr(results, f"{noun}_names", None)
             if names is not None:
                 texts = shorten_all(names, 24)
-                shown = texts[:MOST_SHOWN] + ["..."] * (len(texts) > MOST_SHOWN)
-                count = f"{len(texts)} {what}{'s'[: len(texts) != 1]}"
-                parts.append(f"{count}: {', '.join(shown)}")
-        return f"{type(self).__name__}({'; '.join(parts)})"
+                first = texts[:MOST_SHOWN] + ["..."] * (len(texts) > MOST_SHOWN)
+                count = f"{len(texts)} {noun}{'s'[: len(texts) != 1]}"
+                counts.append(f"{count}: {', '.join(first)}")
+        return f"{type(self).__name__}({'; '.join(counts)})"
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> bytes | None:
         """Return the figure for a notebook, unless pyplot is about to show it there."""
         from matplotlib.pyplot import fignum_exists
 
         figure = getattr(self, "figure_", None)
-        if figure is None or fignum_exists(getattr(figure.figure, "number", None)):
+        if figure is None or fignum_exists(getattr(figure.figure, "number", -1)):
             return None
         buffer = BytesIO()
         figure.figure.savefig(buffer, format="png")
         return buffer.getvalue()
 
     @classmethod
-    def _takers(cls, method):
+    def _takers(cls, method: str) -> list[Taker]:
         """Names that users of a method may set, each with its documentation."""
         return [(keyword_names(cls.plot), cls.plot)]
 
-    def _take(self, ax, size=(SINGLE_WIDTH, SINGLE_HEIGHT)):
-        """The given axes, or one in a new figure of this size in inches."""
+    def _take(
+        self, ax: Any, size: tuple[float, float] = (SINGLE_WIDTH, SINGLE_HEIGHT)
+    ) -> Axes:
+        """The user's axes, or one in a new figure of this size in inches."""
         (self.ax_,) = self._make_canvas(ax, 1, 1, size).main
         return self.ax_
 
-    def _take_grid(self, ax, n_panels, n_columns, size):
+    def _take_grid(
+        self, ax: Any, n_panels: int, n_columns: int, size: tuple[float, float] | None
+    ) -> Canvas:
         """A canvas of panels; in a new figure each has this size in inches."""
         canvas = self._make_canvas(ax, n_panels, n_columns, size)
         self.axes_ = np.array(canvas.main, dtype=object)
         return canvas
 
-    def _make_canvas(self, ax, n_panels, n_columns, size):
-        looks = {"caller": f"{type(self).__name__}.plot", "panel_size": size}
-        canvas = take_axes(ax, [Slot()] * n_panels, n_columns=n_columns, **looks)
+    def _make_canvas(
+        self, ax: Any, n_panels: int, n_columns: int, size: tuple[float, float] | None
+    ) -> Canvas:
+        slots, caller = [Slot()] * n_panels, f"{type(self).__name__}.plot"
+        canvas = take_axes(
+            ax, slots, n_columns=n_columns, caller=caller, panel_size=size
+        )
         self.figure_ = canvas.figure
         return canvas
 
-    def _named_outputs(self, n_outputs):
+    def _named_outputs(self, n_outputs: int) -> Sequence[Any]:
         """Names of the outputs; positions where they have none."""
         return range(n_outputs) if self.output_names is None else self.output_names
 
-    def _frame(self, *parts, whole=None):
-        """A DataFrame of parts below each other, each of columns by name.
+    def _frame(
+        self, *blocks: dict[str, Any], integer_column: str | None = None
+    ) -> DataFrame:
+        """A DataFrame of blocks below each other, each of columns by name.
 
-        `whole` is a column of whole numbers, missing where a part lacks it; it becomes
+        `integer_column` has whole numbers, and none where a block lacks it; it becomes
         the last one.
         """
         pandas = self._pandas()
-        table = pandas.concat(map(pandas.DataFrame, parts), ignore_index=True)
-        if whole in table:
-            table[whole] = table.pop(whole).astype("Int64")
+        table = pandas.concat(map(pandas.DataFrame, blocks), ignore_index=True)
+        if integer_column in table:
+            table[integer_column] = table.pop(integer_column).astype("Int64")
         return table
 
-    def _pandas(self):
+    def _pandas(self) -> Any:
         return import_late("pandas", f"{type(self).__name__}.to_frame")
 
-    def _call(self, inspectors, target_name, unit):
+    def _name_response(
+        self, inspectors: Sequence[Any], target_name: str | None, unit: str | None
+    ) -> None:
         """Set the name of the target, and the unit of the response, for labels."""
         if target_name is None and inspectors:
             target_name = getattr(inspectors[0], "_target_name", None)
         self.target_name, self.unit = target_name, unit
 
-    def _response_label(self, output_names, output=None):
-        """Name of the response of the one output drawn, or of all."""
-        output = drawn_output(self.response_name, output_names, output)
-        return response_label(self.response_name, output, self.target_name, self.unit)
+    def _response_label(
+        self, output_names: Sequence[Any] | None, output: int | None = None
+    ) -> str:
+        """Name of the response of the output at a position, or of all outputs."""
+        name = drawn_output(self.response_name, output_names, output)
+        return response_label(self.response_name, name, self.target_name, self.unit)
 
 
-def _prepared(plot):
+def _prepared(plot: Callable[..., Any]) -> Callable[..., Any]:
     """A `plot` that checks parameters, and makes room for texts around given axes."""
 
     @wraps(plot)
-    def drawn(self, ax=None, **looks):
-        for name, value in looks.items():
+    def checked_plot(self: Any, ax: Any = None, **options: Any) -> Any:
+        for name, value in options.items():
             if name in COUNTS:
                 check_count(value, name)
-            options = self._options.get(name, [value])
-            if value not in options:
-                known = ", ".join(options)
-                raise ValueError(f"{name}={value!r} must be one of {known}.")
-        plot(self, ax, **looks)
+            accepted = self._options.get(name, [value])
+            if value not in accepted:
+                texts = ", ".join(accepted)
+                raise ValueError(f"{name}={value!r} must be one of {texts}.")
+        plot(self, ax, **options)
         if ax is not None:
             make_room(self.figure_)
         return self
 
-    return drawn
+    return checked_plot
 
 
 class Display(DisplayMixin, ABC):
@@ -196,7 +225,7 @@ class Display(DisplayMixin, ABC):
     _shows_rows: ClassVar[bool] = False
     _weighs_rows: ClassVar[bool] = False
     # ``(estimator, X, parameters)``: refuses a request before the inspection runs.
-    _check_request: ClassVar[Any] = None
+    _check_request: ClassVar[Callable[..., None] | None] = None
 
     @abstractmethod
     def plot(self, ax: Any = None) -> Self:
@@ -273,13 +302,20 @@ default=None
         return cls._of_estimator(estimator, data, params, names, ax)
 
     @classmethod
-    def _of_estimator(cls, estimator, data, params, names, ax):
+    def _of_estimator(
+        cls,
+        estimator: Any,
+        data: Data,
+        params: dict[str, Any],
+        names: tuple[str | None, str | None],
+        ax: Any,
+    ) -> Self:
         """The display of an estimator, drawn.
 
         `names` are those of the target and of the unit of the response.
         """
         fitted = is_inspector(estimator, cls._kinds)
-        parameters, choices, looks = cls._split(params, fitted)
+        parameters, choices, options = cls._split(params, fitted)
         inspector = inspector_of(
             estimator,
             cls._data(data, fitted),
@@ -292,58 +328,61 @@ default=None
         if not fitted and not cls._shows_rows:
             data = data._replace(X=None)
         display = cls._from_inspector(inspector, data, **choices)
-        display._call([inspector], *names)
-        return display.plot(ax=ax, **looks)
+        display._name_response([inspector], *names)
+        return display.plot(ax=ax, **options)
 
     @classmethod
     @abstractmethod
-    def _from_inspector(cls, inspector, data):
+    def _from_inspector(cls, inspector: Any, data: Data, /) -> Self:
         """The display of a fitted inspector's results, and of rows (a `Data`)."""
 
     @classmethod
-    def _data(cls, data, fitted):
+    def _data(cls, data: Data, fitted: bool) -> Data:
         """Rows to inspect, without weights that belong to the drawn rows."""
         if data.X is None and fitted and cls._shows_rows:
             raise ValueError(f"{cls.__name__} shows rows: pass X.")
-        return (
-            data._replace(sample_weight=None) if fitted and cls._weighs_rows else data
-        )
+        drops_weights = fitted and cls._weighs_rows
+        return data._replace(sample_weight=None) if drops_weights else data
 
     @classmethod
-    def _parameter_names(cls):
+    def _parameter_names(cls) -> set[str]:
         """Names of the parameters of a predictor's inspector."""
         return parameter_names(cls._kinds[0])
 
     @classmethod
-    def _choice_names(cls):
+    def _choice_names(cls) -> frozenset[str] | set[str]:
         """Keywords of `_from_inspector` that users may set."""
         return cls._choices
 
     @classmethod
-    def _takers(cls, method):
+    def _takers(cls, method: str) -> list[Taker]:
         choices = cls._choice_names()
-        takers = [(choices, cls), *super()._takers(method)]
+        takers: list[Taker] = [(choices, cls), *super()._takers(method)]
         if method == "from_explanation":
             return takers
         inspector = cls._parameter_names(), cls._kinds[0]
         folds = method == "from_cv_results"
-        maker = cls._from_folds if folds else cls._from_inspector
+        maker = getattr(cls, "_from_folds" if folds else "_from_inspector")
         return [inspector, (choices, maker), *takers]
 
     @classmethod
-    def _split(cls, params, fitted):
+    def _split(
+        cls, params: dict[str, Any], fitted: bool
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
-        parameters, choices, looks = split_keywords(params, takers)
+        parameters, choices, options = split_keywords(params, takers)
         if fitted:  # the inspector's own parameters cannot be set any more
-            left = parameters.keys() - choices.keys() - looks.keys()
-            return {n: v for n, v in parameters.items() if n in left}, choices, looks
+            taken_over = choices.keys() | options.keys()
+            refused = {n: v for n, v in parameters.items() if n not in taken_over}
+            return refused, choices, options
         # With one of these parameters, the inspector leaves nothing to choose.
         settled = cls._choices & parameters.keys()
-        return parameters, {n: v for n, v in choices.items() if n not in settled}, looks
+        choices = {n: v for n, v in choices.items() if n not in settled}
+        return parameters, choices, options
 
 
-class FoldsMixin:
+class FoldsMixin(Display):
     """Adds `from_cv_results` to a display whose results can be averaged over folds."""
 
     # Whether the predictors of fitted inspectors are inspected again, on the same rows.
@@ -356,8 +395,8 @@ class FoldsMixin:
 
     def _learner_text(self, text: str) -> str:
         """Text of the learner's intervals, or that they assume folds."""
-        known = self._splits is None or self._splits.are_known
-        return text if known else ASSUMED_FOLDS
+        are_assumed = self._splits is not None and not self._splits.are_known
+        return ASSUMED_FOLDS if are_assumed else text
 
     @ForwardedSignature
     def from_cv_results(
@@ -427,20 +466,28 @@ default=None
         return cls._of_folds(cv_results, data, params, names, ax)
 
     @classmethod
-    def _of_folds(cls, cv_results, data, params, names, ax, **settings):
+    def _of_folds(
+        cls,
+        cv_results: Mapping[str, Any],
+        data: Data,
+        params: dict[str, Any],
+        names: tuple[str | None, str | None],
+        ax: Any,
+        **settings: Any,
+    ) -> Self:
         """The display of the models of a cross-validation, drawn."""
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
-        parameters, choices, looks = cls._split(
+        parameters, choices, options = cls._split(
             params, fitted and not cls._inspects_again
         )
-        parts = [data] * len(estimators)
+        fold_data = [data] * len(estimators)
         if cls._inspects_training_rows:
             rows = fold_rows(cv_results, data)
-            parts, choices["tests"] = rows or (parts, None)
+            fold_data, choices["tests"] = rows or (fold_data, None)
         inspectors = inspectors_of_folds(
             estimators,
-            [cls._data(part, fitted) for part in parts],
+            [cls._data(each, fitted) for each in fold_data],
             parameters,
             kinds=cls._kinds,
             kind=cls._inspects_with,
@@ -450,16 +497,16 @@ default=None
         )
         display = cls._from_folds(inspectors, data, **choices, **settings)
         display._splits = splits_of(cv_results)
-        display._call(inspectors, *names)
-        return display.plot(ax=ax, **looks)
+        display._name_response(inspectors, *names)
+        return display.plot(ax=ax, **options)
 
     @classmethod
     @abstractmethod
-    def _from_folds(cls, *fitted_and_data, **choices):
+    def _from_folds(cls, *fitted_and_data: Any, **choices: Any) -> Self:
         """The display of the folds' mean results, from inspectors and a `Data`."""
 
 
-class ModelsMixin:
+class ModelsMixin(Display):
     """Adds `from_estimators` to a display on which several models are compared."""
 
     @ForwardedSignature
@@ -517,7 +564,14 @@ class ModelsMixin:
 
     @classmethod
     @abstractmethod
-    def _of_models(cls, models, data, names, ax, **params):
+    def _of_models(
+        cls,
+        models: dict[str, Any],
+        data: Data,
+        names: tuple[str | None, str | None],
+        ax: Any,
+        **params: Any,
+    ) -> Self:
         """The display of the models by name, drawn."""
 
 
@@ -525,7 +579,10 @@ class ExplanationDisplay(Display):
     """Base of the displays of explained rows."""
 
     # Constructor parameters that not all displays have.
-    row = target = response_name = None
+    row: int | None = None
+    target: Any = None
+    response_name: str | None = None
+    explanation: Any
     _shows_rows = True
     _explanation_kind: ClassVar[type] = Explanation
     _sample: ClassVar[str] = "row"
@@ -545,7 +602,7 @@ class ExplanationDisplay(Display):
         self.response_name = response_name
         self.__post_init__()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Take the explanation's name of the response if none is given."""
         if self.response_name is None:
             explanation = getattr(self, "explanation", None)
@@ -591,31 +648,33 @@ class ExplanationDisplay(Display):
             finite.
         """
         takers = [cls._choice_names(), keyword_names(cls.plot)]
-        choices, looks = split_keywords(params, takers)
+        choices, options = split_keywords(params, takers)
         if target_name is None:
             target_name = getattr(explanation, "target_name", None)
-        display = cls._of(explanation, **choices)
-        display._call([], target_name, unit)
-        return display.plot(ax=ax, **looks)
+        display = cls._of_explanation(explanation, **choices)
+        display._name_response([], target_name, unit)
+        return display.plot(ax=ax, **options)
 
     @classmethod
-    def _choice_names(cls):
+    def _choice_names(cls) -> frozenset[str] | set[str]:
         return keyword_names(cls.__init__, without=("self", "explanation"))
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, row: int | None = None, **choices):
+    def _from_inspector(
+        cls, inspector: Any, data: Data, *, row: int | None = None, **choices: Any
+    ) -> Self:
         rows = cls._as_rows(data.X)
         position = cls._row_position(row, rows.n_rows)
         X = rows.native if position is None else take_rows(rows.native, [position])
         explanation = cls._explained(inspector, X)
         if explanation.response_name is None:  # an explainer that is not of ours
             choices = {"response_name": response_name(inspector), **choices}
-        display = cls._of(explanation, **choices)
+        display = cls._of_explanation(explanation, **choices)
         display._chosen = position
         return display
 
     @classmethod
-    def _explained(cls, inspector, X):
+    def _explained(cls, inspector: Any, X: Any) -> Any:
         """The inspector's explanation of some rows."""
         explanation = inspector.explain(X)
         if not isinstance(explanation, cls._explanation_kind):
@@ -627,22 +686,22 @@ class ExplanationDisplay(Display):
         return explanation
 
     @classmethod
-    def _as_rows(cls, X):
+    def _as_rows(cls, X: Any) -> Rows:
         """The user's rows as samples that can be taken one by one."""
         return as_rows(X)
 
     @classmethod
-    def _row_position(cls, row, n_rows):
+    def _row_position(cls, row: int | None, n_rows: int) -> int | None:
         """Position of the row to draw, or None for all."""
         return None if row is None else row_position(row, n_rows, cls._sample)
 
     @classmethod
-    def _of(cls, explanation, **choices):
+    def _of_explanation(cls, explanation: Any, **choices: Any) -> Self:
         """The display of an explanation."""
         return cls(explanation, **choices)
 
     @property
-    def _row_names(self):
+    def _row_names(self) -> Sequence[Any] | NDArray[Any]:
         """Names of the explained rows; a chosen one has its position in `X`."""
         names = self.explanation.row_names
         if self._chosen is not None and are_positions(names):
@@ -650,23 +709,23 @@ class ExplanationDisplay(Display):
         return names
 
     @property
-    def _row_name(self):
+    def _row_name(self) -> Any:
         """Name of the row drawn."""
         return self._row_names[0 if self.row is None else self.row]
 
     @property
-    def _row_label(self):
+    def _row_label(self) -> str | None:
         """The name as a text; None for the only row, if it has no label."""
-        alone = self._chosen is None and len(self.explanation) == 1
-        if alone and are_positions(self._row_names):
+        is_only_row = self._chosen is None and len(self.explanation) == 1
+        if is_only_row and are_positions(self._row_names):
             return None
         return row_text(self._row_name, self._sample)
 
-    def _of_row(self, text):
+    def _of_row(self, text: str) -> str:
         """A text about the row drawn, with the row's name."""
         return text if self._row_label is None else f"{text}, {self._row_label}"
 
-    def _checked(self):
+    def _checked(self) -> Any:
         """The explanation, of the kind that the display shows."""
         if not isinstance(self.explanation, self._explanation_kind):
             raise TypeError(
@@ -680,15 +739,15 @@ class OneRowDisplay(ExplanationDisplay):
     """Base of the displays of one explained row each."""
 
     @classmethod
-    def _row_position(cls, row, n_rows):
+    def _row_position(cls, row: int | None, n_rows: int) -> int:
         """Position of the sample to draw, counted from the front."""
         if row is None and n_rows != 1:
             raise ValueError(
                 f"There are {n_rows} {cls._sample}s: choose one by row=, counted from "
                 "0."
             )
-        return super()._row_position(0 if row is None else row, n_rows)
+        return row_position(row or 0, n_rows, cls._sample)
 
-    def _position(self):
+    def _position(self) -> int:
         """Position of the sample that is drawn."""
         return self._row_position(self.row, len(self._checked()))

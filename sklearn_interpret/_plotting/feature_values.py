@@ -1,9 +1,13 @@
 """Values of a feature in the explained rows, as positions and colours."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
@@ -13,7 +17,11 @@ from sklearn_interpret._model.rows.features import feature_index, resolve_catego
 from sklearn_interpret._model.rows.number_format import column_texts, value_text
 from sklearn_interpret._plotting.labels import AND, shorten
 
-NAME_LENGTH, VALUE_LENGTH = 28, 18
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret.explanations import BaseExplanation
+
+NAME_LENGTH, VALUE_LENGTH = 28, 18  # characters of the names and values of an entry
 MISSING = label_text(np.nan)
 
 
@@ -23,39 +31,39 @@ class FeatureValues:
 
     name: str  # the feature, or the column of it
     # Its numbers (n_rows,), or positions of its levels; NaN where missing.
-    numbers: np.ndarray
+    numbers: NDArray[np.float64]
     # Levels in order, without the missing one; None for numbers.
-    levels: list | None = None
+    levels: list[Any] | None = None
     ordered: bool = True  # whether low and high mean something
-    date_dtype: Any = None  # of dates whose days the numbers are
+    date_dtype: np.dtype[Any] | None = None  # of dates whose days the numbers are
 
     @property
-    def level_texts(self):
-        """Levels as texts on an axis."""
-        return list(map(value_text, self.levels))
+    def level_texts(self) -> list[str]:
+        """Levels as texts on an axis; none for numbers."""
+        return list(map(value_text, self.levels or []))
 
-    def texts(self):
+    def texts(self) -> NDArray[np.object_]:
         """Values as texts (n_rows,) on an axis."""
-        found = column_texts(self.numbers)
+        texts = column_texts(self.numbers)
         if self.date_dtype is not None:
-            found = list(map(value_text, as_dates(self.numbers, self.date_dtype)))
+            texts = list(map(value_text, as_dates(self.numbers, self.date_dtype)))
         if self.levels is not None:
             levels = [*self.level_texts, ""]
-            places = np.where(self.known, self.numbers, -1).astype(np.intp)
-            found = [levels[place] for place in places]
-        return np.array([text or MISSING for text in found], dtype=object)
+            codes = np.where(self.is_observed, self.numbers, -1).astype(np.intp)
+            texts = [levels[code] for code in codes]
+        return np.array([text or MISSING for text in texts], dtype=object)
 
     @property
-    def known(self):
+    def is_observed(self) -> NDArray[np.bool_]:
         """Which rows have a value."""
         return np.isfinite(self.numbers)
 
-    def cells(self):
+    def cells(self) -> NDArray[Any]:
         """Values for a table: numbers, dates, or levels with None for missing."""
         if self.levels is None:
             return as_dates(self.numbers, self.date_dtype)
         cells = np.empty(len(self.numbers), dtype=object)
-        for row in np.flatnonzero(self.known):
+        for row in np.flatnonzero(self.is_observed):
             cells[row] = self.levels[int(self.numbers[row])]
         return cells
 
@@ -74,61 +82,61 @@ class FeatureReader:
     ----------
     n_rows : int
         Number of explained rows.
+    has_data : bool
+        Whether there are values to show.
     """
 
-    def __init__(self, explanation, categorical_features="auto"):
+    def __init__(
+        self, explanation: BaseExplanation, categorical_features: Any = "auto"
+    ) -> None:
         self.n_rows = len(explanation)
         self._names = list(explanation.feature_names)
-        self._rows = None if explanation.data is None else as_rows(explanation.data)
-        self._columns = explanation.columns
-        self._are_columns = self._columns is None
-        if self._are_columns:
-            self._columns = [(j,) for j in range(len(self._names))]
-        self._flags = None
-        if self._rows is not None:
+        columns, single = explanation.columns, [(j,) for j in range(len(self._names))]
+        self._are_columns = columns is None
+        self._columns = single if columns is None else columns
+        self.has_data = explanation.data is not None
+        if self.has_data:
+            self._rows: Rows = as_rows(explanation.data)
             self._flags = resolve_categorical(categorical_features, self._rows)
 
-    @property
-    def has_data(self):
-        """Whether there are values to show."""
-        return self._rows is not None
-
-    def position(self, feature, parameter):
+    def position(self, feature: int | str, parameter: str) -> int:
         """Position of a feature given by position or name."""
         return feature_index(feature, self._names, parameter=parameter)
 
-    def is_group(self, feature):
+    def is_group(self, feature: int) -> bool:
         """Whether the feature is a group of columns."""
         return len(self._columns[feature]) != 1
 
-    def feature_values(self, feature):
+    def feature_values(self, feature: int) -> FeatureValues | None:
         """Values of the feature at a position; None without data, and for groups."""
-        if self._rows is None or self.is_group(feature):
+        if not self.has_data or self.is_group(feature):
             return None
         (column,) = self._columns[feature]
         return self._column_values(column, self._names[feature])
 
-    def joint_values(self, feature):
+    def joint_values(self, feature: int) -> FeatureValues:
         """Joint levels of the columns of a group."""
         return self._levels(self._columns[feature], self._names[feature], ordered=False)
 
-    def any_values(self, feature):
+    def any_values(self, feature: int) -> FeatureValues | None:
         """Values of the feature, or joint levels for a group of columns."""
         if self.is_group(feature):
             return self.joint_values(feature)
         return self.feature_values(feature)
 
-    def members(self, feature):
+    def members(self, feature: int) -> list[str]:
         """Names of the columns behind a feature."""
         return [self._rows.names[j] for j in self._columns[feature]]
 
-    def member_values(self, feature, column, parameter):
+    def member_values(
+        self, feature: int, column: int | str, parameter: str
+    ) -> FeatureValues:
         """Values of one column of a feature."""
         members, names = self._columns[feature], self.members(feature)
-        place = feature_index(column, names, parameter=parameter)
-        return self._column_values(members[place], names[place])
+        index = feature_index(column, names, parameter=parameter)
+        return self._column_values(members[index], names[index])
 
-    def _column_values(self, column, name):
+    def _column_values(self, column: int, name: str) -> FeatureValues:
         values = self._rows.column_array(column)
         if self._flags[column] or values.dtype.kind not in "iuf":
             ordered = not self._flags[column] or self._rows.is_ordered(column)
@@ -137,7 +145,9 @@ class FeatureReader:
         numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         return FeatureValues(name, numbers, date_dtype=self._rows.date_dtype(column))
 
-    def _levels(self, columns, name, *, ordered):
+    def _levels(
+        self, columns: tuple[int, ...], name: str, *, ordered: bool
+    ) -> FeatureValues:
         codes, labels, _ = self._rows.encode(columns)
         numbers = codes.astype(np.float64)
         if labels and is_missing(labels[-1]):
@@ -145,19 +155,21 @@ class FeatureReader:
             labels = labels[:-1]
         return FeatureValues(name, numbers, labels, ordered)
 
-    def table(self, features):
+    def table(self, features: Sequence[int] | NDArray[np.intp]) -> NDArray[np.object_]:
         """Values of features for a table, None where there are none."""
         cells = np.full((self.n_rows, len(features)), None, dtype=object)
-        for place, feature in enumerate(features):
+        for j, feature in enumerate(features):
             values = self.feature_values(feature)
             if values is not None:
-                cells[:, place] = as_objects(values.cells())
+                cells[:, j] = as_objects(values.cells())
         return cells
 
-    def joint_entry_text(self, features, row, *, whole=False):
+    def joint_entry_text(
+        self, features: Sequence[int], row: int, *, in_full: bool = False
+    ) -> str:
         """Features that act together, and their values in a row.
 
-        With `whole`, conditions are not shortened, and rules of several stand alone.
+        With `in_full`, conditions are not shortened, and rules of several stand alone.
         """
         names = [self._names[feature] for feature in features]
         # A long name may take the letters that short names leave.
@@ -166,16 +178,16 @@ class FeatureReader:
             shorten(each, max(NAME_LENGTH // len(names), left + len(each)))
             for each in names
         )
-        if self._rows is None:
+        if not self.has_data:
             return name
         members = [c for feature in features for c in self._columns[feature]]
         columns = map(self._rows.displayed, members)
-        parts = [value_text(column[row], column) for column in columns]
-        values = shorten(", ".join(parts), VALUE_LENGTH)
-        own = [self._rows.names[column] for column in members]
-        if whole and AND in names[0]:
+        texts = [value_text(column[row], column) for column in columns]
+        values = shorten(", ".join(texts), VALUE_LENGTH)
+        column_names = [self._rows.names[column] for column in members]
+        if in_full and AND in names[0]:
             return names[0]
-        if self._are_columns or own == names or len(members) > 1:
+        if self._are_columns or column_names == names or len(members) > 1:
             return f"{name} = {values}"
         # The name is a condition, or a linear term.
-        return f"{names[0] if whole else name} ({values})"
+        return f"{names[0] if in_full else name} ({values})"

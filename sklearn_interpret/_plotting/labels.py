@@ -1,24 +1,34 @@
 """Names, numbers and tick labels that stay readable."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.colours import ink, paper
 
-NAME_WIDTH = 36
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.text import Annotation
+
+NAME_WIDTH, LEVEL_WIDTH = 36, 16  # characters of a name, and of a level along an axis
 NUMERIC = re.compile(r"[\d.,]{2}")
-LEVEL_WIDTH = 16
-CHARACTERS_PER_INCH = 11
-UPRIGHT_PER_INCH = 7.5
+# Per inch of labels of 10 points: letters in a line, of which 11 to 15 of matplotlib's
+# font are an inch (names of features, measured), and small lines below each other.
+CHARACTERS_PER_INCH, UPRIGHT_PER_INCH = 11, 7.5
 # Of a label of 10 points: letters are narrow, and a label may be a bit longer than its
 # axes.
 ALONGSIDE_PER_INCH = 12
-NICE_STEPS = (1, 2, 2.5, 5, 10)
+NICE_STEPS = (1, 2, 2.5, 5, 10)  # round distances of ticks
 # Names of responses, of a class and of a number.
 OF_CLASSES = (
     "probability",
@@ -32,13 +42,11 @@ AND = " and "  # between the conditions of a rule
 JOIN = " \N{MULTIPLICATION SIGN} "  # between the features of a pair
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _AROUND_SIGN = r" (?=[<>=≤≥≠])|(?<=[<>=≤≥≠]) "
-
-
 # Label of the learner's intervals where the rows left out are not known.
 ASSUMED_FOLDS = "95 %, assuming K folds"
 
 
-def shorten(name, most=NAME_WIDTH):
+def shorten(name: object, most: int = NAME_WIDTH) -> str:
     """A name of at most `most` characters: its beginning and its end.
 
     The cut is not within a number, unless the name is one.
@@ -56,21 +64,24 @@ def shorten(name, most=NAME_WIDTH):
     >>> shorten("a_rather_long_name", 11)
     'a_rat…_name'
     """
-    name = " ".join(str(name).split())
-    if len(name) <= most:
-        return name
+    text = " ".join(str(name).split())
+    if len(text) <= most:
+        return text
     head = most // 2
-    tail = len(name) - (most - head - 1)
-    before = re.sub(r"(?<=[^\d.,])[\d.,]+$", "", name[:head])
-    if not NUMERIC.match(name[head - 1 : head + 1]):
-        before = name[:head]
-    after = name[tail:]
-    if NUMERIC.match(name[tail - 1 : tail + 1]):
+    tail = len(text) - (most - head - 1)
+    before, after = text[:head], text[tail:]
+    if NUMERIC.match(text[head - 1 : head + 1]):
+        before = re.sub(r"(?<=[^\d.,])[\d.,]+$", "", before)
+    if NUMERIC.match(text[tail - 1 : tail + 1]):
         after = re.sub(r"^[\d.,]+(?=[^\d.,])", "", after)
     return f"{before}…{after}"
 
 
-def shorten_all(names, most=NAME_WIDTH, fit=shorten):
+def shorten_all(
+    names: Sequence[object],
+    most: int = NAME_WIDTH,
+    fit: Callable[[str, int], str] = shorten,
+) -> list[str]:
     """Names of at most `most` characters each, which differ where the names do.
 
     Names that would look alike leave out their common beginning, or stay whole.
@@ -94,22 +105,24 @@ def shorten_all(names, most=NAME_WIDTH, fit=shorten):
     >>> shorten_all(["Time since first diagnosis", "Time since last diagnosis"], 23)
     ['Time si…first diagnosis', 'Time si…last diagnosis']
     """
-    texts = [fit(name, most) for name in names]
-    alike = {}
-    for name, text in zip(names, texts, strict=True):
-        alike.setdefault(text, set()).add(" ".join(str(name).split()))
-    for text, group in alike.items():
-        if len(group) > 1:
-            places = [i for i, other in enumerate(texts) if other == text]
-            apart = _distinguished([str(names[i]) for i in places], most, fit)
-            for i, other in zip(places, apart, strict=True):
-                texts[i] = other
+    full_names = list(map(str, names))
+    texts = [fit(name, most) for name in full_names]
+    positions: dict[str, list[int]] = {}
+    for i, text in enumerate(texts):
+        positions.setdefault(text, []).append(i)
+    for alike in positions.values():
+        group = [" ".join(full_names[i].split()) for i in alike]
+        if len(set(group)) > 1:
+            different = _distinguished(group, most, fit)
+            for i, text in zip(alike, different, strict=True):
+                texts[i] = text
     return texts
 
 
-def _distinguished(names, most, fit):
+def _distinguished(
+    names: list[str], most: int, fit: Callable[[str, int], str]
+) -> list[str]:
     """Names with a common beginning, shortened to show where they differ."""
-    names = [" ".join(name.split()) for name in names]
     head, alike = most // 3, 0
     while len({name[: alike + 1] for name in names}) == 1:
         alike += 1
@@ -120,30 +133,38 @@ def _distinguished(names, most, fit):
     return shorten_all([f"{name[:head]}…{name[start:]}" for name in names], most, fit)
 
 
-def literal(text):
+def literal(text: object) -> str:
     """Text that matplotlib draws literally, without reading "$" as mathematics."""
     return str(text).replace("$", r"\$")
 
 
-def write_near(ax, text, place, offset=(0, 0), *, over=None, **looks):
-    """Write small letters some points away from a place in the data.
+def write_near(
+    ax: Axes,
+    text: str,
+    point: Any,
+    offset: Any = (0, 0),
+    *,
+    over: float | None = None,
+    **style_kwargs: Any,
+) -> Annotation:
+    """Write small letters at an offset in points from a point (x, y) of the data.
 
     `over` is the opacity of the paper behind them, which interrupts what they cross.
     """
-    looks = {"textcoords": "offset points", "fontsize": "small", **looks}
-    looks.setdefault("color", ink(ax))
+    style_kwargs = {"textcoords": "offset points", "fontsize": "small", **style_kwargs}
+    style_kwargs.setdefault("color", ink(ax))
     if over is not None:
         paper_behind = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.8}
-        looks["bbox"] = {**paper_behind, "alpha": over}
-    return ax.annotate(literal(text), place, xytext=offset, **looks)
+        style_kwargs["bbox"] = {**paper_behind, "alpha": over}
+    return ax.annotate(literal(text), point, xytext=offset, **style_kwargs)
 
 
-def literal_lines(text, most=60):
+def literal_lines(text: object, most: int = 60) -> str:
     """A text whose lines have at most `most` characters each, drawn literally."""
     return literal("\n".join(shorten(line, most) for line in str(text).split("\n")))
 
 
-def wrapped(name, width=NAME_WIDTH):
+def wrapped(name: object, width: int = NAME_WIDTH) -> str:
     """A long name over two lines, shortened if it needs more.
 
     A name of two lines keeps its break, unless only another one leaves it whole.
@@ -157,67 +178,68 @@ def wrapped(name, width=NAME_WIDTH):
     """
     lines = str(name).split("\n")
     fits = len(str(name)) <= 2 * width
-    name = shorten(name, 2 * width)
-    if len(name) <= width:
-        return name
+    text = shorten(name, 2 * width)
+    if len(text) <= width:
+        return text
     if len(lines) == 2 and (not fits or max(map(len, lines)) <= width):
         return "\n".join(shorten(line, width) for line in lines)
-    least = max(len(name) - width, width // 2)
-    places = range(least - 1, width)
+    positions = range(max(len(text) - width, width // 2) - 1, width)
     # Between words if that can be, and never within a number.
-    spaces = [p + 1 for p in places if name[p] == " "]
-    marks = [p + 1 for p in places if name[p] in "_-./:" and not name[p + 1].isdigit()]
-    cut = (spaces or marks or [width])[-1]
-    return f"{name[:cut].rstrip()}\n{name[cut:].lstrip()}"
+    spaces = [i + 1 for i in positions if text[i] == " "]
+    marks = [i for i in positions if text[i] in "_-./:" and not text[i + 1].isdigit()]
+    cut = (spaces or [i + 1 for i in marks] or [width])[-1]
+    return f"{text[:cut].rstrip()}\n{text[cut:].lstrip()}"
 
 
-def lines_of(conditions, letters, most):
+def lines_of(conditions: Sequence[str], letters: int, most: int) -> list[str]:
     """Conditions in words, within a number of lines and of letters per line.
 
     A condition that fits into a line is not split, nor a bound from its sign.
     """
-    whole = [
+    unbroken = [
         re.sub(" " if len(each) + 4 <= letters else _AROUND_SIGN, _NO_BREAK, each)
         for each in conditions
     ]
-    words = f"{_NO_BREAK}and ".join(whole)
+    words = f"{_NO_BREAK}and ".join(unbroken)
     lines = [line.replace(_NO_BREAK, " ") for line in wrap(words, letters)]
     if len(lines) > most:
         lines = [*lines[: most - 1], shorten(" ".join(lines[most - 1 :]), letters)]
     return lines
 
 
-def joined(names, most, *, two_lines):
+def joined(names: Sequence[str], most: int, *, two_lines: bool) -> str:
     """The names of a pair, on one line of a number of characters or on two."""
     if len(JOIN.join(names)) <= most:
         return JOIN.join(names)
     if two_lines:
         first, second = (shorten(name, most - 2) for name in names)
         return f"{first}{JOIN.rstrip()}\n{second}"
-    # A short name leaves its room to the other one.
+    # A short name leaves its room to the longer one.
     room = most - len(JOIN)
     longest = max(room // 2, room - min(map(len, names)))
     return JOIN.join(shorten(name, longest) for name in names)
 
 
-def two_lines(what, of, most=44):
+def two_lines(quantity: str, response: str, most: int = 44) -> str:
     """Axis label with the response, and the quantity shown on a line below.
 
     Lines of more than `most` characters are wrapped.
     """
-    if not what[1:2].isupper():
-        what = what[:1].lower() + what[1:]
-    lines = shorten(of, 44), f"({what})"
+    if not quantity[1:2].isupper():
+        quantity = quantity[:1].lower() + quantity[1:]
+    lines = shorten(response, 44), f"({quantity})"
     return literal("\n".join(fill(line, most) for line in lines))
 
 
-def shown_ticks(n, most):
+def shown_ticks(n: int, most: int) -> NDArray[np.intp]:
     """Evenly spaced positions of at most `most` of `n` tick labels."""
     return np.arange(0, n, max(1, -(-n // max(most, 1))))
 
 
-def moved_apart(places, pitch, low, high):
-    """Places of labels at least `pitch` apart, as near to the given ones as possible.
+def moved_apart(
+    positions: ArrayLike, pitch: float, low: float, high: float
+) -> NDArray[np.float64]:
+    """Positions of labels at least `pitch` apart, as near to these as possible.
 
     Examples
     --------
@@ -225,17 +247,24 @@ def moved_apart(places, pitch, low, high):
     >>> moved_apart([0.5, 0.1, 0.52], 0.1, 0, 1).round(3).tolist()
     [0.46, 0.1, 0.56]
     """
-    places = np.asarray(places, dtype=np.float64)
-    order = np.argsort(places, kind="stable")
-    before = pitch * np.arange(len(places))
-    # Least squares, for labels whose order is kept.
-    free = isotonic_regression(places[order] - before).x if len(places) else places
-    moved = np.empty(len(places))
-    moved[order] = np.clip(free, low, high - before.max(initial=0)) + before
+    wanted = np.asarray(positions, dtype=np.float64)
+    order = np.argsort(wanted, kind="stable")
+    shifts = pitch * np.arange(len(wanted))
+    # Least squares, for labels that stay in their order.
+    free = isotonic_regression(wanted[order] - shifts).x if len(wanted) else wanted
+    moved = np.empty(len(wanted))
+    moved[order] = np.clip(free, low, high - shifts.max(initial=0)) + shifts
     return moved
 
 
-def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):
+def label_levels(
+    ax: Axes,
+    levels: Sequence[str],
+    *,
+    axis_name: str = "x",
+    share: float = 1.0,
+    most: int = LEVEL_WIDTH,
+) -> None:
     """Name the levels of a category along an axis, thinned and rotated when crowded.
 
     Parameters
@@ -244,7 +273,7 @@ def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):
         With the levels at 0, 1, ...
     levels : sequence of str
         Names.
-    which : {"x", "y"}, default="x"
+    axis_name : {"x", "y"}, default="x"
         The axis.
     share : float, default=1.0
         Share of the axes' present size that it keeps when a colour bar comes in.
@@ -252,25 +281,25 @@ def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):
         Largest number of characters of a name.
     """
     box, figure = ax.get_position(), ax.figure.figure
-    if which == "y":
+    if axis_name == "y":
         height = box.height * figure.get_figheight()
-        places = shown_ticks(len(levels), int(height * UPRIGHT_PER_INCH))
-        texts = [literal(shorten(levels[place], most)) for place in places]
-        ax.set_yticks(places, texts, fontsize=None if len(texts) <= 12 else "small")
+        ticks = shown_ticks(len(levels), int(height * UPRIGHT_PER_INCH))
+        texts = [literal(shorten(levels[tick], most)) for tick in ticks]
+        ax.set_yticks(ticks, texts, fontsize=None if len(texts) <= 12 else "small")
         return
     width = share * box.width * figure.get_figwidth()
-    places = shown_ticks(len(levels), int(width * UPRIGHT_PER_INCH))
-    texts = [literal(shorten(levels[place], LEVEL_WIDTH)) for place in places]
-    ax.set_xticks(places, texts, **_label_style(texts, width))
+    ticks = shown_ticks(len(levels), int(width * UPRIGHT_PER_INCH))
+    texts = [literal(shorten(levels[tick], LEVEL_WIDTH)) for tick in ticks]
+    ax.set_xticks(ticks, texts, **_label_style(texts, width))
 
 
-def thinned_text(axis, n_levels):
+def thinned_text(axis: Axis, n_levels: int) -> str:
     """Words for an axis' label on how many levels have names, if not all of them do."""
     n_named = len(axis.get_ticklocs())
     return f"\n({n_named} of {n_levels} are named)" if n_named < n_levels else ""
 
 
-def _label_style(texts, width):
+def _label_style(texts: list[str], width: float) -> dict[str, Any]:
     """Level as long as the labels fit, then slanted, then upright."""
     if sum(map(len, texts)) + 2 * len(texts) <= CHARACTERS_PER_INCH * width:
         return {"rotation": 0}
@@ -279,51 +308,55 @@ def _label_style(texts, width):
     return {"rotation": 90, "fontsize": "small"}
 
 
-def level_inches(levels):
+def level_inches(levels: Sequence[str]) -> float:
     """Height in inches that the names of levels take below a panel of a grid."""
     texts = [shorten(level, LEVEL_WIDTH) for level in levels]
     longest = max(map(len, texts), default=0)
-    turned = _label_style(texts, 2.6).get("rotation", 0)
-    return float(np.sin(np.radians(turned)) * longest / CHARACTERS_PER_INCH)
+    angle = _label_style(texts, 2.6).get("rotation", 0)
+    return float(np.sin(np.radians(angle)) * longest / CHARACTERS_PER_INCH)
 
 
-def level_side_inches(levels, most=LEVEL_WIDTH):
+def level_side_inches(levels: Sequence[str], most: int = LEVEL_WIDTH) -> float:
     """Width in inches that the names of levels take to the left of a panel."""
     longest = max((len(shorten(level, most)) for level in levels), default=0)
     return longest / CHARACTERS_PER_INCH
 
 
-def tidy_number_ticks(ax, values, which="x", most=6):
+def tidy_number_ticks(
+    ax: Axes, values: NDArray[np.float64], axis_name: str = "x", most: int = 6
+) -> None:
     """Few ticks, at whole numbers where all values are whole."""
     from matplotlib.ticker import MaxNLocator
 
-    whole = bool(len(values)) and bool(np.all(values == np.round(values)))
-    locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=whole)
-    getattr(ax, f"{which}axis").set_major_locator(locator)
+    integers = bool(len(values)) and bool(np.all(values == np.round(values)))
+    locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=integers)
+    getattr(ax, f"{axis_name}axis").set_major_locator(locator)
 
 
-def date_ticks(ax, dtype, which="x", most=6):
+def date_ticks(
+    ax: Axes, dtype: np.dtype[Any] | None, axis_name: str = "x", most: int = 6
+) -> None:
     """Ticks at dates along an axis of days; nothing for a dtype of numbers."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     if dtype is None or dtype.kind == "m":
         return
-    axis = getattr(ax, f"{which}axis")
+    axis = getattr(ax, f"{axis_name}axis")
     locator = AutoDateLocator(minticks=3, maxticks=most)
     axis.set_major_locator(locator)
     axis.set_major_formatter(ConciseDateFormatter(locator))
 
 
-def date_label(name, dtype):
+def date_label(name: str, dtype: np.dtype[Any] | None) -> str:
     """Name of a feature along an axis, with the unit of durations."""
     return f"{name} (days)" if dtype is not None and dtype.kind == "m" else name
 
 
-def plain_number_ticks(ax, which="x", most=6):
+def plain_number_ticks(ax: Axes, axis_name: str = "x", most: int = 6) -> None:
     """Few round ticks, without an offset that readers must add."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
-    axis = getattr(ax, f"{which}axis")
+    axis = getattr(ax, f"{axis_name}axis")
     axis.set_major_locator(MaxNLocator(nbins=most, steps=NICE_STEPS))
     low, high = sorted(axis.get_view_interval())
     # Numbers that agree in many digits would look equal without an offset.
@@ -333,7 +366,7 @@ def plain_number_ticks(ax, which="x", most=6):
     axis.set_major_formatter(formatter)
 
 
-def plain_log_ticks(ax, width):
+def plain_log_ticks(ax: Axes, width: float) -> None:
     """Few ticks on a logarithmic x axis of a width in inches, with plain numbers."""
     from matplotlib.ticker import LogLocator
 
@@ -345,12 +378,17 @@ def plain_log_ticks(ax, width):
     ax.xaxis.set_minor_formatter("")
 
 
-def row_text(name, sample="row"):
+def row_text(name: object, sample: str = "row") -> str:
     """The name of a row in a text: a string as it is, else as in "row 3"."""
     return shorten(name if isinstance(name, str) else f"{sample} {name}")
 
 
-def response_label(response_name, output_name=None, target_name=None, unit=None):
+def response_label(
+    response_name: str | None,
+    output_name: Any = None,
+    target_name: str | None = None,
+    unit: str | None = None,
+) -> str:
     """Name of the response, for an axis.
 
     Parameters
@@ -377,21 +415,23 @@ def response_label(response_name, output_name=None, target_name=None, unit=None)
     of_classes = name in OF_CLASSES
     number = isinstance(output_name, Integral) and not isinstance(output_name, bool)
     if output_name is None:
-        of = target_name if name in OF_NUMBERS else None
+        subject = target_name if name in OF_NUMBERS else None
     elif target_name is not None and not isinstance(output_name, str):
-        of = f"{target_name} = {output_name}"
+        subject = f"{target_name} = {output_name}"
     else:
         kind = "class " if of_classes else "output "
-        of = f"{kind if number else ''}{output_name}"
+        subject = f"{kind if number else ''}{output_name}"
     if name == "log":
-        of = of or "the prediction"
-    known = name in (*OF_CLASSES, *OF_NUMBERS)
-    text = name[:1].upper() + name[1:] if known else name
-    text += "" if of is None else f" of {of}"
+        subject = subject or "the prediction"
+    is_ours = name in (*OF_CLASSES, *OF_NUMBERS)
+    text = name[:1].upper() + name[1:] if is_ours else name
+    text += "" if subject is None else f" of {subject}"
     return text if unit is None else f"{text} ({unit})"
 
 
-def drawn_output(response_name, output_names, output):
+def drawn_output(
+    response_name: str | None, output_names: Sequence[Any] | None, output: int | None
+) -> Any:
     """Name of the output that is drawn, or None where it needs none.
 
     A single output needs none if it is a position in place of a name, or if the user
@@ -401,7 +441,7 @@ def drawn_output(response_name, output_names, output):
         return None
     if len(output_names) == 1:
         made_up = isinstance(output_names[0], Integral) and output_names[0] == 0
-        own = response_name not in (None, *OF_CLASSES, *OF_NUMBERS)
-        if own or (made_up and response_name not in OF_CLASSES):
+        user_named = response_name not in (None, *OF_CLASSES, *OF_NUMBERS)
+        if user_named or (made_up and response_name not in OF_CLASSES):
             return None
     return output_names[output]

@@ -1,11 +1,16 @@
 """Tables of pairs of features, in colours."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from textwrap import fill
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts
-from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.axes import Style, axes_inches
 from sklearn_interpret._plotting.colours import text_on
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
@@ -13,48 +18,75 @@ from sklearn_interpret._plotting.labels import (
     shorten_all,
     shown_ticks,
 )
-from sklearn_interpret._plotting.sources import checked_numbers
+from sklearn_interpret._plotting.sources import checked_numbers, first_position
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     draw_colour_bar,
     draw_heat_map,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.text import Text
+
 PITCH = 0.5  # inches of a cell
 NUMBER_WIDTH = 0.42  # inches of a cell that has room for a number
-NAME_WIDTH = 18
-NOTE_WIDTH = 36  # characters of a line that stays beside the colour bar's label
-NAMES_PER_INCH = 6.5
+NAME_WIDTH = 18  # characters of a name
+NOTE_WIDTH = 36  # characters of a line that does not reach the colour bar's label
+NAMES_PER_INCH = 6.5  # of small names below each other, with a space between them
 LEAST_PITCH = 0.4  # inches of a row below which names are small
 
 
-def checked_strengths(values, shape, name):
+@overload
+def checked_strengths(
+    values: ArrayLike, shape: tuple[int, ...], name: str
+) -> NDArray[np.float64]: ...
+
+
+@overload
+def checked_strengths(
+    values: ArrayLike | None, shape: tuple[int, ...], name: str
+) -> NDArray[np.float64] | None: ...
+
+
+def checked_strengths(
+    values: ArrayLike | None, shape: tuple[int, ...], name: str
+) -> NDArray[np.float64] | None:
     """Checked numbers of a shape, or None; tables are symmetric, unknown pairs NaN."""
     if values is None:
         return None
-    of = f"{shape[0]} feature names"
-    values = checked_numbers(np.array(values), name, [shape], of, finite=False)
-    fine = np.isfinite(values) & (values >= 0)
+    owner = f"{shape[0]} feature names"
+    strengths = checked_numbers(np.array(values), name, [shape], owner, finite=False)
+    is_valid = np.isfinite(strengths) & (strengths >= 0)
     if len(shape) == 2:
-        fine |= np.isnan(values)
-    if not fine.all():
-        bad = np.argwhere(~fine)[0].tolist()
-        place = tuple(bad) if len(bad) > 1 else bad[0]
-        raise ValueError(f"{name} is negative or not finite at position {place}.")
-    if not np.array_equal(values, values.T, equal_nan=True):
+        is_valid |= np.isnan(strengths)
+    if not is_valid.all():
+        position = first_position(~is_valid)
+        raise ValueError(f"{name} is negative or not finite at position {position}.")
+    if not np.array_equal(strengths, strengths.T, equal_nan=True):
         raise ValueError(f"{name} is not symmetric.")
-    return values
+    return strengths
 
 
-def table_size(n_features):
+def table_size(n_features: int) -> tuple[float, float]:
     """Width and height of a figure for a table, in inches."""
     side = float(np.clip(PITCH * n_features, 2.0, 8.0))
     return side + 2.9, side + 1.3
 
 
 def draw_table(
-    ax, table, names, order, strength_name, style, *, highest=None, notes=()
-):
+    ax: Axes,
+    table: NDArray[np.float64],
+    names: Sequence[object],
+    order: NDArray[np.intp],
+    strength_name: str,
+    style: Style | None,
+    *,
+    highest: float | None = None,
+    notes: Sequence[str] = (),
+) -> tuple[QuadMesh, Colorbar, list[Text]]:
     """Cells for the pairs of some features, the first on top and to the left.
 
     `order` has their positions in the `names` and in the `table` of all pairs. The
@@ -62,30 +94,35 @@ def draw_table(
     lines of the title, besides one on features that are left out. Returns the heat map,
     its colour bar, and the numbers on cells that are large enough.
     """
-    p, n_left_out = len(order), len(names) - len(order)
+    n_features, n_left_out = len(order), len(names) - len(order)
     if n_left_out:
-        some = f"{n_left_out} weaker feature{'s' if n_left_out > 1 else ''}"
-        notes = [*notes, f"not shown: {some}"]
+        weaker = f"{n_left_out} weaker feature{'s' if n_left_out > 1 else ''}"
+        notes = [*notes, f"not shown: {weaker}"]
     lines = [fill(note, NOTE_WIDTH) for note in notes]
     ax.set_title("\n".join(lines), fontsize="small")
-    table, names = table[np.ix_(order, order)], [str(names[j]) for j in order]
+    table, texts = table[np.ix_(order, order)], [str(names[j]) for j in order]
     width, height = axes_inches(ax)
     side = min(0.75 * width, height)  # without the names and the colour bar
-    bounds = cell_bounds(np.arange(p))
+    bounds = cell_bounds(np.arange(n_features))
     if highest is None:
         highest = np.nanmax(table, initial=0.0)
     limits = 0.0, highest if highest > 0 else 1.0
-    shown = draw_heat_map(ax, bounds, bounds, table.T, limits, style)
-    ax.set(ylim=(p - 0.5, -0.5), xlim=(-0.5, p - 0.5), aspect="equal")
-    name_cells(ax, names, names, (side, side), (NAME_WIDTH, NAME_WIDTH))
-    bar = draw_colour_bar(ax, shown, strength_name)
-    numbers = []
-    if side / p >= NUMBER_WIDTH:
-        numbers = _write_numbers(ax, table, shown, highest)
-    return shown, bar, numbers
+    mesh = draw_heat_map(ax, bounds, bounds, table.T, limits, style)
+    ax.set(ylim=(n_features - 0.5, -0.5), xlim=(-0.5, n_features - 0.5), aspect="equal")
+    name_cells(ax, texts, texts, (side, side), (NAME_WIDTH, NAME_WIDTH))
+    bar = draw_colour_bar(ax, mesh, strength_name)
+    has_room = side / n_features >= NUMBER_WIDTH
+    numbers = _write_numbers(ax, table, mesh, highest) if has_room else []
+    return mesh, bar, numbers
 
 
-def name_cells(ax, rows, columns, inches, letters):
+def name_cells(
+    ax: Axes,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    inches: tuple[float, float] | NDArray[np.float64],
+    letters: tuple[int, int],
+) -> None:
     """Name the rows and the columns of cells, fewer where they are crowded.
 
     Parameters
@@ -101,36 +138,41 @@ def name_cells(ax, rows, columns, inches, letters):
     """
     width, height = inches
     small = max(len(rows), len(columns)) > 12 or height / len(rows) < LEAST_PITCH
-    looks = {"fontsize": "small" if small else None}
+    style_kwargs: Style = {"fontsize": "small" if small else None}
     texts = []
     for names, length, most in (columns, width, letters[0]), (rows, height, letters[1]):
-        places = shown_ticks(len(names), int(length * NAMES_PER_INCH))
-        shown = shorten_all([names[place] for place in places], most)
-        texts.append((places, list(map(literal, shown))))
-    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    longest = max(map(len, texts[0][1]))
+        ticks = shown_ticks(len(names), int(length * NAMES_PER_INCH))
+        short_names = shorten_all([names[tick] for tick in ticks], most)
+        texts.append((ticks, list(map(literal, short_names))))
+    (x_ticks, x_texts), (y_ticks, y_texts) = texts
+    rotation_kwargs: Style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    longest = max(map(len, x_texts))
     if longest + 2 <= CHARACTERS_PER_INCH * width / len(columns):
-        turned = {}
-    ax.set_xticks(*texts[0], **looks, **turned)
-    ax.set_yticks(*texts[1], **looks)
+        rotation_kwargs = {}
+    ax.set_xticks(x_ticks, x_texts, **style_kwargs, **rotation_kwargs)
+    ax.set_yticks(y_ticks, y_texts, **style_kwargs)
     ax.tick_params(length=0)
     ax.grid(visible=False)  # it would show through the empty cells
     ax.spines[:].set_visible(False)
 
 
-def write_cells(ax, cells, texts, fills):
+def write_cells(
+    ax: Axes, cells: Iterable[Any], texts: Iterable[str], fills: Iterable[Any]
+) -> list[Text]:
     """Write into cells (row, column), dark on bright ones."""
-    looks = {"ha": "center", "va": "center", "fontsize": "small"}
+    style_kwargs: Style = {"ha": "center", "va": "center", "fontsize": "small"}
     return [
-        ax.text(column, row, literal(text), color=text_on(fill), **looks)
+        ax.text(column, row, literal(text), color=text_on(fill), **style_kwargs)
         for (row, column), text, fill in zip(cells, texts, fills, strict=True)
     ]
 
 
-def _write_numbers(ax, table, shown, highest):
+def _write_numbers(
+    ax: Axes, table: NDArray[np.float64], mesh: QuadMesh, highest: float
+) -> list[Text]:
     """The numbers of the cells, as exact as the highest."""
     cells = np.argwhere(~np.isnan(table))
     values = table[tuple(cells.T)]
     beyond = np.log10(values.max() / highest) if highest > 0 else 0.0
     texts = column_texts(values, 2 + max(0, int(np.ceil(beyond))))
-    return write_cells(ax, cells, texts, shown.to_rgba(values))
+    return write_cells(ax, cells, texts, mesh.to_rgba(values))

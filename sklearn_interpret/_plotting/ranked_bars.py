@@ -1,9 +1,21 @@
 """Ranked bars: features from the strongest down, their names, bars and numbers."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, named_legend
+from sklearn_interpret._plotting.axes import (
+    Style,
+    axes_inches,
+    merged_style,
+    named_legend,
+)
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     NEUTRAL_COLOUR,
@@ -29,7 +41,16 @@ from sklearn_interpret._plotting.labels import (
     write_near,
 )
 
-MANY_NAMES = 40  # more rows have names of one line
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.container import BarContainer
+    from matplotlib.legend import Legend
+    from matplotlib.patches import Rectangle
+    from matplotlib.text import Annotation
+    from matplotlib.typing import ColorType
+
+MANY_NAMES = 40  # more rows have names of one line: the figure is 16 inches high
 LABEL_WIDTH = 30  # characters of a name
 TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
 RULE_WIDTH, MOST_LINES = 36, 5  # characters of a line of a rule, and its lines
@@ -37,23 +58,25 @@ LEARNER = "learner's value, 95 %"  # label of lines over folds
 BAR_HEIGHT = 0.7  # of the distance from bar to bar
 PALE = 0.35  # opacity of bars whose p-value is not small
 ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
-_MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
+_MEDIAN_STYLE: Style = {"linewidth": 1.4, "zorder": 2.6}
 
 
-def ranked(strengths, max_entries):
-    """Features from the strongest down: those on a line of their own, and the others.
+def ranked(
+    strengths: NDArray[np.float64], max_entries: int | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Features from the strongest down: those with a line each, and the remaining ones.
 
     Parameters
     ----------
     strengths : ndarray of shape (p,)
         Numbers to rank; equal ones keep their order.
     max_entries : int or None
-        Largest number of lines; the others take the last of them.
+        Largest number of lines; the remaining features share the last of them.
 
     Returns
     -------
-    shown, others : ndarray of intp
-        Positions. The others are none, or two or more.
+    positions, remaining : ndarray of intp
+        The `remaining` are none, or two or more.
     """
     order = np.argsort(-strengths, kind="stable")
     if max_entries is None or len(order) <= max_entries:
@@ -61,37 +84,42 @@ def ranked(strengths, max_entries):
     return order[: max_entries - 1], order[max_entries - 1 :]
 
 
-def with_others(values, shown, others, combine=np.mean):
-    """Values (p, ...) of the features shown, and below these of the others together."""
-    if not len(others):
-        return values[shown]
-    rest = combine(values[others], axis=0, keepdims=True)
-    return np.concatenate([values[shown], rest])
+def with_others(
+    values: NDArray[np.float64],
+    positions: NDArray[np.intp],
+    remaining: NDArray[np.intp],
+    combine: Callable[..., Any] = np.mean,
+) -> NDArray[np.float64]:
+    """Values (p, ...) at `positions`, and below these of the remaining combined."""
+    if not len(remaining):
+        return values[positions]
+    combined = combine(values[remaining], axis=0, keepdims=True)
+    return np.concatenate([values[positions], combined])
 
 
-def others_text(n_others, columns=None):
+def others_text(n_others: int, columns: Iterable[Iterable[int]] | None = None) -> str:
     """Name of the line for the sum of several features.
 
     They are terms where their `columns` overlap, as those of rules.
     """
-    members = [j for own in columns or () for j in own]
+    members = [j for indices in columns or () for j in indices]
     terms = len(set(members)) < len(members)
     return f"{n_others} other {'terms' if terms else 'features'}"
 
 
-def row_height(n_rows, pitch=0.36):
+def row_height(n_rows: int, pitch: float = 0.36) -> float:
     """Height in inches of a figure whose axes holds that many named rows."""
     return max(2.2, 1.2 + pitch * n_rows)
 
 
-def name_pitch(names):
+def name_pitch(names: Sequence[str]) -> float:
     """Inches that a row needs for its name, with conditions on lines of their own."""
     rules = [name.split(AND) for name in names if AND in name]
     lines = [lines_of(rule, RULE_WIDTH, MOST_LINES) for rule in rules]
     return max(0.36, 0.06 + LINE_HEIGHT * max(map(len, lines), default=0))
 
 
-def name_rows(ax, names, most=None):
+def name_rows(ax: Axes, names: Iterable[object], most: int | None = None) -> None:
     """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0.
 
     Rules are in small letters, on as many lines as there is room for. Rows with an
@@ -99,44 +127,52 @@ def name_rows(ax, names, most=None):
     takes it from the width of the axes.
     """
     width, height = axes_inches(ax)
-    names, pitch = list(map(str, names)), height / max(len(names), 1)
-    are_rules = [AND in name for name in names]
+    labels = list(map(str, names))
+    pitch = height / max(len(labels), 1)
+    are_rules = [AND in label for label in labels]
     widest = RULE_WIDTH if any(are_rules) else LABEL_WIDTH
     share = widest / LABEL_WIDTH / 2  # small letters are narrower
     if most is None:
         most = int(np.clip(share * width * CHARACTERS_PER_INCH, 12, widest))
-    two_lines = len(names) <= MANY_NAMES and pitch > TWO_LINES_PITCH
+    two_lines = len(labels) <= MANY_NAMES and pitch > TWO_LINES_PITCH
     fit = wrapped if two_lines else shorten
     n_lines = max(int(pitch / LINE_HEIGHT), 1)
 
-    def fit_lines(name, most):
+    def fit_lines(name: str, most: int) -> str:
         rule, pair = name.split(AND), name.split(JOIN)
         if len(pair) == 2:
             return joined(pair, most, two_lines=two_lines)
         return "\n".join(lines_of(rule, most, n_lines)) if rule[1:] else fit(name, most)
 
-    texts = shorten_all(names, most, fit_lines)
+    texts = shorten_all(labels, most, fit_lines)
     named = [row for row, text in enumerate(texts) if text]
-    places = len(names) - 1 - np.array(named, dtype=np.intp)
+    ticks = len(labels) - 1 - np.array(named, dtype=np.intp)
     texts = [literal(texts[row]) for row in named]
     small = pitch < 0.3 or any(are_rules)
-    ax.set_yticks(places, texts, fontsize="small" if small else None)
-    ax.set_ylim(-0.6, len(names) - 0.4)
+    ax.set_yticks(ticks, texts, fontsize="small" if small else None)
+    ax.set_ylim(-0.6, len(labels) - 0.4)
     # The grid of a style would cross the numbers in the rows.
     ax.tick_params(axis="y", length=0, grid_linewidth=0)
 
 
-def finish_rows(ax, label, hidden=("top", "right")):
-    """Ticks and label of the numbers along rows; parts of the frame are hidden."""
+def finish_rows(ax: Axes, label: str, hidden: Sequence[str] = ("top", "right")) -> None:
+    """Ticks and label of the numbers along rows; `hidden` sides have no spine."""
     plain_number_ticks(ax)
     ax.set_xlabel(label)
     ax.spines[list(hidden)].set_visible(False)
 
 
-def finish_bars(ax, ends, label, *, start=0.0, room=None):
+def finish_bars(
+    ax: Axes,
+    ends: NDArray[np.float64],
+    label: str,
+    *,
+    start: float = 0.0,
+    room: float | None = None,
+) -> None:
     """Limits, ticks and label of bars from `start`, and a line there.
 
-    `ends` are places that all marks reach, with the start; `room` is the share of
+    `ends` are where all marks end, with the start; `room` is the share of
     their width that texts need on the right, None without texts.
     """
     low, high = ends.min(), ends.max()
@@ -149,41 +185,69 @@ def finish_bars(ax, ends, label, *, start=0.0, room=None):
         ax.axvline(start, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
 
 
-def draw_bars(ax, places, lengths, colour, style, *, height, starts=0, upright=False):
+def draw_bars(
+    ax: Axes,
+    places: NDArray[Any],
+    lengths: NDArray[np.float64],
+    colour: NDArray[np.str_] | Sequence[ColorType] | ColorType,
+    style: Style | None,
+    *,
+    height: float,
+    starts: NDArray[np.float64] | float = 0,
+    upright: bool = False,
+) -> BarContainer:
     """Bars of a breadth `height`; `colour` may be one for each bar."""
     from matplotlib.colors import to_rgba_array
     from matplotlib.patches import Rectangle
 
-    colour = [seen(each, ax) for each in to_rgba_array(colour)]
-    looks = {"color": colour, "edgecolor": paper(ax), "linewidth": 0.5, "zorder": 2}
+    palette = [seen(each, ax) for each in to_rgba_array(colour)]
+    style_kwargs: Style = {"color": palette, "edgecolor": paper(ax), "linewidth": 0.5}
     breadth, start = ("width", "bottom") if upright else ("height", "left")
-    looks |= {breadth: height, start: starts}
+    style_kwargs |= {breadth: height, start: starts, "zorder": 2}
     if style and {"facecolor", "fc"} & style.keys():
-        del looks["color"]
-    looks = merged_style(looks, style, Rectangle)
+        del style_kwargs["color"]
+    style_kwargs = merged_style(style_kwargs, style, Rectangle)
     draw = ax.bar if upright else ax.barh
-    return draw(places, lengths, **looks)
+    return draw(places, lengths, **style_kwargs)
 
 
-def side_by_side(n_bars, height=0.78):
+def side_by_side(
+    n_bars: int, height: float = 0.78
+) -> tuple[NDArray[np.float64], float]:
     """Offsets of bars that share a line, and the height of each."""
     height = height / n_bars
-    return ((n_bars - 1) / 2 - np.arange(n_bars)) * height, height
+    offsets = ((n_bars - 1) / 2 - np.arange(n_bars, dtype=np.float64)) * height
+    return offsets, height
 
 
-def draw_spreads(ax, places, low, high, *, linewidth=1.1, zorder=2.6):
+def draw_spreads(
+    ax: Axes,
+    places: NDArray[Any],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    *,
+    linewidth: float = 1.1,
+    zorder: float = 2.6,
+) -> LineCollection:
     """Thin lines along the rows, from `low` to `high`."""
     return ax.hlines(
         places, low, high, color=ink(ax), linewidth=linewidth, zorder=zorder
     )
 
 
-def quartiles(draws):
+def quartiles(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """Smallest values, the three quartiles and largest values, (5, n), of (n, r)."""
     return np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
 
 
-def draw_boxes(ax, places, draws, colour, style, height):
+def draw_boxes(
+    ax: Axes,
+    places: NDArray[np.intp],
+    draws: NDArray[np.float64],
+    colour: ColorType,
+    style: Style | None,
+    height: float,
+) -> tuple[BarContainer, LineCollection]:
     """Boxes of `draws` (n, r) from quartile to quartile, with whiskers and medians.
 
     Whiskers reach to the smallest and the largest draw. Returns boxes and whiskers.
@@ -192,29 +256,38 @@ def draw_boxes(ax, places, draws, colour, style, height):
     whiskers = draw_spreads(ax, places, low, high, zorder=1)
     # Edges of the same colour show a box without width; the median leaves its ends
     # free.
-    looks = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
+    style = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
     boxes = draw_bars(
-        ax, places, third - first, colour, looks, height=0.8 * height, starts=first
+        ax, places, third - first, colour, style, height=0.8 * height, starts=first
     )
     half = 0.22 * height
     ax.vlines(middle, places - half, places + half, color=ink(ax), **_MEDIAN_STYLE)
     return boxes, whiskers
 
 
-def grey_last(bars):
+def grey_last(bars: BarContainer) -> None:
     """Draw the last bar, of several features together, in grey."""
     bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
 
 
-def make_pale(bars, which):
+def make_pale(bars: BarContainer, mask: NDArray[np.bool_]) -> Rectangle | None:
     """Make some bars pale; the first of them, or None."""
-    pale = [bars.patches[place] for place in np.flatnonzero(which)]
+    pale = [bars.patches[position] for position in np.flatnonzero(mask)]
     for patch in pale:
         patch.set_alpha(PALE)
     return pale[0] if pale else None
 
 
-def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
+def label_ends(
+    ax: Axes,
+    ends: NDArray[np.float64],
+    places: NDArray[Any],
+    values: NDArray[np.float64],
+    *,
+    texts: Sequence[str] | None = None,
+    signed: bool = False,
+    gap: int = 4,
+) -> list[Annotation]:
     """Numbers at the ends of bars; signed ones on both sides.
 
     Parameters
@@ -222,7 +295,7 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     ax : Axes
         Where to draw.
     ends, places : ndarray of shape (n,)
-        Where the bars end, and their places across.
+        Where the bars end, and their middles across.
     values : ndarray of shape (n,)
         The numbers.
     texts : list of str, optional
@@ -239,15 +312,17 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     if texts is None:
         texts = column_texts(values, signed=signed)
     labels = []
-    for text, value, end, place in zip(texts, values, ends, places, strict=True):
+    for text, value, end, middle in zip(texts, values, ends, places, strict=True):
         left = signed and value < 0
-        looks = {"ha": "right" if left else "left", "va": "center"}
+        style_kwargs: Style = {"ha": "right" if left else "left", "va": "center"}
         offset = -gap if left else gap, 0
-        labels.append(write_near(ax, text, (end, place), offset, **looks))
+        labels.append(write_near(ax, text, (end, middle), offset, **style_kwargs))
     return labels
 
 
-def reach_ends(ax, values, reach, longest):
+def reach_ends(
+    ax: Axes, values: NDArray[np.float64], reach: float, longest: int
+) -> None:
     """Set a range that is equal on each side with bars, with room for labels there.
 
     `longest` is the number of characters of the longest label.
@@ -261,14 +336,25 @@ def reach_ends(ax, values, reach, longest):
     ax.set_xlim(-low, high)
 
 
-def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=False):
-    """Horizontal arrows from `far` to `near`, as one artist.
+def draw_arrows(
+    ax: Axes,
+    starts: NDArray[np.float64],
+    tips: NDArray[np.float64],
+    places: NDArray[Any],
+    height: float,
+    head: float,
+    colour: ColorType,
+    style: Style | None,
+    *,
+    notched: bool = False,
+) -> PolyCollection:
+    """Horizontal arrows from `starts` to `tips`, as one artist.
 
     Parameters
     ----------
     ax : Axes
         Where to draw.
-    far, near : ndarray of shape (n,)
+    starts, tips : ndarray of shape (n,)
         Where each arrow starts, and where its point is.
     places : ndarray of shape (n,)
         Their middles across.
@@ -289,22 +375,31 @@ def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=F
     """
     from matplotlib.collections import PolyCollection
 
-    length = near - far
+    length = tips - starts
     point = np.sign(length) * np.minimum(np.abs(length), head)
-    tail = far + point if notched else far
-    x = np.stack([far, near - point, near, near - point, far, tail], axis=1)
+    tail = starts + point if notched else starts
+    x = np.stack([starts, tips - point, tips, tips - point, starts, tail], axis=1)
     half = height / 2
     y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
-    looks = {"facecolor": [seen(colour, ax)], "edgecolor": paper(ax), "linewidth": 0.6}
-    looks["zorder"] = 2
-    arrows = PolyCollection(np.stack([x, y], axis=2), **looks)
+    style_kwargs: Style = {"facecolor": [seen(colour, ax)], "edgecolor": paper(ax)}
+    style_kwargs |= {"linewidth": 0.6, "zorder": 2}
+    arrows = PolyCollection(list(np.stack([x, y], axis=2)), **style_kwargs)
     arrows.set(**(style or {}))
-    return ax.add_collection(arrows)
+    ax.add_collection(arrows)
+    return arrows
 
 
 def draw_ranked_bars(
-    ax, names, values, style, *, palette=None, margins=0.0, reach=None, texts=None
-):
+    ax: Axes,
+    names: Sequence[object],
+    values: NDArray[np.float64],
+    style: Style | None,
+    *,
+    palette: Sequence[ColorType] | None = None,
+    margins: NDArray[np.float64] | float = 0.0,
+    reach: float | None = None,
+    texts: Sequence[str] | None = None,
+) -> tuple[BarContainer, LineCollection | None]:
     """Draw a bar to the left or right of zero for each number, the first on top.
 
     Parameters
@@ -333,8 +428,8 @@ def draw_ranked_bars(
     """
     places = np.arange(len(names))[::-1][: len(values)]
     name_rows(ax, names)
-    palette = sign_colours(values) if palette is None else palette
-    bars = draw_bars(ax, places, values, palette, style, height=BAR_HEIGHT)
+    colour = sign_colours(values) if palette is None else palette
+    bars = draw_bars(ax, places, values, colour, style, height=BAR_HEIGHT)
     ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
     errors = None
     if np.any(margins):
@@ -350,8 +445,16 @@ def draw_ranked_bars(
     return bars, errors
 
 
-def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
-    """Draw bars of parts on each other; one BarContainer for each part.
+def draw_stacked_bars(
+    ax: Axes,
+    places: NDArray[Any],
+    lengths: NDArray[np.float64],
+    style: Style | None,
+    *,
+    height: float,
+    upright: bool = False,
+) -> list[BarContainer]:
+    """Draw stacked bars of segments; one BarContainer for each column of segments.
 
     Parameters
     ----------
@@ -359,8 +462,8 @@ def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
         Where to draw.
     places : ndarray of shape (n_bars,)
         Middles of the bars.
-    lengths : ndarray of shape (n_bars, n_parts)
-        Lengths of the parts.
+    lengths : ndarray of shape (n_bars, n_segments)
+        Lengths of the segments.
     style : dict or None
         Style of the bars.
     height : float
@@ -369,33 +472,43 @@ def draw_stacked_bars(ax, places, lengths, style, *, height, upright=False):
         Whether the bars are vertical.
     """
     starts = np.cumsum(lengths, axis=1) - lengths
-    palette, looks = colours(lengths.shape[1]), {"height": height, "upright": upright}
+    draw, palette = partial(draw_bars, ax, places), colours(lengths.shape[1])
     return [
-        draw_bars(ax, places, part, colour, style, starts=start, **looks)
-        for part, colour, start in zip(lengths.T, palette, starts.T, strict=True)
+        draw(length, colour, style, height=height, starts=start, upright=upright)
+        for length, colour, start in zip(lengths.T, palette, starts.T, strict=True)
     ]
 
 
-def draw_signed_arrows(ax, starts, ends, places, height, head, style, *, notched=False):
+def draw_signed_arrows(
+    ax: Axes,
+    starts: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    places: NDArray[Any],
+    height: float,
+    head: float,
+    style: Style | None,
+    *,
+    notched: bool = False,
+) -> list[PolyCollection]:
     """Draw arrows up and arrows down in the colours of the signs.
 
     Parameters are those of `draw_arrows`. Returns the two PolyCollections.
     """
-    parts = (ends >= starts, UP_COLOUR), (ends < starts, DOWN_COLOUR)
+    directions = (ends >= starts, UP_COLOUR), (ends < starts, DOWN_COLOUR)
     return [
         draw_arrows(
             *(ax, starts[mask], ends[mask], places[mask], height, head, colour, style),
             notched=notched,
         )
-        for mask, colour in parts
+        for mask, colour in directions
     ]
 
 
-def sign_legend(ax, up, down):
+def sign_legend(ax: Axes, up: str, down: str) -> Legend:
     """A legend above an axes for the colours of the two signs."""
     from matplotlib.patches import Patch
 
     handles = [Patch(color=seen(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)]
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-    looks = {"frameon": False, "fontsize": "small", **place}
-    return named_legend(ax, handles, [up, down], **looks)
+    position = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
+    style_kwargs: Style = {"frameon": False, "fontsize": "small", **position}
+    return named_legend(ax, handles, [up, down], **style_kwargs)

@@ -1,8 +1,11 @@
 """Inspectors to draw, from a predictor, an inspector or a cross-validation."""
 
+from __future__ import annotations
+
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 from functools import cache, wraps
 from numbers import Integral
@@ -10,6 +13,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -26,6 +30,9 @@ from sklearn_interpret._model.responses.predictors import (
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.base import BaseInspector
 
+# Names of parameters, and the function or class that has and documents them.
+Taker = tuple[AbstractSet[str], Callable[..., Any]]
+
 
 class Data(NamedTuple):
     """Rows to inspect a predictor on, with their targets and weights."""
@@ -34,19 +41,28 @@ class Data(NamedTuple):
     y: Any = None
     sample_weight: Any = None
 
-    def take(self, index):
+    def take(self, index: NDArray[np.intp] | Sequence[int]) -> Data:
         """Some of the rows, by position."""
-        rest = (None if each is None else np.asarray(each)[index] for each in self[1:])
-        return Data(as_rows(self.X).native_at(index), *rest)
+        y, weights = (None if a is None else np.asarray(a)[index] for a in self[1:])
+        return Data(as_rows(self.X).native_at(index), y, weights)
 
 
-def is_inspector(estimator, kinds=()):
+def is_inspector(estimator: Any, kinds: Sequence[Any] = ()) -> bool:
     """Whether it is an inspector, and no predictor to be inspected."""
     return isinstance(estimator, BaseInspector) or _is_one_of(estimator, kinds)
 
 
-def inspector_of(estimator, data, parameters, *, kinds, display, kind=None, check=None):
-    """A fitted inspector of a fitted predictor, or the fitted inspector given.
+def inspector_of(
+    estimator: Any,
+    data: Data,
+    parameters: dict[str, Any],
+    *,
+    kinds: Sequence[Any],
+    display: str,
+    kind: type | None = None,
+    check: Callable[..., None] | None = None,
+) -> Any:
+    """A fitted inspector of a fitted predictor; a fitted inspector as it is.
 
     Parameters
     ----------
@@ -84,7 +100,9 @@ def inspector_of(estimator, data, parameters, *, kinds, display, kind=None, chec
     return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
-def model_within(estimator, kinds, display):
+def model_within(
+    estimator: Any, kinds: Sequence[Any], display: str
+) -> tuple[Any, list[Any]]:
     """The fitted model of some kinds in pipelines and searches, and the steps before.
 
     Kinds are classes, or attributes that the model must have.
@@ -96,7 +114,8 @@ def model_within(estimator, kinds, display):
     TypeError
         There is no such model.
     """
-    model, steps = unfrozen(estimator), []
+    model = unfrozen(estimator)
+    steps: list[Any] = []
     check_is_fitted(model)
     while not _is_one_of(model, kinds):
         if hasattr(model, "best_estimator_"):
@@ -114,15 +133,22 @@ def model_within(estimator, kinds, display):
 
 
 def inspectors_of_folds(
-    estimators, data, parameters, *, kinds, display, again=False, **options
-):
+    estimators: list[Any],
+    data: Data | list[Data],
+    parameters: dict[str, Any],
+    *,
+    kinds: Sequence[Any],
+    display: str,
+    again: bool = False,
+    **options: Any,
+) -> list[Any]:
     """One inspector for each fold of a cross-validation.
 
     A fold's predictor is inspected as by `inspector_of`. A fold's fitted inspector is
     drawn as it is; the display checks that the results are comparable. Curves over a
     grid are not, since each fold has a grid of its own rows: with `again`, the
-    inspector's predictor is inspected on the given rows, with the inspector's
-    parameters, except those given.
+    inspector's predictor is inspected on `data`, with the inspector's parameters,
+    which `parameters` overrule.
 
     Parameters
     ----------
@@ -137,32 +163,32 @@ def inspectors_of_folds(
     **options : object
         As in `inspector_of`.
     """
-    parts = data if isinstance(data, list) else [data] * len(estimators)
+    data_of_folds = data if isinstance(data, list) else [data] * len(estimators)
     seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
     if seeded:
         # A number, so that all folds draw the same rows.
         state = check_random_state(parameters.get("random_state"))
         seed = state.randint(np.iinfo(np.int32).max)
     inspectors = []
-    for estimator, part in zip(estimators, parts, strict=True):
-        settings, shown = dict(parameters), is_inspector(estimator, kinds)
-        if shown and again:
+    for estimator, fold_data in zip(estimators, data_of_folds, strict=True):
+        settings, is_fitted = dict(parameters), is_inspector(estimator, kinds)
+        if is_fitted and again:
             refuse_other_inspectors(estimator, kinds, display)
             check_predictor_is_fitted(estimator)
             settings = {**estimator.get_params(deep=False), **parameters}
             del settings["estimator"]
-            estimator, shown = estimator.estimator_, False
+            estimator, is_fitted = estimator.estimator_, False
         numbered = isinstance(settings.get("random_state"), Integral)
-        if seeded and not shown and not numbered:
+        if seeded and not is_fitted and not numbered:
             settings["random_state"] = seed
         inspector = inspector_of(
-            estimator, part, settings, kinds=kinds, display=display, **options
+            estimator, fold_data, settings, kinds=kinds, display=display, **options
         )
         inspectors.append(inspector)
     return inspectors
 
 
-def fold_estimators(cv_results):
+def fold_estimators(cv_results: Mapping[str, Any]) -> list[Any]:
     """The models in the results of `cross_validate`."""
     if not isinstance(cv_results, Mapping) or "estimator" not in cv_results:
         raise ValueError(
@@ -172,23 +198,23 @@ def fold_estimators(cv_results):
     return list(cv_results["estimator"])
 
 
-def fold_rows(cv_results, data):
+def fold_rows(cv_results: Mapping[str, Any], data: Data) -> list[list[Data]] | None:
     """Each fold's `Data` of training, and of test, or None without indices or rows."""
     if data.X is None or "indices" not in cv_results:
         return None
     indices = cv_results["indices"]
     n_rows = as_rows(data.X).n_rows
-    largest = max(int(np.max(i)) for part in ("train", "test") for i in indices[part])
+    largest = max(int(np.max(i)) for i in (*indices["train"], *indices["test"]))
     if largest >= n_rows:
         raise ValueError(
             f"cv_results has the index {largest}, but X has {n_rows} rows: pass the "
             "rows that went to cross_validate."
         )
-    return [list(map(data.take, indices[part])) for part in ("train", "test")]
+    return [list(map(data.take, indices[subset])) for subset in ("train", "test")]
 
 
-def named_models(estimators):
-    """Fitted predictors by name; those of a list by class, and place where equal.
+def named_models(estimators: Any) -> dict[str, Any]:
+    """Fitted predictors by name; those of a list by class, and number where equal.
 
     Raises
     ------
@@ -196,10 +222,10 @@ def named_models(estimators):
         Neither a dict nor a list, an empty one, or inspectors in it.
     """
     if isinstance(estimators, list | tuple):
-        kinds = [type(steps_and_model(one)[1]).__name__ for one in estimators]
+        kinds = [type(steps_and_model(each)[1]).__name__ for each in estimators]
         names = [
-            f"{kind} {place}" if kinds.count(kind) > 1 else kind
-            for place, kind in enumerate(kinds, 1)
+            f"{kind} {number}" if kinds.count(kind) > 1 else kind
+            for number, kind in enumerate(kinds, 1)
         ]
         estimators = dict(zip(names, estimators, strict=True))
     models = list(estimators.values()) if isinstance(estimators, Mapping) else []
@@ -222,16 +248,16 @@ def splits_of(cv_results: Mapping[str, Any]) -> Splits:
     return Splits(ratio, are_folds=len(tested) == len(rows) == len(np.unique(tested)))
 
 
-def check_same_in_folds(values, what):
+def check_same_in_folds(values: Sequence[Any], nouns: str) -> None:
     """Refuse to draw models together that differ; `values` has one entry for each."""
     if any(value != values[0] for value in values):
         raise ValueError(
-            f"The models have different {what}, which cannot be averaged or compared: "
+            f"The models have different {nouns}, which cannot be averaged or compared: "
             f"{values!r}."
         )
 
 
-def refuse_other_inspectors(estimator, kinds, display):
+def refuse_other_inspectors(estimator: Any, kinds: Sequence[Any], display: str) -> None:
     """Refuse an inspector of another kind."""
     if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
         raise TypeError(
@@ -241,16 +267,16 @@ def refuse_other_inspectors(estimator, kinds, display):
         )
 
 
-def _names(kinds, what):
+def _names(kinds: Sequence[Any], noun: str) -> str:
     """Names of kinds: of classes, and of methods or attributes that are needed."""
     texts = [
-        f"{what} that has {kind}" if isinstance(kind, str) else kind.__name__
+        f"{noun} that has {kind}" if isinstance(kind, str) else kind.__name__
         for kind in kinds
     ]
     return " or ".join(texts)
 
 
-def _is_one_of(estimator, kinds):
+def _is_one_of(estimator: Any, kinds: Sequence[Any]) -> bool:
     return any(
         hasattr(estimator, kind)
         if isinstance(kind, str)
@@ -259,7 +285,9 @@ def _is_one_of(estimator, kinds):
     )
 
 
-def _refuse_parameters(inspector, parameters, sample_weight):
+def _refuse_parameters(
+    inspector: Any, parameters: dict[str, Any], sample_weight: Any
+) -> None:
     """Refuse parameters that can only be set before an inspector is fitted."""
     names = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
     if names:
@@ -269,75 +297,94 @@ def _refuse_parameters(inspector, parameters, sample_weight):
         )
 
 
-def keyword_names(function, *, without=("self", "ax")):
+def keyword_names(
+    function: Callable[..., Any], *, without: tuple[str, ...] = ("self", "ax")
+) -> set[str]:
     """Names of a function's parameters."""
     return set(inspect.signature(function).parameters) - set(without)
 
 
-def parameter_names(kind):
+def parameter_names(kind: type) -> set[str]:
     """Names of an inspector's parameters, except its predictor."""
     return keyword_names(kind, without=("estimator",))
 
 
-def check_count(count, parameter):
+def check_count(count: Any, parameter: str) -> None:
     """Refuse what is neither None nor a positive whole number."""
-    whole = isinstance(count, Integral) and not isinstance(count, bool)
-    if count is not None and not (whole and count >= 1):
+    is_number = isinstance(count, Integral) and not isinstance(count, bool)
+    if count is not None and not (is_number and count >= 1):
         raise ValueError(
             f"{parameter}={count!r} must be a positive whole number, or None for all."
         )
 
 
-def checked_numbers(values, name, shapes, of, *, finite=True):
+def checked_numbers(
+    values: ArrayLike,
+    name: str,
+    shapes: Sequence[tuple[int | None, ...]],
+    owner: str,
+    *,
+    finite: bool = True,
+) -> NDArray[np.float64]:
     """Numbers that have one of the shapes, in which None is any length.
 
-    `of` says in an error what the lengths belong to.
+    `owner` says in an error what the lengths belong to.
     """
-    values = np.asarray(values, dtype=np.float64)
+    numbers = np.asarray(values, dtype=np.float64)
     fits = any(
-        len(shape) == values.ndim
-        and all(n in (None, own) for n, own in zip(shape, values.shape, strict=True))
+        len(shape) == numbers.ndim
+        and all(n in (None, m) for n, m in zip(shape, numbers.shape, strict=True))
         for shape in shapes
     )
-    if fits and not values.size:
+    if fits and not numbers.size:
         raise ValueError(
-            f"{name} has the shape {values.shape}, for {of}: there is nothing to draw."
+            f"{name} has the shape {numbers.shape}, for {owner}: there is nothing "
+            "to draw."
         )
     if not fits:
         needed = " or ".join(map(str, shapes)).replace("None", "n")
         raise ValueError(
-            f"{name} has the shape {values.shape}; {needed} is needed, for {of}."
+            f"{name} has the shape {numbers.shape}; {needed} is needed, for {owner}."
         )
-    if finite and not np.isfinite(values).all():
-        bad = np.argwhere(~np.isfinite(values))[0].tolist()
-        place = bad[0] if len(bad) == 1 else tuple(bad)
-        raise ValueError(f"{name} is not finite at position {place}.")
-    return values
+    if finite and not np.isfinite(numbers).all():
+        position = first_position(~np.isfinite(numbers))
+        raise ValueError(f"{name} is not finite at position {position}.")
+    return numbers
 
 
-def split_keywords(given, takers):
+def first_position(mask: NDArray[np.bool_]) -> Any:
+    """Position of the first True: a number, or a tuple of several."""
+    position = np.argwhere(mask)[0].tolist()
+    return position[0] if len(position) == 1 else tuple(position)
+
+
+def split_keywords(
+    keywords: Mapping[str, Any], takers: Sequence[AbstractSet[str]]
+) -> list[dict[str, Any]]:
     """Keyword arguments for each set of names; one that several know goes to all."""
     return [
-        {name: value for name, value in given.items() if name in names}
+        {name: value for name, value in keywords.items() if name in names}
         for names in takers
     ]
 
 
-def refuse_unknown(given, known, display):
-    """Refuse names that are not among the known ones, with near matches."""
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else ", ".join(known)
+def refuse_unknown(
+    keywords: Collection[str], names: Sequence[str], display: str
+) -> None:
+    """Refuse keywords that are not among the names of parameters."""
+    for name in keywords:
+        if name not in names:
+            near = get_close_matches(name, names, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else ", ".join(names)
             raise TypeError(f"{display} has no parameter {name!r}; {hint}")
 
 
-def response_name(inspector):
+def response_name(inspector: Any) -> str:
     """Name of a fitted inspector's response."""
     return getattr(inspector, "_response_name", "response")
 
 
-def outputs_have_names(inspector):
+def outputs_have_names(inspector: Any) -> bool:
     """Whether outputs have names: classes do, and a chosen one of several."""
     classifies = is_classifier(getattr(inspector, "estimator_", None))
     return classifies or getattr(inspector, "target", None) is not None
@@ -352,21 +399,23 @@ class _ForwardedSignature:
     the docstring of the function behind it.
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __get__(self, instance, owner):
+    def __get__(
+        self, instance: DisplayMixin | None, owner: type[DisplayMixin]
+    ) -> Callable[..., Any]:
         function = self.function
         if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
             return MethodType(function, owner)
         takers = owner._takers(function.__name__)
         signature = _with_parameters(inspect.signature(function), takers, owner)
 
-        @wraps(function)
-        def method(*args, **kwargs):
+        def forward(*args: Any, **kwargs: Any) -> DisplayMixin:
             refuse_unknown(kwargs, list(signature.parameters)[1:], owner.__name__)
             return function(**signature.bind(*args, **kwargs).arguments)
 
+        method: Any = wraps(function)(forward)
         method.__signature__ = signature
         if function.__doc__ is not None:  # Python -OO leaves docstrings out
             named = signature.parameters
@@ -379,47 +428,59 @@ class _ForwardedSignature:
 
 
 if TYPE_CHECKING:  # checkers find the parameters in the stubs
+    from sklearn_interpret._plotting.displays import DisplayMixin
+
     ForwardedSignature = classmethod
 else:
     ForwardedSignature = _ForwardedSignature
 
 
-def _with_parameters(own, takers, owner):
+def _with_parameters(
+    signature: inspect.Signature, takers: Sequence[Taker], owner: type[DisplayMixin]
+) -> inspect.Signature:
     """A signature with the parameters of the takers in place of `**params`."""
     # Features are a parameter of most displays, but not of all.
     without = {"features"}.difference(*(names for names, _ in takers)) | owner._without
     named = {
         name: parameter
-        for name, parameter in own.parameters.items()
+        for name, parameter in signature.parameters.items()
         if parameter.kind != parameter.VAR_KEYWORD and name not in without
     }
     for names, taker in takers:
         for name, parameter in inspect.signature(taker).parameters.items():
             if name in names:
-                by_position = name in owner._leading
-                kind = "POSITIONAL_OR_KEYWORD" if by_position else "KEYWORD_ONLY"
-                kind = getattr(inspect.Parameter, kind)
-                named.setdefault(name, parameter.replace(kind=kind))
+                replaced = parameter.replace(
+                    kind=parameter.POSITIONAL_OR_KEYWORD
+                    if name in owner._leading
+                    else parameter.KEYWORD_ONLY
+                )
+                named.setdefault(name, replaced)
     ordered = sorted(named.values(), key=lambda parameter: parameter.kind)
-    return own.replace(parameters=ordered)
+    return signature.replace(parameters=ordered)
 
 
-def _with_entries(doc, takers, named, without):
+def _with_entries(
+    doc: str,
+    takers: Sequence[Taker],
+    named: Mapping[str, inspect.Parameter],
+    without: AbstractSet[str],
+) -> str:
     """A docstring with the takers' entries in place of that of `**params`."""
-    before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
-    found = {n: t for n, t in _entries(before).items() if n not in without}
+    before, _, after = inspect.cleandoc(doc).partition("\n**params : dict\n")
+    entries = {n: t for n, t in _entries(before).items() if n not in without}
     for names, taker in takers:
-        found = {n: t for n, t in _entries(taker.__doc__).items() if n in names} | found
+        taken_over = _entries(taker.__doc__).items()
+        entries = {n: t for n, t in taken_over if n in names} | entries
     before = before[: before.index("\n\nParameters\n")]
     title = "\n\nParameters\n----------"
-    texts = [f"{n} {found[n]}" for n in named if n in found]
-    return "\n".join([before + title, *texts, "", rest.partition("\n\n")[2], ""])
+    texts = [f"{n} {entries[n]}" for n in named if n in entries]
+    return "\n".join([before + title, *texts, "", after.partition("\n\n")[2], ""])
 
 
 @cache
-def _entries(doc):
+def _entries(doc: str | None) -> dict[str, str]:
     """Type and text of each parameter in a docstring."""
     entry = r"^(\w+(?:, \w+)*) (: .*(?:\n+ .+)*)"
-    found = re.findall(entry, inspect.cleandoc(doc or ""), re.MULTILINE)
+    matches = re.findall(entry, inspect.cleandoc(doc or ""), re.MULTILINE)
     # An attribute may have the name of a parameter; the parameter comes first.
-    return {n: text for names, text in reversed(found) for n in names.split(", ")}
+    return {n: text for names, text in reversed(matches) for n in names.split(", ")}

@@ -1,8 +1,13 @@
 """Contours and heat maps on given axes."""
 
-import numpy as np
+from __future__ import annotations
 
-from sklearn_interpret._plotting.axes import merged_style
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_interpret._plotting.axes import Style, merged_style
 from sklearn_interpret._plotting.colours import (
     DIVERGING_MAP,
     SEQUENTIAL_MAP,
@@ -11,17 +16,28 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.labels import NICE_STEPS
 
-N_LEVELS = 12
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.colors import Colormap
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.patches import Patch
+
+N_LEVELS = 12  # of contours: more are hard to distinguish
 
 
-def colour_limits(values, diverging, negligible=0.0):
+def colour_limits(
+    values: NDArray[np.float64], diverging: bool, negligible: float = 0.0
+) -> tuple[float, float]:
     """Range of values that the colours span; a diverging one is centred at zero.
 
     Numbers of a diverging range up to `negligible` are rounding errors, and have the
     colour of zero.
     """
-    known = values[np.isfinite(values)]
-    low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+    finite = values[np.isfinite(values)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
     if diverging:
         reach = max(abs(low), abs(high))
         reach = reach if reach > negligible else 1.0
@@ -31,7 +47,16 @@ def colour_limits(values, diverging, negligible=0.0):
     return low, high
 
 
-def draw_contours(ax, x, y, values, limits, style, *, diverging=False):
+def draw_contours(
+    ax: Axes,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    values: NDArray[np.float64],
+    limits: tuple[float, float],
+    style: Style | None,
+    *,
+    diverging: bool = False,
+) -> QuadContourSet:
     """Filled contours of `values` (len(x), len(y)), at round levels.
 
     A diverging scale has a step around zero, in the neutral colour.
@@ -39,25 +64,41 @@ def draw_contours(ax, x, y, values, limits, style, *, diverging=False):
     from matplotlib.ticker import MaxNLocator
 
     locator = MaxNLocator(nbins=N_LEVELS, steps=NICE_STEPS, symmetric=diverging)
-    levels = locator.tick_values(*limits)
+    levels = np.asarray(locator.tick_values(*limits))
     if diverging:
         half = (levels[1] - levels[0]) / 2
         levels = np.append(levels - half, levels[-1] + half)
-    looks = {"levels": levels, "cmap": _map(diverging), **(style or {})}
-    return ax.contourf(x, y, np.ma.masked_invalid(values.T), **looks)
+    style_kwargs: Style = {"levels": levels, "cmap": _map(diverging), **(style or {})}
+    return ax.contourf(x, y, np.ma.masked_invalid(values.T), **style_kwargs)
 
 
-def draw_heat_map(ax, x_bounds, y_bounds, values, limits, style, *, diverging=False):
+def draw_heat_map(
+    ax: Axes,
+    x_bounds: NDArray[np.float64],
+    y_bounds: NDArray[np.float64],
+    values: NDArray[np.float64],
+    limits: tuple[float, float],
+    style: Style | None,
+    *,
+    diverging: bool = False,
+) -> QuadMesh:
     """Cells of `values` (len(x_bounds) - 1, len(y_bounds) - 1)."""
     from matplotlib.collections import QuadMesh
 
-    looks = {"cmap": _map(diverging), "vmin": limits[0], "vmax": limits[1]}
-    looks |= {"linewidth": 0, "rasterized": True}
-    looks = merged_style(looks, style, QuadMesh)
-    return ax.pcolormesh(x_bounds, y_bounds, np.ma.masked_invalid(values.T), **looks)
+    style_kwargs: Style = {"cmap": _map(diverging), "rasterized": True}
+    style_kwargs |= {"vmin": limits[0], "vmax": limits[1], "linewidth": 0}
+    style_kwargs = merged_style(style_kwargs, style, QuadMesh)
+    return ax.pcolormesh(
+        x_bounds, y_bounds, np.ma.masked_invalid(values.T), **style_kwargs
+    )
 
 
-def draw_empty_cells(ax, x_bounds, y_bounds, empty):
+def draw_empty_cells(
+    ax: Axes,
+    x_bounds: NDArray[np.float64],
+    y_bounds: NDArray[np.float64],
+    empty: NDArray[np.bool_],
+) -> Patch | None:
     """Hatch the cells (len(x_bounds) - 1, len(y_bounds) - 1) that hold no row.
 
     Returns
@@ -74,14 +115,14 @@ def draw_empty_cells(ax, x_bounds, y_bounds, empty):
     x = np.stack([x_bounds[i], x_bounds[i + 1], x_bounds[i + 1], x_bounds[i]], axis=1)
     y = np.stack([y_bounds[j], y_bounds[j], y_bounds[j + 1], y_bounds[j + 1]], axis=1)
     # No scale has these colours, in any style.
-    looks = {"facecolor": mixed(paper(ax), "0.5", 0.6), "edgecolor": "0.4"}
-    looks |= {"hatch": "///", "linewidth": 0}
-    cells = PolyCollection(np.stack([x, y], axis=2), zorder=1.2, **looks)
+    style_kwargs: Style = {"facecolor": mixed(paper(ax), "0.5", 0.6), "hatch": "///"}
+    style_kwargs |= {"edgecolor": "0.4", "linewidth": 0}
+    cells = PolyCollection(list(np.stack([x, y], axis=2)), zorder=1.2, **style_kwargs)
     ax.add_collection(cells, autolim=False)
-    return Patch(**looks)
+    return Patch(**style_kwargs)
 
 
-def colour_scale(colour_map, limits):
+def colour_scale(colour_map: Colormap, limits: tuple[float, float]) -> ScalarMappable:
     """Colours by numbers, for a colour bar."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -89,22 +130,24 @@ def colour_scale(colour_map, limits):
     return ScalarMappable(Normalize(*limits), colour_map)
 
 
-def draw_colour_bar(axes, shown, label):
+def draw_colour_bar(
+    axes: Axes | list[Axes], mappable: ScalarMappable, label: str
+) -> Colorbar:
     """Colour bar of one or several axes of a figure, with few round ticks."""
     from matplotlib.ticker import MaxNLocator
 
     ticks = MaxNLocator(nbins=7, steps=NICE_STEPS)
-    figure = np.atleast_1d(axes)[0].figure
-    bar = figure.colorbar(shown, ax=axes, ticks=ticks)
+    figure = (axes[0] if isinstance(axes, list) else axes).figure
+    bar = figure.colorbar(mappable, ax=axes, ticks=ticks)
     bar.set_label(label)
     return bar
 
 
-def _map(diverging):
+def _map(diverging: bool) -> str:
     return DIVERGING_MAP if diverging else SEQUENTIAL_MAP
 
 
-def cell_bounds(centres):
+def cell_bounds(centres: ArrayLike) -> NDArray[np.float64]:
     """Ends of cells around increasing centres, half-way between them."""
     centres = np.asarray(centres, dtype=np.float64)
     if len(centres) == 1:

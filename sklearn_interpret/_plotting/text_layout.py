@@ -1,13 +1,26 @@
 """Passages of text: fonts for their letters, lines of a width, marks behind words."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Any
 
 from sklearn_interpret._plotting.axes import axes_inches, is_constrained, make_room
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.text import Annotation, Text
+
+# Letters and the mark behind them, which may be any object; None for no mark.
+Piece = tuple[str, Any]
 
 LINE_HEIGHT = 1.65  # in sizes of the letters
 # Of a text that is drawn alone: inches, and points.
@@ -29,7 +42,7 @@ WIDE_FONTS = (
 )
 
 
-def families_for(text):
+def families_for(text: str) -> tuple[list[str], frozenset[str]]:
     """Font families in which a text can be drawn, and letters that none of them has."""
     import matplotlib
 
@@ -47,7 +60,7 @@ def families_for(text):
 
 
 @lru_cache(maxsize=64)
-def _letters_in(family):
+def _letters_in(family: str) -> frozenset[str]:
     """Letters that a font family has; none where it is not installed."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
@@ -58,7 +71,7 @@ def _letters_in(family):
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 
-def drawable(text, missing):
+def drawable(text: str, missing: frozenset[str]) -> str:
     """A text with boxes for letters without a font, and spaces for control letters."""
     return "".join(
         BOX if letter in missing else letter if letter.isprintable() else " "
@@ -80,18 +93,20 @@ class Measure:
         than in print: what is wider counts.
     """
 
-    def __init__(self, families, size, figure=None):
+    def __init__(
+        self, families: list[str], size: float, figure: Figure | SubFigure | None = None
+    ) -> None:
         from matplotlib.font_manager import FontProperties
         from matplotlib.textpath import text_to_path
 
         self._font = FontProperties(family=families, size=size)
-        self._rulers = [(text_to_path, 1.0)]
+        self._rulers: list[tuple[Any, float]] = [(text_to_path, 1.0)]
         if figure is not None and hasattr(figure.canvas, "get_renderer"):
             scale = POINTS_PER_INCH / figure.figure.dpi
             self._rulers.append((figure.canvas.get_renderer(), scale))
-        self._widths = {}
+        self._widths: dict[str, float] = {}
 
-    def __call__(self, text):
+    def __call__(self, text: str) -> float:
         """Width of a text; spaces at its ends count."""
         if text not in self._widths:
             self._widths[text] = max(
@@ -100,7 +115,7 @@ class Measure:
             )
         return self._widths[text]
 
-    def _width(self, ruler, text):
+    def _width(self, ruler: Any, text: str) -> float:
         return ruler.get_text_width_height_descent(text, self._font, False)[0]
 
 
@@ -109,19 +124,21 @@ class Run:
     """Letters in one line that look the same."""
 
     text: str  # the letters
-    mark: object  # the mark behind them; None for none
+    mark: Any  # the mark behind them; None for none
     line: int  # number of the line
     left: float  # where they begin, from the left, in points
 
 
-def wrapped_passage(pieces, width, measure, most_lines):
+def wrapped_passage(
+    pieces: Iterable[Piece], width: float, measure: Measure, most_lines: int
+) -> tuple[list[Run], int, bool]:
     """Break a passage into lines: their runs, how many lines, and whether it was cut.
 
-    `pieces` are pairs of letters and the mark behind them (None for none).
     `measure` gives the width of a text in points, as `width` is. Where there are more
     than `most_lines`, the last one ends in an ellipsis.
     """
-    lines, used = [[]], 0.0
+    lines: list[list[Piece]] = [[]]
+    used = 0.0
     for group in _groups(pieces, width, measure):
         size = sum(measure(text) for text, _ in group)
         if not group or (used and used + size > width):
@@ -139,37 +156,39 @@ def wrapped_passage(pieces, width, measure, most_lines):
         lines = lines[:most_lines]
         _end_in_ellipsis(lines[-1], width, measure)
     runs = [
-        run for line, parts in enumerate(lines) for run in _runs(line, parts, measure)
+        run for number, line in enumerate(lines) for run in _runs(number, line, measure)
     ]
     return runs, len(lines), cut
 
 
-def _groups(pieces, width, measure):
+def _groups(
+    pieces: Iterable[Piece], width: float, measure: Measure
+) -> Iterator[list[Piece]]:
     """Lists of pieces that share a line; an empty one ends a line."""
-    word = []
-    for piece, mark in pieces:
-        for part in re.split(r"(\s+)", piece) if mark is None else [piece]:
-            if mark is not None or not part.isspace():
-                word += [(part, mark)] if part else []
+    word: list[Piece] = []
+    for letters, mark in pieces:
+        for text in re.split(r"(\s+)", letters) if mark is None else [letters]:
+            if mark is not None or not text.isspace():
+                word += [(text, mark)] if text else []
                 continue
             yield from _broken(word, width, measure)
             word = []
-            yield [] if "\n" in part else [(" ", None)]
+            yield [] if "\n" in text else [(" ", None)]
     yield from _broken(word, width, measure)
 
 
-def _broken(word, width, measure):
+def _broken(word: list[Piece], width: float, measure: Measure) -> Iterator[list[Piece]]:
     """A word as one group, or letter by letter if it is too wide for a line."""
     if sum(measure(text) for text, _ in word) <= width:
         yield from [word] if word else []
         return
     for text, mark in word:
         # Marked words stay whole: scripts without spaces then break between them.
-        whole = mark is not None and len(text) <= 12
-        yield from [[(part, mark)] for part in ([text] if whole else text)]
+        unbroken = mark is not None and len(text) <= 12
+        yield from [[(letters, mark)] for letters in ([text] if unbroken else text)]
 
 
-def _end_in_ellipsis(line, width, measure):
+def _end_in_ellipsis(line: list[Piece], width: float, measure: Measure) -> None:
     end = f" {ELLIPSIS}"
     while line and sum(measure(text) for text, _ in line) + measure(end) > width:
         line.pop()
@@ -178,28 +197,30 @@ def _end_in_ellipsis(line, width, measure):
     line.append((end, None))
 
 
-def _runs(line, parts, measure):
+def _runs(number: int, line: list[Piece], measure: Measure) -> Iterator[Run]:
     """Runs of a line: neighbours without a mark, and letters of a word, are one."""
-    left, text, behind = 0.0, "", None
-    for part, mark in [*parts, ("", object())]:
-        if text and mark is not behind:
+    left, text, run_mark = 0.0, "", None
+    for letters, mark in [*line, ("", object())]:
+        if text and mark is not run_mark:
             inked = text.lstrip()
             start = left + measure(text[: len(text) - len(inked)])
             if inked:
-                yield Run(inked.rstrip(), behind, line, start)
+                yield Run(inked.rstrip(), run_mark, number, start)
             left += measure(text)
             text = ""
-        text += part
-        behind = mark
+        text += letters
+        run_mark = mark
 
 
-def draw_passage(ax, runs, families, colour_of):
+def draw_passage(
+    ax: Axes, runs: list[Run], families: list[str], colour_of: Callable[[Any], Any]
+) -> list[Annotation]:
     """Draw runs from the upper left corner of an axes, at their size in print."""
-    drawn = []
+    texts = []
     for run in runs:
-        behind = None
+        box = None
         if run.mark is not None:
-            behind = {
+            box = {
                 "boxstyle": "round,pad=0.12,rounding_size=0.2",
                 "facecolor": colour_of(run.mark),
                 "edgecolor": "none",
@@ -215,13 +236,13 @@ def draw_passage(ax, runs, families, colour_of):
             fontfamily=families,
             parse_math=False,
             annotation_clip=False,
-            bbox=behind,
+            bbox=box,
             # Boxes lie below the letters of their neighbours.
-            zorder=3 if behind is None else 2,
+            zorder=3 if box is None else 2,
         )
         text.set_in_layout(False)
-        drawn.append(text)
-    return drawn
+        texts.append(text)
+    return texts
 
 
 class Passage:
@@ -233,20 +254,19 @@ class Passage:
         The text in pieces, each with its mark, None for nothing.
     """
 
-    def __init__(self, pieces):
+    def __init__(self, pieces: Iterable[Piece]) -> None:
         pieces = list(pieces)
-        text = "".join(piece for piece, _ in pieces)
-        self.families, self._missing = families_for(text)
+        self.families, self._missing = families_for("".join(t for t, _ in pieces))
         self._pieces = [
-            ("\n".join(map(self.drawable, piece.split("\n"))), mark)
-            for piece, mark in pieces
+            ("\n".join(map(self.drawable, text.split("\n"))), mark)
+            for text, mark in pieces
         ]
 
-    def drawable(self, text):
+    def drawable(self, text: str) -> str:
         """A line with boxes for letters without a font."""
         return drawable(text, self._missing)
 
-    def height(self, width, n_title_lines, most_lines):
+    def height(self, width: float, n_title_lines: int, most_lines: int) -> float:
         """Height in inches of the text and its title, for a width in inches."""
         measure = Measure(self.families, LETTER_SIZE)
         room = width * POINTS_PER_INCH
@@ -254,8 +274,10 @@ class Passage:
         n_lines += n_title_lines + 1
         return LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
 
-    def draw(self, ax, colour_of, most_lines):
-        """Draw the text on an axes whose place is settled.
+    def draw(
+        self, ax: Axes, colour_of: Callable[[Any], Any], most_lines: int
+    ) -> tuple[list[Annotation], list[Run], Measure]:
+        """Draw the text on an axes whose size is settled.
 
         `colour_of` gives the colour, with its opacity, for a mark. Returns the texts,
         their runs, and what measures their widths.
@@ -267,21 +289,28 @@ class Passage:
         return draw_passage(ax, runs, self.families, colour_of), runs, measure
 
 
-def title_text(ax, title):
+def title_text(ax: Axes, title: str) -> None:
     """Write a title above an axes for a text, which has no frame."""
     ax.set_axis_off()
     ax.set_title(literal(title), loc="left", fontsize="medium")
 
 
-def settle_layout(figure):
-    """Give axes the places that their titles and labels leave them."""
+def settle_layout(figure: Figure | SubFigure) -> None:
+    """Give axes the room that their titles and labels leave."""
     if is_constrained(figure):
         figure.figure.draw_without_rendering()
     else:
         make_room(figure)
 
 
-def draw_text(take, pieces, title, *, colour_of, most_lines):
+def draw_text(
+    take: Callable[[tuple[float, float]], Axes],
+    pieces: Iterable[Piece],
+    title: Iterable[str],
+    *,
+    colour_of: Callable[[Axes, Any], Any],
+    most_lines: int,
+) -> tuple[list[Annotation], list[Run], Measure]:
     """Draw a text with marks behind some of its pieces, and a title above it.
 
     Parameters
@@ -290,7 +319,7 @@ def draw_text(take, pieces, title, *, colour_of, most_lines):
         ``take(size)``: the axes, in a new figure of this width and height in inches.
     pieces : list of (str, object)
         As in `Passage`.
-    title : list of str
+    title : iterable of str
         Lines of the title.
     colour_of : callable
         ``colour_of(ax, mark)``: the colour behind a piece.
@@ -307,15 +336,16 @@ def draw_text(take, pieces, title, *, colour_of, most_lines):
         Gives their widths.
     """
     passage = Passage(pieces)
-    title = [part for line in title for part in wrap(line, TITLE_LETTERS)]
-    size = TEXT_WIDTH + 0.2, passage.height(TEXT_WIDTH, len(title), most_lines)
-    ax = take(size)
-    title_text(ax, "\n".join(title))
+    lines = [line for text in title for line in wrap(text, TITLE_LETTERS)]
+    ax = take((TEXT_WIDTH + 0.2, passage.height(TEXT_WIDTH, len(lines), most_lines)))
+    title_text(ax, "\n".join(lines))
     settle_layout(ax.figure)
     return passage.draw(ax, partial(colour_of, ax), most_lines)
 
 
-def write_title(ax, lines, inches, *, own_figure):
+def write_title(
+    ax: Axes, lines: Sequence[str], inches: float, *, own_figure: bool
+) -> Text:
     """Write lines above an axes, wrapped to a width in inches.
 
     A figure of its own grows by their height.
@@ -325,11 +355,14 @@ def write_title(ax, lines, inches, *, own_figure):
     title = ax.set_title(text, fontsize="medium", loc="left")
     if own_figure:
         height = TITLE_LINE * (text.count("\n") + 1)
-        ax.figure.set_figheight(ax.figure.get_figheight() + height)
+        figure = ax.figure.figure
+        figure.set_figheight(figure.get_figheight() + height)
     return title
 
 
-def strike_out(ax, runs, measure, **style):
+def strike_out(
+    ax: Axes, runs: list[Run], measure: Measure, **style: Any
+) -> LineCollection:
     """Lines through runs that `draw_text` has drawn, as one LineCollection."""
     from matplotlib.collections import LineCollection
     from matplotlib.transforms import ScaledTranslation
@@ -341,8 +374,10 @@ def strike_out(ax, runs, measure, **style):
         segments.append(
             [(end / POINTS_PER_INCH, height / POINTS_PER_INCH) for end in ends]
         )
-    corner = ScaledTranslation(0, 1, ax.transAxes)
-    place = ax.figure.dpi_scale_trans + corner
-    lines = LineCollection(segments, transform=place, clip_on=False, **style)
+    # A transform of matplotlib's type stubs is more general than it is.
+    corner = ScaledTranslation(0, 1, ax.transAxes)  # type: ignore[arg-type]
+    inches = ax.figure.dpi_scale_trans + corner
+    lines = LineCollection(segments, transform=inches, clip_on=False, **style)
     lines.set_in_layout(False)
-    return ax.add_collection(lines, autolim=False)
+    ax.add_collection(lines, autolim=False)
+    return lines

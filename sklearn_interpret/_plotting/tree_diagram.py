@@ -5,26 +5,36 @@ test and of others (-1 for leaves), and a list ``tests`` of the condition at eac
 :func:`sklearn.tree.plot_tree` draws fitted trees alone, in the columns that they see.
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order, parents_first
-from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.axes import Style, axes_inches
 from sklearn_interpret._plotting.colours import paper, shade
 from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 # Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
 LEAF_WIDTH, LEAST_LEAF_WIDTH = 1.2, 0.62
-SMALL_PER_INCH = 13  # small letters per inch
+SMALL_PER_INCH = 13  # letters of 8.3 points per inch
 # Least and largest number of letters in a line of a test.
 LEAST_LETTERS, MOST_LETTERS = 7, 28
 # Share of a level between its upper end and its tests, and its lower answers.
 TEST_PLACE, ANSWER_PLACE = 0.42, 0.43
 
 
-def _node_places(tree):
+def _node_places(
+    tree: dict[str, Any],
+) -> tuple[NDArray[np.float64], NDArray[np.intp], list[int]]:
     """Positions of nodes, midway between their children, and their depths.
 
     Both have the shape (n_nodes,). Leaves are at 0, 1, ..., the root has depth 0.
@@ -41,7 +51,7 @@ def _node_places(tree):
     return across, depths, inner
 
 
-def tree_size(trees):
+def tree_size(trees: list[dict[str, Any]]) -> tuple[float, float]:
     """Width and height in inches of a panel for each tree."""
     n_leaves = max(len(leaf_order(tree)) for tree in trees)
     depth = max(int(_node_places(tree)[1].max()) for tree in trees)
@@ -49,12 +59,17 @@ def tree_size(trees):
     return width, 1.4 + LEAF_HEIGHT + LEVEL_HEIGHT * depth
 
 
-def tree_fits(ax, tree):
+def tree_fits(ax: Axes, tree: dict[str, Any]) -> bool:
     """Whether the leaves of a tree have room next to each other."""
     return axes_inches(ax)[0] / len(leaf_order(tree)) >= LEAST_LEAF_WIDTH
 
 
-def draw_tests(ax, tree, limits, leaf_height=LEAF_HEIGHT):
+def draw_tests(
+    ax: Axes,
+    tree: dict[str, Any],
+    limits: tuple[float, float],
+    leaf_height: float = LEAF_HEIGHT,
+) -> tuple[list[Text], float]:
     """Draw the tests of a tree above its leaves, which stand at 0, 1, ...
 
     The leaves take the heights between the `limits` of the y axis, which grows upwards
@@ -79,41 +94,54 @@ def draw_tests(ax, tree, limits, leaf_height=LEAF_HEIGHT):
             x = [across[node], across[child], across[child]]
             y = [level[node], level[node], level[child]]
             ax.plot(x, y, color=shade(ax, 0.55), linewidth=1, zorder=1)
-            at = across[child], level[node] - ANSWER_PLACE * step
+            point = across[child], level[node] - ANSWER_PLACE * step
             box = {"facecolor": paper(ax), "linewidth": 0, "pad": 0.8}
-            texts.append(_write(ax, at, answer, box, 0.75, zorder=1.5))
+            texts.append(_write(ax, point, answer, box, 0.75, zorder=1.5))
     for node in inner:
         text = _test_text(tree["tests"][node], _room(ax, node, inner, across, depths))
         box = {"boxstyle": "round,pad=0.25", "facecolor": paper(ax)}
         box |= {"edgecolor": shade(ax, 0.55), "linewidth": 0.8}
-        at = across[node], level[node]
-        texts.append(_write(ax, at, text, box, 1.0, zorder=2, linespacing=1.05))
+        point = across[node], level[node]
+        texts.append(_write(ax, point, text, box, 1.0, zorder=2, linespacing=1.05))
     return texts, share
 
 
-def _write(ax, at, text, box, strength, **looks):
-    """Write small letters in a box, whose middle is at a place."""
-    looks |= {"ha": "center", "va": "center", "fontsize": "small"}
-    return ax.text(*at, text, bbox=box, color=shade(ax, strength), **looks)
+def _write(
+    ax: Axes,
+    point: tuple[float, float],
+    text: str,
+    box: Style,
+    strength: float,
+    **style_kwargs: Any,
+) -> Text:
+    """Write small letters in a box around a point."""
+    style_kwargs |= {"ha": "center", "va": "center", "fontsize": "small"}
+    return ax.text(*point, text, bbox=box, color=shade(ax, strength), **style_kwargs)
 
 
-def _room(ax, node, inner, across, depths):
+def _room(
+    ax: Axes,
+    node: int,
+    inner: list[int],
+    across: NDArray[np.float64],
+    depths: NDArray[np.intp],
+) -> float:
     """Inches between the tests next to a test, or the ends of the axis."""
-    apart = np.abs(
-        across[[n for n in inner if depths[n] == depths[node]]] - across[node]
-    )
+    neighbours = across[[n for n in inner if depths[n] == depths[node]]]
+    distances = np.abs(neighbours - across[node])
     ends = 2 * (across[node] + 0.5), 2 * (across.max() + 0.5 - across[node])
-    nearest = min(*apart[apart > 0], *ends)
+    nearest = min(*distances[distances > 0], *ends)
     return nearest * axes_inches(ax)[0] / (across.max() + 1)
 
 
-def _test_text(test, room):
+def _test_text(test: str, room: float) -> str:
     """A test over the lines for which there is room, in inches."""
     letters = int(np.clip((room - 0.15) * SMALL_PER_INCH, LEAST_LETTERS, MOST_LETTERS))
     if len(test) <= letters:
         return literal(test)
     if " in {" in test:
         return literal("\n".join(lines_of([test], letters, 3)))
-    name, bound = re.fullmatch(r"(.*?)((?: [≤=] [^≤=]*)?)", test).groups()
+    # The bound begins with the last sign; a test without one is a name.
+    name, bound = re.findall(r"^(.*?)((?: [≤=] [^≤=]*)?)$", test)[0]
     lines = [wrapped(name, letters), shorten(bound, max(letters, 12))]
     return literal("\n".join(lines).rstrip())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,6 +57,11 @@ from sklearn_interpret.additive._passes import (
 from sklearn_interpret.additive._terms import FittedTerm, TermReader
 from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.fitting import AdditiveFit
+    from sklearn_interpret._core.additive.gram import Bins
+    from sklearn_interpret._model.rows.base import Rows
 
 # Names of linear predictors, by link.
 RESPONSES = {
@@ -107,8 +113,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
 
-    _family: ClassVar[str]
-    _link: ClassVar[str]
+    if TYPE_CHECKING:  # not fields
+        _family: str
+        _link: str
     _result_index = "term"
     _parameter_constraints = {
         "terms": [dict, list, None],
@@ -142,7 +149,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         tags.input_tags.string = True
         return tags
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(self, X: Any, *, reset: bool) -> Rows:
         if sparse.issparse(X):
             raise TypeError(
                 f"X is a sparse matrix, which {type(self).__name__} does not take; "
@@ -156,18 +163,18 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return rows
 
     @abstractmethod
-    def _labels_reader(self):
+    def _labels_reader(self) -> Callable[..., Any]:
         """Function that checks targets and returns their labels; it can be pickled."""
 
     @abstractmethod
-    def _set_models(self, labels):
+    def _set_models(self, labels: NDArray[Any]) -> None:
         """Set the family, and classes by the labels of all targets."""
 
-    def _known_targets(self, y):
+    def _known_targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         """Numbers of each model: (n_models, n_rows)."""
         return targets_of(self._model_labels, y)
 
-    def _fit(self, sample):
+    def _fit(self, sample: Any) -> None:
         reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
         columns = range(sample.rows.n_columns) if in_memory else reader.columns
         check = partial(_check_values, self.missing, type(self).__name__, columns)
@@ -186,14 +193,16 @@ class BaseGAM(TransformerMixin, BasePredictor):
             sample = sample.distinct(reader.columns)
             rows = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
-        known = sample.summarised(reader.quantiles(summaries), (), 1)
-        terms, bins = reader.terms(summaries, known)
+        quantiles = sample.summarised(reader.quantiles(summaries), (), 1)
+        terms, bins = reader.terms(summaries, quantiles)
         signs = self._signs(sample.rows, terms)
         labels = self._model_labels
         rows = rows.made(partial(coded_rows, terms, bins, self._offset, labels))
         self._fit_models(self._problems(rows, terms, bins), rows, signs)
 
-    def _problems(self, rows, terms, bins):
+    def _problems(
+        self, rows: Passes, terms: list[FittedTerm], bins: list[list[Bins]]
+    ) -> list[AdditiveProblem]:
         """The problem of each model, of coded rows."""
         task = partial(totals, terms)
         sums, histograms, extents = rows.sum(task, both_totals)
@@ -212,22 +221,24 @@ class BaseGAM(TransformerMixin, BasePredictor):
             for model, mean in enumerate(targets / weight)
         ]
 
-    def _start(self, mean):
+    def _start(self, mean: float) -> float:
         """The linear predictor of a model without terms."""
         if self._link == "log" and not mean > 0:
-            known = FAMILIES[self._family].dispersion
-            what = "all targets are zero" if known else "the mean is not > 0"
-            raise ValueError(f"y has no logarithm of its mean: {what}.")
-        return LINKS[self._link].of_mean(mean)
+            is_count = FAMILIES[self._family].dispersion
+            reason = "all targets are zero" if is_count else "the mean is not > 0"
+            raise ValueError(f"y has no logarithm of its mean: {reason}.")
+        return float(LINKS[self._link].of_mean(np.float64(mean)))
 
-    def _fit_models(self, problems, rows, signs):
+    def _fit_models(
+        self, problems: list[AdditiveProblem], rows: Passes, signs: list[int]
+    ) -> None:
         """Fit the model of each problem."""
         smoothing, separated, fits = self.smoothing, set(), []
         if not isinstance(smoothing, str):
             smoothing = np.log(smoothing)
         for problem in problems:
             fit = fit_additive(problem, smoothing, signs, self.max_iter)
-            tests, uninformed = term_tests(fit, self._parts(), self.max_iter)
+            tests, uninformed = term_tests(fit, self._slices(), self.max_iter)
             if uninformed:
                 separated |= set(separated_terms(fit))
             without = fit.start_deviance
@@ -244,14 +255,14 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self._keep(fits)
         self._warn_of_separation(separated)
 
-    def _deviance_without_terms(self, fit, rows):
+    def _deviance_without_terms(self, fit: AdditiveFit, rows: Passes) -> float:
         """Deviance of a model of the intercept and the offset, of coded rows."""
         design = RoundedDesign([], [], [])
         rows = rows.made(partial(with_design, design))
         null = replace(fit.problem, design=design, rows=rows)
         return iterated(null, 0.0, self.max_iter).evaluation.deviance
 
-    def _warn_of_separation(self, separated):
+    def _warn_of_separation(self, separated: set[int]) -> None:
         """Warn of terms, by their positions, that separate the targets."""
         if separated:
             names = self.term_names_[sorted(separated)].tolist()
@@ -264,7 +275,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 SeparationWarning,
             )
 
-    def _keep(self, fits):
+    def _keep(self, fits: list[tuple[AdditiveFit, NDArray[np.float64], float]]) -> None:
         """Set the attributes, without an axis of models where there is one."""
         found = [
             self._results(fit, tests) | {"deviance_explained_": share}
@@ -276,7 +287,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         self.term_names_ = self._term_names(self._names)
         self.n_iter_ = max(fit.n_iter for fit, *_ in fits)
 
-    def _results(self, fit, tests):
+    def _results(self, fit: AdditiveFit, tests: NDArray[np.float64]) -> dict[str, Any]:
         """Attributes of one model."""
         last, coefficients, dof = fit.last, fit.coefficients, fit.last.dof
         covariance = fit.dispersion * last.inverse
@@ -290,20 +301,20 @@ class BaseGAM(TransformerMixin, BasePredictor):
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(last.log_smoothing),
-            "effective_dof_": np.array([dof[part].sum() for part in self._parts()]),
+            "effective_dof_": np.array([dof[part].sum() for part in self._slices()]),
             "residual_dof_": float(fit.residual_dof),
             "statistics_": statistics,
             "pvalues_": pvalues,
             "reml_": float(fit.restricted_likelihood),
         }
 
-    def _parts(self):
+    def _slices(self) -> list[slice]:
         """Slices of each term's coefficients, after that of the intercept."""
         widths = [term.term.coordinates.shape[1] for term in self._terms]
         ends = np.cumsum([1, *widths])
         return [slice(start, stop) for start, stop in pairwise(ends)]
 
-    def _signs(self, rows, terms):
+    def _signs(self, rows: Rows, terms: list[FittedTerm]) -> list[int]:
         """Sign of each monotonic term, zero of the others."""
         signs = resolve_keys(
             self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
@@ -323,32 +334,34 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 )
         return [signs.get(j, 0) for j in positions]
 
-    def _term_names(self, names):
+    def _term_names(self, names: NDArray[Any] | list[str]) -> NDArray[Any]:
         return np.array([term.name(names) for term in self._terms], dtype=object)
 
     @property
-    def _dispersion_dof(self):
+    def _dispersion_dof(self) -> float | NDArray[np.float64] | None:
         """Degrees of freedom of the dispersion, None where it is known."""
-        known = FAMILIES[self._family].dispersion is not None
-        return None if known else self.residual_dof_
+        is_fixed = FAMILIES[self._family].dispersion is not None
+        return None if is_fixed else self.residual_dof_
 
     @property
-    def _coefficients(self):
+    def _coefficients(self) -> NDArray[np.float64]:
         """Coefficients of all models, the intercepts first: (n_models, p)."""
         intercepts = np.reshape(self.intercept_, (-1, 1))
         return np.hstack([intercepts, np.reshape(self.coef_, (len(intercepts), -1))])
 
     @property
-    def _covariances(self):
+    def _covariances(self) -> NDArray[np.float64]:
         """Covariances of all models, (n_models, p, p)."""
         return np.reshape(self.covariance_, (-1, *np.shape(self.covariance_)[-2:]))
 
-    def _predictors(self, X, *, with_errors=False):
+    def _predictors(
+        self, X: Any, *, with_errors: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Linear predictors (n_models, m) and errors; warns of extrapolation."""
         predictors, _, errors = self._effects(X, with_errors=with_errors, warn=True)
         return predictors, errors
 
-    def _warn_of_extrapolation(self, columns):
+    def _warn_of_extrapolation(self, columns: list[list[NDArray[np.float64]]]) -> None:
         """Warn of terms with rows where `fit` saw none."""
         found, n_rows = [], len(columns[0][0])
         for name, term, values in zip(
@@ -365,7 +378,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
                 ExtrapolationWarning,
             )
 
-    def _effects(self, X, *, with_errors=False, warn=False):
+    def _effects(
+        self, X: Any, *, with_errors: bool = False, warn: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
         rows = self._check_rows(X, reset=False)
         columns = [
@@ -380,17 +395,18 @@ class BaseGAM(TransformerMixin, BasePredictor):
         # Pairs of columns have many products.
         widest = max((len(t.term.coordinates) for t in self._terms), default=1)
         step = rows_in_memory(8 * (coefficients.shape[1] if with_errors else widest))
-        for part in slices(rows.n_rows, step):
-            design = [np.ones((part.stop - part.start, 1))]
+        for batch in slices(rows.n_rows, step):
+            blocks = [np.ones((batch.stop - batch.start, 1))]
             for t, (term, values) in enumerate(zip(self._terms, columns, strict=True)):
-                design.append(term.term.evaluate([x[part] for x in values]))
-                effects[:, part, t] = coefficients[:, self._parts()[t]] @ design[-1].T
+                blocks.append(term.term.evaluate([x[batch] for x in values]))
+                of_term = coefficients[:, self._slices()[t]]
+                effects[:, batch, t] = of_term @ blocks[-1].T
                 if not with_errors:
-                    design.pop()
+                    blocks.pop()
             if with_errors:
-                design = np.hstack(design)
+                design = np.hstack(blocks)
                 for error, covariance in zip(errors, self._covariances, strict=True):
-                    error[part] = _standard_errors(design, covariance)
+                    error[batch] = _standard_errors(design, covariance)
         predictor = effects.sum(axis=2) + coefficients[:, :1]
         predictor += offsets_of(self._offset, rows)
         return predictor, effects, errors
@@ -468,18 +484,18 @@ class BaseGAM(TransformerMixin, BasePredictor):
         classes = getattr(self, "classes_", ())
         return np.array([f"{n}_{c}" for c in classes for n in names], dtype=object)
 
-    def _position(self, term):
+    def _position(self, term: int | str | tuple[Any, Any]) -> int:
         """Position of a term that is named as in `partial_effect`."""
-        for place, name in enumerate(self.term_names_.tolist()):
-            columns = [column.position for column in self._terms[place].own_columns]
-            if term in (place, name, tuple(columns), self._features(place)):
-                return place
+        for i, name in enumerate(self.term_names_.tolist()):
+            columns = [column.position for column in self._terms[i].own_columns]
+            if term in (i, name, tuple(columns), self._features(i)):
+                return i
         raise ValueError(
             f"term={term!r} is not among the terms: "
             f"{shortened(self.term_names_.tolist())}."
         )
 
-    def _features(self, place):
+    def _features(self, place: int) -> tuple[str, ...]:
         """Names of the features of the term at a position."""
         columns = self._terms[place].own_columns
         return tuple(self._names[column.position] for column in columns)
@@ -515,12 +531,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
             values that `fit` did not see.
         """
         check_is_fitted(self)
-        place = self._position(term)
-        part, found = self._parts()[place], self._terms[place]
-        values = found.grid() if values is None else np.asarray(values)
-        design = found.evaluate(values, self._names, self.handle_unknown)
-        effects = design @ self._coefficients[:, part].T
-        covariances = self._covariances[:, part, part]
+        position = self._position(term)
+        fitted, index = self._terms[position], self._slices()[position]
+        values = fitted.grid() if values is None else np.asarray(values)
+        design = fitted.evaluate(values, self._names, self.handle_unknown)
+        effects = design @ self._coefficients[:, index].T
+        covariances = self._covariances[:, index, index]
         errors = np.transpose([_standard_errors(design, c) for c in covariances])
         if np.ndim(self.intercept_) == 0:
             effects, errors = effects[:, 0], errors[:, 0]
@@ -549,7 +565,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each term, of several classes for each class and term, under its
         name: columns "effective_dof", "statistic" and "pvalue". The curves are in the
         table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
@@ -562,7 +578,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         columns = {name: np.ravel(values) for name, values in measures.items()}
         return [{"term": self.get_feature_names_out()} | columns]
 
-    def _result_facts(self):
+    def _result_facts(self) -> dict[str, Any]:
         facts = {
             "family": self._family,
             "link": self._link,
@@ -576,11 +592,13 @@ class BaseGAM(TransformerMixin, BasePredictor):
         }
         return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {"intercept": RESPONSES[self._link]}
 
 
-def _check_values(missing, estimator_name, columns, rows):
+def _check_values(
+    missing: str, estimator_name: str, columns: list[int] | range, rows: Any
+) -> None:
     """Refuse infinite numbers; of missing ones, name the parameter that takes them."""
     for j in columns:
         values = rows.column_array(j)
@@ -598,6 +616,8 @@ def _check_values(missing, estimator_name, columns, rows):
             )
 
 
-def _standard_errors(design, covariance):
+def _standard_errors(
+    design: NDArray[np.float64], covariance: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Standard errors of rows of a design times coefficients."""
     return np.sqrt(np.maximum(((design @ covariance) * design).sum(axis=1), 0))

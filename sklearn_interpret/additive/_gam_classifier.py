@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -182,10 +183,10 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
 
     _family, _link = "binomial", "logit"
 
-    def _labels_reader(self):
+    def _labels_reader(self) -> Callable[..., Any]:
         return _labels_of
 
-    def _set_models(self, labels):
+    def _set_models(self, labels: NDArray[Any]) -> None:
         self.classes_ = labels
         if len(labels) < 2:
             raise ValueError(
@@ -194,10 +195,10 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
             )
 
     @property
-    def _model_labels(self):
+    def _model_labels(self) -> NDArray[Any]:
         return self.classes_[1:] if len(self.classes_) == 2 else self.classes_
 
-    def _known_targets(self, y):
+    def _known_targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         if unknown := set(y.tolist()) - set(self.classes_.tolist()):
             raise ValueError(f"y has {unknown.pop()!r}, which is no class of `fit`.")
         return super()._known_targets(y)
@@ -238,7 +239,7 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         return one_vs_rest_shares(self.decision_function(X))
 
 
-def _labels_of(y):
+def _labels_of(y: NDArray[Any]) -> NDArray[Any]:
     """Distinct labels of targets."""
     check_classification_targets(y)
     return np.unique(y)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from functools import partial
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from sklearn_interpret._inspectors.sklearn_bases import RegressorMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.fitting import AdditiveFit, TargetRows
 
 
 @estimator_dataclass
@@ -214,7 +218,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         "link": [StrOptions(set(LINKS)), None],
     }
 
-    def _labels_reader(self):
+    def _labels_reader(self) -> Callable[..., Any]:
         family = FAMILIES[self.family]
         if self.link not in (None, *family.links):
             raise ValueError(
@@ -223,12 +227,12 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             )
         return partial(_check_domain, self.family)
 
-    def _set_models(self, labels):
+    def _set_models(self, labels: NDArray[Any]) -> None:
         self._family = self.family
         self._link = self.link or FAMILIES[self.family].links[0]
         self._trials = self.family.endswith("binomial") and self._link == "logit"
 
-    def _keep(self, fits):
+    def _keep(self, fits: list[tuple[AdditiveFit, NDArray[np.float64], float]]) -> None:
         super()._keep(fits)
         ((fit, *_),) = fits
         family = fit.problem.likelihood.family
@@ -316,7 +320,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         return low, high
 
 
-def _check_domain(family_name, y):
+def _check_domain(family_name: str, y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Refuse targets that a family does not take; they have no labels."""
     family = FAMILIES[family_name]
     if not (holds := family.holds(y)).all():
@@ -327,12 +331,20 @@ def _check_domain(family_name, y):
     return np.empty(0)
 
 
-def _n_others(rows):
+def _n_others(rows: TargetRows) -> int:
     """Number of targets that are neither zero nor one."""
-    return np.count_nonzero((rows.targets != 0) & (rows.targets != 1))
+    return int(np.count_nonzero((rows.targets != 0) & (rows.targets != 1)))
 
 
-def _quantiles(family, shares, mean, error, scale, variance, residual_dof):
+def _quantiles(
+    family: str,
+    shares: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    error: NDArray[np.float64],
+    scale: float,
+    variance: NDArray[np.float64],
+    residual_dof: float,
+) -> NDArray[np.float64]:
     """Quantiles of targets, whose mean is known up to a standard error."""
     if family == "normal":
         return mean + t.ppf(shares, residual_dof) * np.sqrt(scale + error**2)

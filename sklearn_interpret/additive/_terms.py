@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
 from sklearn_interpret._core.additive.gram import MOST_VALUES, Bins
@@ -28,6 +29,10 @@ from sklearn_interpret._model.rows.features import (
     untreatable,
 )
 from sklearn_interpret._model.rows.number_format import entry_text
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret.additive._gam import BaseGAM
 
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
 # Largest default number of splines of each column of a pair, which has all products.
@@ -72,7 +77,7 @@ class Column:
     date_dtype: Any = None
     values: list | None = None
 
-    def is_extrapolated(self, values):
+    def is_extrapolated(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether numbers are beyond those of `fit`, or in a wide gap of them."""
         margin = _WIDE_GAP * (self.high - self.low)
         outside = (values < self.low - margin) | (values > self.high + margin)
@@ -80,30 +85,32 @@ class Column:
             outside |= (low < values) & (values < high)
         return outside
 
-    def encode(self, values):
+    def encode(self, values: Any) -> NDArray[np.float64]:
         """Numbers as they are, levels by position; -1 for unknown ones."""
         if self.labels is None:
             if self.date_dtype is not None and values.dtype.kind not in "iuf":
                 values = days(as_clock(values, self.date_dtype.kind))
             return np.asarray(values, dtype=np.float64)
-        known = {label_key(label): i for i, label in enumerate(self.labels)}
-        places = [known.get(label_key(value), -1) for value in values]
-        return np.array(places, dtype=np.float64)
+        codes = {label_key(label): i for i, label in enumerate(self.labels)}
+        positions = [codes.get(label_key(value), -1) for value in values]
+        return np.array(positions, dtype=np.float64)
 
-    def grid(self, n_points):
+    def grid(self, n_points: int) -> list[Any] | NDArray[Any]:
         """All levels or distinct values, or numbers over the range but in its gaps."""
         if self.labels is not None:
             return self.labels
         values = self.values
         if values is None:
-            values = np.union1d(np.linspace(self.low, self.high, n_points), self.gaps)
+            points = np.union1d(np.linspace(self.low, self.high, n_points), self.gaps)
             low, high = self.gaps.T[:, :, None]
-            values = values[~((low < values) & (values < high)).any(axis=0)].tolist()
+            values = points[~((low < points) & (points < high)).any(axis=0)].tolist()
         if self.date_dtype is None:
             return values
         return np.unique(as_dates(values, self.date_dtype))
 
-    def read(self, rows, handle_unknown, extrapolation):
+    def read(
+        self, rows: Any, handle_unknown: str, extrapolation: str
+    ) -> NDArray[np.float64]:
         """Numbers, or positions of levels, of other rows; NaN or -1 if unknown."""
         name = rows.names[self.position]
         if self.labels is None:
@@ -123,7 +130,7 @@ class Column:
             self.refuse_unknown(values, rows.column_array(self.position), name)
         return values
 
-    def extents(self, values):
+    def extents(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Least number, and least negative of a number, in bins of the range.
 
         Bins have half the width of a wide gap, so that one without numbers is in each.
@@ -138,14 +145,16 @@ class Column:
         np.minimum.at(ends[1], bins, -values)
         return ends
 
-    def with_gaps(self, extents):
+    def with_gaps(self, extents: NDArray[np.float64]) -> Column:
         """The column with the wide gaps between its numbers."""
         low, negative = extents[:, np.isfinite(extents[0])]
         wide = low[1:] + negative[:-1] > _WIDE_GAP * (self.high - self.low)
         gaps = np.stack([-negative[:-1][wide], low[1:][wide]], axis=1)
         return replace(self, gaps=gaps)
 
-    def refuse_unknown(self, encoded, values, name):
+    def refuse_unknown(
+        self, encoded: NDArray[np.float64], values: NDArray[Any], name: str
+    ) -> None:
         """Refuse values, encoded as in `encode`, that were not seen."""
         if self.labels is None:
             unknown = np.isnan(encoded) & (not self.missing)
@@ -189,12 +198,14 @@ class Summary:
     spread: float = 0.0
 
     @property
-    def n_distinct(self):
+    def n_distinct(self) -> float:
         """Number of distinct numbers, infinite if they are many."""
-        return np.inf if self.few is None else np.count_nonzero(~np.isnan(self.few))
+        return np.inf if self.few is None else int((~np.isnan(self.few)).sum())
 
     @classmethod
-    def of_column(cls, rows, weights, j, kind):
+    def of_column(
+        cls, rows: Rows, weights: NDArray[np.float64], j: int, kind: str
+    ) -> Summary:
         """The summary of rows, for a term of some kind."""
         if kind == "category":
             codes, labels = rows.encode_column(j)
@@ -215,10 +226,10 @@ class Summary:
             spread = reach * np.sqrt(np.average(squares, weights=weights))
         return cls(None, None, low, high, missing, few, weights.sum(), center, spread)
 
-    def __add__(self, other):
+    def __add__(self, other: Summary) -> Summary:
         """The summary of both."""
         labels = declared = few = None
-        if self.labels is not None:
+        if self.labels is not None and other.labels is not None:
             both = {label_key(label): label for label in [*self.labels, *other.labels]}
             # Dtypes that differ have no common order.
             declared = self.declared if self.declared == other.declared else None
@@ -227,16 +238,16 @@ class Summary:
             few = _few(np.concatenate([self.few, other.few]))
         low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
         missing, weight = self.missing or other.missing, self.weight + other.weight
-        share, apart = other.weight / weight, other.center - self.center
-        center = self.center + share * apart
+        share, distance = other.weight / weight, other.center - self.center
+        center = self.center + share * distance
         # Their squares may overflow.
-        own = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * apart])
-        spread = np.hypot(np.hypot(*own), np.sqrt(share) * other.spread)
+        terms = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * distance])
+        spread = np.hypot(np.hypot(*terms), np.sqrt(share) * other.spread)
         return Summary(
             labels, declared, low, high, missing, few, weight, center, spread
         )
 
-    def column(self, j, name):
+    def column(self, j: int, name: str) -> Column:
         """The column at a position, without its gaps."""
         low, high = self.low, self.high
         if np.isnan(low):
@@ -247,18 +258,18 @@ class Summary:
                 f"accepted are ranges from {1 / _WIDEST:g} to {_WIDEST:g}: rescale it."
             )
         values = None
-        if self.n_distinct <= _FEW_VALUES:
-            values = self.few[: self.n_distinct].tolist()
+        if self.few is not None and self.n_distinct <= _FEW_VALUES:
+            values = self.few[: int(self.n_distinct)].tolist()
         return Column(j, self.labels, low, high, self.missing, values=values)
 
 
-def _few(x):
+def _few(x: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Distinct values, None if they are many."""
     values = np.unique(x)
     return values if len(values) <= MOST_VALUES else None
 
 
-def _numbers(rows, j):
+def _numbers(rows: Any, j: int) -> NDArray[np.float64]:
     """A column as float64; NaN where it is missing."""
     values = rows.column_array(j)
     if values.dtype.kind not in "iufb":
@@ -287,24 +298,24 @@ class FittedTerm:
     kind: str
     term: Term
 
-    def name(self, names):
+    def name(self, names: NDArray[Any] | list[str]) -> str:
         """Its name, of those of all columns."""
         return ":".join(names[column.position] for column in self.own_columns)
 
     @property
-    def own_columns(self):
+    def own_columns(self) -> tuple[Column, ...]:
         """Its columns in the order of its name: what it varies by comes second."""
         return self.columns[::-1] if self.kind == "by" else self.columns
 
     @property
-    def is_curve(self):
+    def is_curve(self) -> bool:
         """Whether it is a line or a curve of one number, or one for each level."""
         if getattr(self.term.bases[-1], "cyclic", False):
             return False
         by_levels = self.kind == "by" and self.columns[0].labels is not None
         return self.kind in ("spline", "linear") or by_levels
 
-    def axes(self):
+    def axes(self) -> list[NDArray[Any]]:
         """Values over the range of each of its columns."""
         numbers = sum(column.labels is None for column in self.columns)
         n_points = 30 if numbers == 2 else 100
@@ -313,7 +324,7 @@ class FittedTerm:
             for column in self.own_columns
         ]
 
-    def grid(self):
+    def grid(self) -> NDArray[Any]:
         """Values all over the range of its columns, (n_points,) or (n_points, 2)."""
         axes = self.axes()
         if len(axes) == 1:
@@ -321,7 +332,9 @@ class FittedTerm:
         dtype = object if any(map(is_date, axes)) else np.result_type(*axes)
         return np.array(list(product(*axes)), dtype=dtype)
 
-    def evaluate(self, values, names, handle_unknown):
+    def evaluate(
+        self, values: NDArray[Any], names: list[str], handle_unknown: str
+    ) -> NDArray[np.float64]:
         """Coordinates (n_points, n_coordinates), of values as in a grid."""
         several = len(self.columns) > 1
         if values.ndim != 1 + several or values.shape[1:] not in ((), (2,)):
@@ -336,20 +349,22 @@ class FittedTerm:
                 column.refuse_unknown(columns[-1], part, names[column.position])
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
 
-    def finished(self, term, extents):
+    def finished(self, term: Term, extents: list[NDArray[np.float64]]) -> FittedTerm:
         """The term after it is centred, its columns with gaps by their extents."""
         columns = map(Column.with_gaps, self.columns, extents)
         return replace(self, columns=tuple(columns), term=term)
 
-    def is_extrapolated(self, values):
+    def is_extrapolated(self, values: list[NDArray[np.float64]]) -> NDArray[np.bool_]:
         """Whether the values of its columns are where `fit` saw none."""
         outside = np.zeros(len(values[0]), dtype=bool)
         for column, basis, x in zip(self.columns, self.term.bases, values, strict=True):
-            if column.labels is None:
+            if not isinstance(basis, LevelBasis):
                 outside |= column.is_extrapolated(basis.inside(x))
         return outside
 
-    def read(self, rows, handle_unknown, extrapolation):
+    def read(
+        self, rows: Rows, handle_unknown: str, extrapolation: str
+    ) -> list[NDArray[np.float64]]:
         """Its columns of some rows, as the bases take them."""
         return [
             column.read(
@@ -374,7 +389,7 @@ class TermReader:
         Rows of the table, for names and dtypes.
     """
 
-    def __init__(self, parameters, rows):
+    def __init__(self, parameters: BaseGAM, rows: Rows) -> None:
         self.parameters, self.rows = parameters, rows
         self.offset = None
         if parameters.offset is not None:
@@ -389,11 +404,11 @@ class TermReader:
         self._n_splines = self._numbers_of_splines()
         self._check_keys()
 
-    def _index(self, feature, parameter):
+    def _index(self, feature: int | str, parameter: str) -> int:
         rows = self.rows
         return feature_index(feature, rows.names, named=rows.named, parameter=parameter)
 
-    def _keyed(self, parameter):
+    def _keyed(self, parameter: str) -> dict[Any, Any]:
         """A parameter that is a dict of features, by position."""
         rows = self.rows
         return resolve_keys(
@@ -403,18 +418,20 @@ class TermReader:
             parameter=parameter,
         )
 
-    def _entry(self, key, parameter):
+    def _entry(
+        self, key: int | str | tuple[int, int], parameter: str
+    ) -> tuple[int, ...]:
         """Positions of the one or two features that stand for a term."""
-        key = key if isinstance(key, tuple | list) else (key,)
-        entry = tuple(self._index(feature, parameter) for feature in key)
+        features = key if isinstance(key, tuple | list) else (key,)
+        entry = tuple(self._index(feature, parameter) for feature in features)
         if len(entry) > 2 or len(set(entry)) < len(entry) or not entry:
             raise ValueError(
-                f"{parameter} has the entry {key!r}; a term is of one feature or a "
-                "pair of two."
+                f"{parameter} has the entry {features!r}; a term is of one feature or "
+                "a pair of two."
             )
         return entry
 
-    def _entries(self):
+    def _entries(self) -> list[tuple[tuple[int, ...], str]]:
         """Features and kind of each term."""
         terms = self.parameters.terms
         if terms is None:
@@ -442,13 +459,13 @@ class TermReader:
                 )
         return entries
 
-    def _kind(self, j, kind="auto"):
+    def _kind(self, j: int, kind: str = "auto") -> str:
         """The kind of a column's own term, by its dtype if that decides."""
         if kind != "auto":
             return kind
         return "category" if self.rows.is_categorical(j) else "spline"
 
-    def _numbers_of_splines(self):
+    def _numbers_of_splines(self) -> dict[tuple[int, ...], int]:
         given = self.parameters.n_splines
         if not isinstance(given, Mapping):
             return {}
@@ -458,16 +475,18 @@ class TermReader:
                 raise ValueError(f"n_splines has the number {n!r}; it takes 4 or more.")
         return numbers
 
-    def _check_keys(self):
+    def _check_keys(self) -> None:
         """Refuse parameters of features that have no such term."""
         splines = {j for j, kind in self.kinds.items() if kind in ("spline", "cyclic")}
         cyclic = {j for j, kind in self.kinds.items() if kind == "cyclic"}
-        for parameter, keys, accepted, what in (
+        for parameter, keys, accepted, kinds in (
             ("by", self._by, splines, "a term 'spline' or 'cyclic'"),
             ("periods", self._periods, cyclic, "a term 'cyclic'"),
         ):
             for j in set(keys) - accepted:
-                raise ValueError(f"{parameter} is for {what}; got {self._shown((j,))}.")
+                raise ValueError(
+                    f"{parameter} is for {kinds}; got {self._shown((j,))}."
+                )
         for j, other in self._by.items():
             if j == other:
                 raise ValueError(f"by has {self._shown((j,))} vary with itself.")
@@ -477,17 +496,17 @@ class TermReader:
                 "'cyclic', such as 24 for hours."
             )
         for period in self._periods.values():
-            if not isinstance(period, Real) or not 0 < period < np.inf:
+            if not isinstance(period, Real) or not 0 < float(period) < np.inf:
                 raise ValueError(f"periods has the period {period!r}; it must be > 0.")
         entries = {entry for entry, _ in self.entries}
         for entry in set(self._n_splines) - entries:
             raise ValueError(f"n_splines names {self._shown(entry)}, which is no term.")
 
-    def _shown(self, entry):
+    def _shown(self, entry: tuple[int, ...]) -> str:
         names = [self.rows.names[j] for j in entry]
         return repr(names[0]) if len(names) == 1 else repr(tuple(names))
 
-    def _taken(self, entry):
+    def _taken(self, entry: tuple[int, ...]) -> list[tuple[int, str]]:
         """Columns of a term, as its bases take them, each with the kind."""
         if len(entry) == 2:
             # Surfaces need bases that contain the constant.
@@ -503,16 +522,19 @@ class TermReader:
         return [(other, kind if kind == "category" else "linear"), *own]
 
     @property
-    def needed(self):
+    def needed(self) -> set[tuple[int, str]]:
         """Columns of all terms, each with the kind that a term takes it as."""
         return {key for entry, _ in self.entries for key in self._taken(entry)}
 
     @property
-    def columns(self):
+    def columns(self) -> list[int]:
         """Increasing positions of the columns that are read."""
-        return sorted({j for j, _ in self.needed} | {self.offset} - {None})
+        offset = [] if self.offset is None else [self.offset]
+        return sorted({*offset, *(j for j, _ in self.needed)})
 
-    def terms(self, summaries, sample):
+    def terms(
+        self, summaries: dict[tuple[int, str], Summary], sample: Any
+    ) -> tuple[list[FittedTerm], list[list[Bins]]]:
         """Terms, not centred, of columns without gaps; and the bins of their columns.
 
         Parameters
@@ -522,35 +544,44 @@ class TermReader:
         sample : Sample or PartitionedSample
             All rows.
         """
-        made = [self._term(entry, summaries, sample) for entry, _ in self.entries]
-        return list(map(list, zip(*made, strict=True)))
+        pairs = [self._term(entry, summaries, sample) for entry, _ in self.entries]
+        return [term for term, _ in pairs], [bins for _, bins in pairs]
 
-    def _term(self, entry, summaries, sample):
+    def _term(
+        self,
+        entry: tuple[int, ...],
+        summaries: dict[tuple[int, str], Summary],
+        sample: Any,
+    ) -> tuple[FittedTerm, list[Bins]]:
         shrinkage = self.parameters.shrinkage
-        columns, bases, bins = [], [], []
+        columns: list[Column] = []
+        bases: list[Any] = []
+        bins: list[Bins] = []
         for j, kind in self._taken(entry):
             summary = summaries[j, kind]
             column = summary.column(j, self.rows.names[j])
             columns.append(replace(column, date_dtype=self.rows.date_dtype(j)))
             self._refuse_missing(columns[-1], kind)
             bases.append(self._basis(columns[-1], summary, kind, entry, sample))
-            few = np.arange(len(summary.labels)) if kind == "category" else summary.few
+            few = summary.few
+            if summary.labels is not None:
+                few = np.arange(float(len(summary.labels)))
             if kind != "linear":
                 bins.append(Bins(bases[-1], few))
-        (j, *others), kind = entry, self.kinds.get(entry[0])
-        if others:
-            kind = "tensor"
-            own = tuple(j in self.kinds and j not in self._by for j in entry)
-            term = tensor_term(tuple(bases), own, shrinkage)
-        elif j in self._by:
-            kind, by = "by", self._by[j]
+        j = entry[0]
+        if len(entry) == 2:
+            first, second = (j in self.kinds and j not in self._by for j in entry)
+            term = tensor_term((bases[0], bases[1]), (first, second), shrinkage)
+            return FittedTerm(tuple(columns), "tensor", term), bins
+        if j in self._by:
+            by = self._by[j]
             lines = self.kinds.get(by) in ("spline", "linear") and by not in self._by
-            term = varying_term(*bases, lines, shrinkage)
-        else:
-            term = single_term(*bases, shrinkage)
-        return FittedTerm(tuple(columns), kind, term), bins
+            term = varying_term(bases[0], bases[1], lines, shrinkage)
+            return FittedTerm(tuple(columns), "by", term), bins
+        term = single_term(bases[0], shrinkage)
+        return FittedTerm(tuple(columns), self.kinds[j], term), bins
 
-    def _refuse_missing(self, column, kind):
+    def _refuse_missing(self, column: Column, kind: str) -> None:
         """Refuse missing values that the term has no level for."""
         name = self.rows.names[column.position]
         if column.missing and self.parameters.missing == "error":
@@ -564,9 +595,16 @@ class TermReader:
                 "level for them."
             )
 
-    def _basis(self, column, summary, kind, entry, sample):
+    def _basis(
+        self,
+        column: Column,
+        summary: Summary,
+        kind: str,
+        entry: tuple[int, ...],
+        sample: Any,
+    ) -> Any:
         """The functions of a column."""
-        if kind == "category":
+        if column.labels is not None:
             return LevelBasis(len(column.labels))
         if kind == "linear":
             return LineBasis(summary.center, summary.spread or 1.0)
@@ -583,26 +621,30 @@ class TermReader:
             degree=1 if straight else 3,
         )
 
-    def _n_splines_of(self, entry, summary, kind):
+    def _n_splines_of(self, entry: tuple[int, ...], summary: Summary, kind: str) -> int:
         """Number of splines of a column of a term, at most that of its values."""
         n_splines = self.parameters.n_splines
         n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
         n_splines = min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
         n_splines = self._n_splines.get(entry, n_splines)
-        return min(n_splines, max(summary.n_distinct, 3))
+        return int(min(n_splines, max(summary.n_distinct, 3)))
 
-    def quantiles(self, summaries):
+    def quantiles(
+        self, summaries: dict[tuple[int, str], Summary]
+    ) -> dict[int, NDArray[np.float64]]:
         """Shares of the rows below breaks, by column, where these are quantiles."""
-        found = {}
+        quantiles: dict[int, NDArray[np.float64]] = {}
         for entry, _ in self.entries if self.parameters.knots == "quantile" else ():
             for j, kind in self._taken(entry):
                 if kind == "spline":
                     n_splines = self._n_splines_of(entry, summaries[j, kind], kind)
                     shares = _shares(n_splines)
-                    found[j] = np.union1d(found.get(j, ()), shares)
-        return found
+                    quantiles[j] = np.union1d(quantiles.get(j, ()), shares)
+        return quantiles
 
-    def _breaks(self, column, kind, n_splines, sample, straight):
+    def _breaks(
+        self, column: Column, kind: str, n_splines: int, sample: Any, straight: bool
+    ) -> NDArray[np.float64]:
         """Points where the pieces of splines meet."""
         low, high = column.low, column.high
         if kind == "cyclic":
@@ -621,6 +663,6 @@ class TermReader:
         return low + (high - low) * shares
 
 
-def _shares(n_splines):
+def _shares(n_splines: int) -> NDArray[np.float64]:
     """Shares of a range, or of rows, below each break."""
     return np.linspace(0, 1, n_splines - 2)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,11 @@ from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.base import Rows
 
 # Scale of margins within which rows count, relative to their mean margin.
 _NEAR = 0.05
@@ -200,16 +205,22 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
     # A patch is limited by its size alone.
     norm, units = "inf", "raw"
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Any:
         # The bounds are those of all rows; the subsample is drawn later.
         return Sample.of_positive_weight(rows, y, weights)
 
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(
+        self, rows: Rows, weights: NDArray[np.float64]
+    ) -> Actionability:
         actionability = super()._make_actionability(rows, weights)
         actionability.norm = 0
         return actionability
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         n_columns = sample.rows.n_columns
         shape = self.image_shape_ = shape_of_rows(self.image_shape, n_columns)
         self._shapes = shape[:2], _checked_patch_shape(self.patch_shape, shape)
@@ -242,32 +253,32 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         self.success_rates_ = rates
         self._best = int(rates.argmax())
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each place, size and angle drawn: columns "transform" (its
         position) and "success_rate".
         """
         rates = self.success_rates_
         return [{"transform": np.arange(len(rates)), "success_rate": rates}]
 
-    def _matrix(self, shares):
+    def _matrix(self, shares: NDArray[np.float64]) -> Any:
         """Weights of the patch's pixels in those of an image, for random shares."""
         scale = _checked_range(self.scale)
         return random_paste(shares, *self._shapes, scale, self.max_rotation)
 
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         matrix = self._matrix(self._shares[self._best])
         laid = _laid(matrix, self._patch_pixels)
         return Tries(_pasted(problem.actionability, problem.values[index], *laid))
 
     @property
-    def _patch_pixels(self):
+    def _patch_pixels(self) -> NDArray[np.float64]:
         """The patch as (n_pixels, n_channels)."""
         return self.patch_.reshape(np.prod(self._shapes[1]), -1)
 
-    def _sizes(self):
+    def _sizes(self, budget: str) -> NDArray[np.float64]:
         return np.linspace(0, 2 * _checked_range(self.scale)[1], 11)
 
-    def _failure(self):
+    def _failure(self) -> str:
         return "the patch does not send the row where it should"
 
     def apply(
@@ -326,8 +337,8 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
             actionability, origins, *map(np.stack, zip(*laid, strict=True))
         )
         returning = actionability.returning(rows, origins)
-        found = actionability.decode(values, origins, rows, index, returning)
-        return np.reshape(found, shape) if len(shape) > 2 else found
+        pasted = actionability.decode(values, origins, rows, index, returning)
+        return np.reshape(pasted, shape) if len(shape) > 2 else pasted
 
 
 # Number of random patches of extreme pixels from which starts are chosen, and of the
@@ -363,7 +374,9 @@ class _Ascent:
     step_size: float
     limits: tuple
 
-    def end(self, start):
+    def end(
+        self, start: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The patch (n_pixels, n_channels) after all steps, and its success rates.
 
         `start` are shares of the range of the pixels.
@@ -382,7 +395,7 @@ class _Ascent:
         return patch, np.array([self._rate(one, patch, index) for one in self.matrices])
 
     @cached_property
-    def _rows(self):
+    def _rows(self) -> tuple[NDArray[np.intp], float]:
         """Positions of rows that miss the target, and the unit of their margins."""
         # If all rows satisfy the target already, the patch should keep them there.
         index = np.flatnonzero(~self.problem.fulfilled)
@@ -391,7 +404,7 @@ class _Ascent:
         near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
         return index, near or 1.0
 
-    def best(self, starts, number):
+    def best(self, starts: Any, number: Any) -> Any:
         """The `number` starts that send most, of few rows at few transformations."""
         low, high = self.limits
         index, near = self._rows
@@ -405,42 +418,63 @@ class _Ascent:
                 sent[k] += self.weights[index] @ expit(margins / near)
         return list(starts[np.argsort(-sent, kind="stable")[:number]])
 
-    def _slopes(self, matrix, patch, index, near):
+    def _slopes(
+        self,
+        matrix: Any,
+        patch: NDArray[np.float64],
+        index: NDArray[np.intp],
+        near: float,
+    ) -> NDArray[np.float64]:
         """Slopes of the number of rows that are sent, per pixel of the patch."""
-        problem, slopes = self.problem, 0.0
-        for part in slices(len(index), batch_rows(problem.rows.row_bytes)):
-            rows = index[part]
+        problem, slopes = self.problem, np.zeros(1)
+        for batch in slices(len(index), batch_rows(problem.rows.row_bytes)):
+            rows = index[batch]
             values = self._under(matrix, patch, rows)
             rival, margins, _ = self.margins.at(problem, values, rows)
             sent = expit(margins / near)
             weights = self.weights[rows] * sent * (1 - sent)
-            slopes += weights @ self.margins.slopes(problem, values, rows, rival)
+            slopes = slopes + weights @ self.margins.slopes(
+                problem, values, rows, rival
+            )
         return matrix.T @ slopes.reshape(matrix.shape[0], -1)
 
-    def _rate(self, matrix, patch, index):
+    def _rate(
+        self, matrix: Any, patch: NDArray[np.float64], index: NDArray[np.intp]
+    ) -> float:
         """The share of rows that satisfy the target."""
         holds = self.problem.holds(self._under(matrix, patch, index), index)
         return np.average(holds, weights=self.weights[index])
 
-    def _under(self, matrix, patch, index):
+    def _under(
+        self, matrix: Any, patch: NDArray[np.float64], index: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Encoded rows under a patch."""
         origins = self.problem.values[index]
         return _pasted(self.problem.actionability, origins, *_laid(matrix, patch))
 
 
-def _laid(matrix, patch):
+def _laid(
+    matrix: Any, patch: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Numbers (n_columns,) of an image under a patch, and whether it covers them."""
     covered = np.repeat(np.diff(matrix.indptr) > 0, patch.shape[1])
     return (matrix @ patch).reshape(-1), covered
 
 
-def _pasted(actionability, origins, numbers, covered):
+def _pasted(
+    actionability: Actionability,
+    origins: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+    covered: NDArray[np.bool_],
+) -> NDArray[np.float64]:
     """Encoded rows under a patch, projected on the values of their columns."""
     values = np.where(covered & ~np.isnan(origins), numbers, origins)
     return actionability.projected(values, origins)
 
 
-def _limits(problem, n_channels):
+def _limits(
+    problem: Any, n_channels: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest number of each channel that any cell may take."""
     low, high = problem.actionability.permitted(problem.values)
     free = low < high
@@ -455,33 +489,41 @@ def _limits(problem, n_channels):
     return np.where(fixed, 0, low), np.where(fixed, 0, high)
 
 
-def _checked_patch_shape(patch_shape, image_shape):
+def _checked_patch_shape(
+    patch_shape: Any, image_shape: tuple[int, ...]
+) -> tuple[int, int]:
     """Height and width of the patch."""
-    sides = image_shape[:2]
+    height, width = sides = image_shape[:2]
     if isinstance(patch_shape, Real):
-        return tuple(max(1, round(patch_shape * side)) for side in sides)
-    whole = all(isinstance(n, Integral) and n > 0 for n in patch_shape)
+        share = float(patch_shape)
+        return max(1, round(share * height)), max(1, round(share * width))
+    whole = all(isinstance(n, Integral) and int(n) > 0 for n in patch_shape)
     if not whole or len(patch_shape) != 2 or (np.array(patch_shape) > sides).any():
         raise ValueError(
             f"patch_shape={patch_shape!r} must be (height, width), whole numbers from "
             f"1 to those of the image, {sides}, or a share of its sides."
         )
-    return tuple(int(n) for n in patch_shape)
+    return int(patch_shape[0]), int(patch_shape[1])
 
 
-def _checked_range(scale):
+def _checked_range(scale: Any) -> tuple[float, float]:
     """Least and largest size of a pasted patch."""
-    both = (scale, scale) if isinstance(scale, Real) else tuple(scale)
-    numbers = len(both) == 2 and all(isinstance(part, Real) for part in both)
-    if not numbers or not 0 < both[0] <= both[1] < np.inf:
+    ends = (scale, scale) if isinstance(scale, Real) else tuple(scale)
+    numbers = len(ends) == 2 and all(isinstance(end, Real) for end in ends)
+    if not numbers or not 0 < ends[0] <= ends[1] < np.inf:
         raise ValueError(
             f"scale={scale!r} must be a positive number, or a range (low, high) of "
             "such, low <= high."
         )
-    return both
+    return ends[0], ends[1]
 
 
-def _checked_places(places, n_rows, image_shape, patch_shape):
+def _checked_places(
+    places: ArrayLike,
+    n_rows: int,
+    image_shape: tuple[int, int],
+    patch_shape: tuple[int, int],
+) -> NDArray[np.float64]:
     """A place for each row, (n_rows, 2)."""
     try:
         found = np.broadcast_to(np.asarray(places, dtype=float), (n_rows, 2))

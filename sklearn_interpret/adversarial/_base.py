@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,10 @@ from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+
 # Number of sizes of a curve where none are given.
 _N_SIZES = 11
 
@@ -66,6 +70,13 @@ class BaseAttack(BaseRowSearch):
     A subclass gets ready in `fit` (`_fit_search`) and attacks rows (`_attack`).
     """
 
+    # Each subclass has these parameters, or properties.
+    desired: Any
+    target: Any
+    units: str
+    norm: Any
+    bounds: Any
+
     _for_any_model = "HopSkipJump takes any model, MinimalPerturbation also trees."
 
     _parameter_constraints = {
@@ -77,9 +88,9 @@ class BaseAttack(BaseRowSearch):
     }
 
     # The parameter that limits changes; None for the nearest row at any distance.
-    _budget: ClassVar[str | None] = "epsilon"
+    _budget: str | None = "epsilon"
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         model, target = self.estimator_, self.target
         if not is_classifier(model):
             return TargetOutcome.of_model(model, self.desired, target)
@@ -99,7 +110,9 @@ class BaseAttack(BaseRowSearch):
             wanted = make_response(model, methods, target).target
         return TargetOutcome(model, response, wanted=wanted)
 
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(
+        self, rows: Rows, weights: NDArray[np.float64]
+    ) -> Actionability:
         categorical = np.zeros(rows.n_columns, dtype=bool)
         categorical[list(rows.detected_categorical)] = True
         return Actionability(
@@ -114,7 +127,9 @@ class BaseAttack(BaseRowSearch):
             missing_stays=True,
         )
 
-    def _ranges(self, rows, categorical):
+    def _ranges(
+        self, rows: Rows, categorical: NDArray[np.bool_]
+    ) -> dict[int, tuple[float, float]]:
         """Lowest and highest values of the numbers: those of the data, or `bounds`."""
         ranges = {}
         for j in np.flatnonzero(~categorical).tolist():
@@ -124,23 +139,23 @@ class BaseAttack(BaseRowSearch):
         if self.bounds is None:
             return ranges
         if isinstance(self.bounds, Mapping):
-            given = resolve_keys(
+            bounds = resolve_keys(
                 self.bounds, rows.names, named=rows.named, parameter="bounds"
             )
         else:
-            given = _bounds_of_all(self.bounds, rows.n_columns)
+            bounds = _bounds_of_all(self.bounds, rows.n_columns)
             # Numbers are no bounds of dates, which stay within the data.
-            given = {j: ends for j, ends in given.items() if rows.dates(j) is None}
-        for j, limits in given.items():
+            bounds = {j: ends for j, ends in bounds.items() if rows.dates(j) is None}
+        for j, limits in bounds.items():
             if j in ranges:
                 ranges[j] = checked_limits(limits, rows, j, "bounds")
         return ranges
 
     @abstractmethod
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         """`Tries` at the rows at `index` of a problem; none satisfies the target."""
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         """Number of rows in one call of the model, per attacked row."""
         return 1
 
@@ -173,27 +188,28 @@ class BaseAttack(BaseRowSearch):
         problem = self._problem(rows, y)
         explanation = self._explained(problem, self._tries(problem))
         if self._budget is None:
-            warn_of_failures(explanation.status, explanation.reasons)
+            warn_of_failures(explanation.status, explanation.reasons.tolist())
         return explanation
 
-    def _problem(self, rows, y):
+    def _problem(self, rows: Rows, y: ArrayLike | None) -> SearchProblem:
         """The problem of some rows, whose true classes may be given."""
         classes = None
         if y is not None and self._outcome.is_other:
             check_consistent_length(rows.native, y)
-            known = self._outcome.response.classes
+            model_classes: Any = self._outcome.response.classes
             labels = column_or_1d(y)
-            classes = np.searchsorted(known, labels)
-            found = known[np.minimum(classes, len(known) - 1)] == labels
-            if not found.all():
-                unknown = np.unique(labels[~found]).tolist()
+            classes = np.searchsorted(model_classes, labels)
+            last = len(model_classes) - 1
+            is_class = model_classes[np.minimum(classes, last)] == labels
+            if not is_class.all():
+                unknown = np.unique(labels[~is_class]).tolist()
                 raise ValueError(
                     f"y has the labels {shortened(unknown)}, which are no classes of "
-                    f"the model; its classes are {shortened(known.tolist())}."
+                    f"the model; its classes are {shortened(model_classes.tolist())}."
                 )
         return SearchProblem(self._outcome, self._actionability, rows, classes)
 
-    def _tries(self, problem):
+    def _tries(self, problem: Any) -> Tries:
         """`Tries` at all rows, in blocks that workers share."""
         index = np.flatnonzero(~problem.fulfilled)
         values = problem.values.copy()
@@ -206,11 +222,11 @@ class BaseAttack(BaseRowSearch):
                 bounds[block] = tries.lower_bounds
         return Tries(values, bounds)
 
-    def _explained(self, problem, tries):
+    def _explained(self, problem: Any, tries: Tries) -> RowExplanation:
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
-        found = problem.asked(tries.values, origin)
-        valid = found.holds(problem.classes)
+        answers = problem.asked(tries.values, origin)
+        valid = answers.holds(problem.classes)
         status = np.where(valid, "found", "failed").astype(object)
         proofs = {}
         if tries.lower_bounds is not None:
@@ -220,7 +236,7 @@ class BaseAttack(BaseRowSearch):
         reasons = np.full(len(status), "", dtype=object)
         failed = np.flatnonzero(~valid)
         if len(failed):
-            both = problem.originals, found
+            both = problem.originals, answers
             before, after = (asked.margins(problem.classes)[failed] for asked in both)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
@@ -230,14 +246,14 @@ class BaseAttack(BaseRowSearch):
             problem,
             tries.values,
             origin,
-            found,
+            answers,
             valid=valid,
             status=status,
             reasons=reasons,
             **proofs,
         )
 
-    def _failure(self):
+    def _failure(self) -> str:
         """Why an attack failed, in words."""
         return "the model's answer does not satisfy the target"
 
@@ -307,7 +323,13 @@ class BaseAttack(BaseRowSearch):
         _, scores = self._curve(X, y, limits.tolist(), sample_weight)
         return scores
 
-    def _curve(self, X, y, sizes, sample_weight):
+    def _curve(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        sizes: Sequence[float | None] | None,
+        sample_weight: ArrayLike | None,
+    ) -> tuple[Sequence[float | None], NDArray[np.float64]]:
         """Sizes of perturbations and robust scores under attacks of each.
 
         A size of None is the attack's own. Without sizes the curve goes up to twice the
@@ -319,48 +341,53 @@ class BaseAttack(BaseRowSearch):
         if y is not None and is_classifier(self.estimator_):
             labels = self._outcome.response.labels(problem.rows.native)
             right = labels == column_or_1d(y)
+
         if self._budget is None:
             lost_at = self._lost_at(problem)
             if sizes is None:
-                sizes = np.unique(np.append(lost_at[right & np.isfinite(lost_at)], 0.0))
+                distances = lost_at[right & np.isfinite(lost_at)]
+                sizes = np.unique(np.append(distances, 0.0)).tolist()
             limits = [np.finfo(float).max if size is None else size for size in sizes]
-            kept = [right & (lost_at > limit) for limit in limits]
+            withstood = [right & (lost_at > limit) for limit in limits]
         else:
-            sizes = self._sizes() if sizes is None else sizes
-            kept = self._kept_at(problem, right, sizes)
+            sizes = self._sizes(self._budget).tolist() if sizes is None else sizes
+            withstood = self._withstood(problem, right, sizes)
         weights = None
         if sample_weight is not None:
             weights = check_sample_weight(sample_weight, right)
-        return sizes, np.array([np.average(part, weights=weights) for part in kept])
+        scores = [np.average(mask, weights=weights) for mask in withstood]
+        return sizes, np.array(scores)
 
-    def _lost_at(self, problem):
+    def _lost_at(self, problem: SearchProblem) -> NDArray[np.float64]:
         """Distance of the row that a search finds for each, infinite where none."""
         every, values = np.arange(problem.rows.n_rows), self._tries(problem).values
         lost = problem.holds(values, every) & ~problem.fulfilled
         return np.where(lost, problem.distances(values, every), np.inf)
 
-    def _kept_at(self, problem, right, sizes):
+    def _withstood(
+        self, problem: Any, right: NDArray[np.bool_], sizes: Sequence[float | None]
+    ) -> list[NDArray[np.bool_]]:
         """Masks of rows that are answered rightly under attacks up to each size."""
-        kept = [right] * len(sizes)
-        for place in counted(np.argsort([size or 0 for size in sizes], kind="stable")):
-            right = right & self._withstands(problem, sizes[place])
-            kept[place] = right
-        return kept
+        masks = [right] * len(sizes)
+        for i in counted(np.argsort([size or 0 for size in sizes], kind="stable")):
+            right = right & self._withstands(problem, sizes[i])
+            masks[i] = right
+        return masks
 
-    def _sizes(self):
+    def _sizes(self, budget: str) -> NDArray[np.float64]:
         """Sizes of a curve where none are given, of attacks with a budget."""
-        most = 2 * getattr(self, self._budget)
-        if self._budget != "epsilon":  # a count
+        most = 2 * getattr(self, budget)
+        if budget != "epsilon":  # a count
             return np.arange(most + 1)
         return np.linspace(0, most, _N_SIZES)
 
-    def _with_size(self, size):
+    def _with_size(self, size: float) -> BaseAttack:
         """The same attack with another budget."""
         attack = copy(self)
-        setattr(attack, self._budget, size)
+        setattr(attack, str(self._budget), size)
         return attack
 
-    def _withstands(self, problem, size):
+    def _withstands(self, problem: Any, size: float | None) -> NDArray[np.bool_]:
         """Mask of rows that an attack of some size does not bring to the target."""
         every, attack = np.arange(problem.rows.n_rows), self
         if size == 0:
@@ -384,7 +411,7 @@ class Budget:
         The largest norm.
     """
 
-    def __init__(self, problem, index, epsilon):
+    def __init__(self, problem: Any, index: NDArray[np.intp], epsilon: float) -> None:
         self.problem, self.index, self.epsilon = problem, index, float(epsilon)
         self.actionability = problem.actionability
         self.norm = self.actionability.norm
@@ -395,21 +422,26 @@ class Budget:
         outside = np.maximum(least - self.origins, self.origins - most)
         # Missing entries stay, and numbers that lie too far outside of their bounds.
         stays = ~(outside * self.actionability.costs <= self.epsilon)
-        self.low, self.high = (np.where(stays, 0, part) for part in moves)
+        self.low, self.high = (np.where(stays, 0, ends) for ends in moves)
 
-    def part(self, some):
+    def part(self, index: NDArray[np.intp]) -> Budget:
         """The budget of some of the rows."""
-        part = copy(self)
+        budget = copy(self)
         for name in ("index", "origins", "low", "high"):
-            setattr(part, name, getattr(self, name)[some])
-        return part
+            setattr(budget, name, getattr(self, name)[index])
+        return budget
 
-    def farthest(self, slopes, radius, steps=0.0):
+    def farthest(
+        self,
+        slopes: NDArray[np.float64],
+        radius: NDArray[np.float64] | float,
+        steps: NDArray[np.float64] | float = 0.0,
+    ) -> NDArray[np.float64]:
         """Steps extended by a norm of `radius` where slopes gain most."""
         low, high = self.low - steps, self.high - steps
         return steps + farthest(slopes, low, high, radius, self.norm)
 
-    def rows_after(self, steps):
+    def rows_after(self, steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """Encoded rows after some steps, as their columns take them, in the ball."""
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
@@ -424,7 +456,9 @@ class Budget:
             self._return_to_ball(values, np.abs(moved))
         return values
 
-    def _return_to_ball(self, values, moved):
+    def _return_to_ball(
+        self, values: NDArray[np.float64], moved: NDArray[np.float64]
+    ) -> None:
         """Move rows that rounding took out of the ball back, by the smallest moves."""
         left = np.arange(len(values))
         while True:
@@ -448,6 +482,7 @@ class BaseGradientAttack(BaseAttack):
     Sets `by_formula_`.
     """
 
+    epsilon: float
     by_formula_: bool
 
     _parameter_constraints = {
@@ -455,14 +490,16 @@ class BaseGradientAttack(BaseAttack):
         "epsilon": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
         whole = (actionability.integer & actionability.vary).any()
         # Then margins after a step follow from the slopes.
         self._is_linear = self._margins.are_linear and not whole
 
-    def _one_step(self, budget):
+    def _one_step(self, budget: Budget) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Rows after the step of the full size towards the best rival, and that rival.
 
         The model is asked where margins are not linear and there are several rivals.
@@ -471,22 +508,24 @@ class BaseGradientAttack(BaseAttack):
         n, m = rivals.shape
         # All rivals of a row at once.
         every = budget.part(np.arange(n).repeat(m))
-        of = budget.problem, every.origins, every.index
-        slopes = self._margins.slopes(*of, rivals.ravel())
+        points = budget.problem, every.origins, every.index
+        slopes = self._margins.slopes(*points, rivals.ravel())
         steps = farthest(slopes, every.low, every.high, budget.epsilon, budget.norm)
-        place, rows = np.zeros(n, dtype=np.intp), np.arange(n)
+        best, rows = np.zeros(n, dtype=np.intp), np.arange(n)
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
-            own = budget.problem.classes[budget.index]
-            margins = self._margins.of_scores(scores, own)
+            answers = budget.problem.classes[budget.index]
+            margins = self._margins.of_scores(scores, answers)
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
-            place = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
+            best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:
-            place = self._best_of(every, every.rows_after(steps), m)
-        values = budget.rows_after(steps.reshape(n, m, -1)[rows, place])
-        return values, rivals[rows, place]
+            best = self._best_of(every, every.rows_after(steps), m)
+        values = budget.rows_after(steps.reshape(n, m, -1)[rows, best])
+        return values, rivals[rows, best]
 
-    def _best_of(self, budget, values, number):
+    def _best_of(
+        self, budget: Budget, values: NDArray[np.float64], number: int
+    ) -> NDArray[np.intp]:
         """Which of a number of rows for each attacked one is best.
 
         Those that satisfy the target come first, then those with the largest margin.
@@ -497,15 +536,17 @@ class BaseGradientAttack(BaseAttack):
         some = holds.any(axis=1, keepdims=True)
         return np.where(holds == some, margins, -np.inf).argmax(axis=1)
 
-    def _failure(self):
+    def _failure(self) -> str:
         return f"no row that reaches the target was found within epsilon={self.epsilon}"
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         n_columns = len(self._actionability.vary)
         return self._margins.n_rivals * (1 if self.by_formula_ else 2 * n_columns)
 
 
-def _bounds_of_all(bounds, n_columns):
+def _bounds_of_all(
+    bounds: tuple[Any, ...], n_columns: int
+) -> dict[int, tuple[float, float]]:
     """Limits by column, from a pair of numbers or of one number for each column."""
     if len(bounds) != 2:
         raise ValueError(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
 
 
@@ -113,5 +116,5 @@ class FastGradientSign(BaseGradientAttack):
     n_jobs: int | None = None
     verbose: int | None = None
 
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         return Tries(self._one_step(Budget(problem, index, self.epsilon))[0])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
@@ -14,6 +15,11 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.sample import Sample
 
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
 # Known rows of the target outcome that are compared at the boundary, and the largest
@@ -155,24 +161,26 @@ class HopSkipJump(BaseAttack):
         "n_draws": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _budget: ClassVar[str | None] = None
+    _budget = None
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         rows = actionability.distinct(sample.rows)
         self._known = SearchProblem(outcome, actionability, rows)
         random = check_random_state(self.random_state)
         numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
         self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         # Draws are in memory about four times, distances of known rows three times.
         n_known, n_columns = self._known.values.shape
         return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)
 
-    def _failure(self):
+    def _failure(self) -> str:
         return "with its fixed features no near known row satisfies the target"
 
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         best = problem.values[index]
         values, found = self._starts(problem, index)
         budget = Budget(problem, index[found], np.inf)
@@ -183,7 +191,9 @@ class HopSkipJump(BaseAttack):
         best[found] = _nearer(budget, _undone(budget, values), _FINEST)
         return Tries(best)
 
-    def _starts(self, problem, index):
+    def _starts(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The nearest known rows on target, near the boundary; rows that have one."""
         order, number = self._nearest_known(problem, index)
         starts, found = problem.values[index], np.zeros(len(index), dtype=bool)
@@ -204,7 +214,9 @@ class HopSkipJump(BaseAttack):
             starts[of], found[of] = values[nearest[nearest_of]], True
         return starts[found], found
 
-    def _nearest_known(self, problem, index):
+    def _nearest_known(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Known rows by distance, those off target last; the number of the others.
 
         Missing numbers are taken for the mean.
@@ -225,7 +237,9 @@ class HopSkipJump(BaseAttack):
         return np.argsort(distances, axis=1, kind="stable"), on_target.sum(axis=1)
 
 
-def _draws(random, number, free):
+def _draws(
+    random: np.random.RandomState, number: int, free: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Directions of length one, orthogonal in blocks of the free columns; and dithers.
 
     A dither decides where between two whole numbers a draw is rounded up.
@@ -240,12 +254,14 @@ def _draws(random, number, free):
     return directions, random.uniform(size=directions.shape)
 
 
-def _steps(budget, values):
+def _steps(budget: Budget, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Steps from the origins to some rows, in units."""
     return np.nan_to_num((values - budget.origins) * budget.actionability.costs)
 
 
-def _nearer(budget, values, n_halvings):
+def _nearer(
+    budget: Budget, values: NDArray[np.float64], n_halvings: int
+) -> NDArray[np.float64]:
     """Rows moved towards their origins to the boundary, by bisection."""
     steps = _steps(budget, values)
     near, far = np.zeros(len(values)), np.ones(len(values))
@@ -258,7 +274,12 @@ def _nearer(budget, values, n_halvings):
     return values
 
 
-def _normals(budget, values, directions, dithers):
+def _normals(
+    budget: Budget,
+    values: NDArray[np.float64],
+    directions: NDArray[np.float64],
+    dithers: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Estimates of the normals of the boundary at rows, from answers to draws around.
 
     The estimate with a baseline (Chen et al. 2020), from projected draws.
@@ -281,7 +302,12 @@ def _normals(budget, values, directions, dithers):
     return np.matmul(signs[:, None], moved)[:, 0]
 
 
-def _stepped(budget, values, normals, number):
+def _stepped(
+    budget: Budget,
+    values: NDArray[np.float64],
+    normals: NDArray[np.float64],
+    number: int,
+) -> NDArray[np.float64]:
     """Rows after a step along the normals and back to the boundary, if nearer."""
     problem, left = budget.problem, np.arange(len(values))
     distances = problem.distances(values, budget.index)
@@ -301,7 +327,7 @@ def _stepped(budget, values, normals, number):
     return np.where(nearer[:, None], reached, values)
 
 
-def _undone(budget, values):
+def _undone(budget: Budget, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows with fewer and smaller changes, while that makes them nearer."""
     problem, values, left = budget.problem, values.copy(), np.arange(len(values))
     refinement = problem.refinement(values, budget.index, problem.holds)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from numbers import Real
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
@@ -16,6 +19,12 @@ from sklearn_interpret.adversarial._perturbations import (
     SmoothPerturbation,
     TreePerturbation,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.adversarial._base import Tries
 
 
 @dataclass(eq=False, repr=False)
@@ -153,15 +162,17 @@ class MinimalPerturbation(BaseAttack):
 
     _budget = None
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         known = SearchProblem(outcome, actionability, sample.rows)
         trees = partial(TreePerturbation, time_limit=self.time_limit)
         exact = formula([LinearPerturbation, trees], known)
         self._search = SmoothPerturbation(known) if exact is None else exact
         self.method_ = self._search.method
 
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         return self._search.tries(problem, index)
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         return 1 if self.method_ == "trees" else self._search.rows_each

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.explanations import RowExplanation
 
 # Step of a child from one of its three parents, in differences of the others.
 _DIFFERENTIAL = 0.5
@@ -137,15 +145,19 @@ class OnePixelAttack(BaseAttack):
         "n_generations": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _budget: ClassVar[str | None] = "n_pixels"
+    _budget = "n_pixels"
     # Changes are counted, whatever their size.
     norm, units = "0", "raw"
 
-    def _ranges(self, rows, categorical):
+    def _ranges(
+        self, rows: Rows, categorical: NDArray[np.bool_]
+    ) -> dict[int, tuple[float, float]]:
         ranges = super()._ranges(rows, categorical)
         return {j: _finite(ends, rows.numbers(j)) for j, ends in ranges.items()}
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         # The columns of each place, (*axes, n_channels).
         self._columns = np.flatnonzero(actionability.vary)[:, None]
         if self.image_shape is not None:
@@ -154,19 +166,19 @@ class OnePixelAttack(BaseAttack):
             self._columns = np.arange(n_columns).reshape(shape)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         return 2 * self.population_size
 
-    def _failure(self):
+    def _failure(self) -> str:
         return f"no row that reaches the target was found with n_pixels={self.n_pixels}"
 
-    def _explained(self, problem, tries):
+    def _explained(self, problem: Any, tries: Tries) -> RowExplanation:
         explanation = super()._explained(problem, tries)
-        changed = explanation.changed[:, self._columns].any(axis=-1)
+        changed = np.any(explanation.changed[:, self._columns], axis=-1)
         n_changed = changed.reshape(len(changed), -1).sum(axis=1)
         return replace(explanation, distances=n_changed)
 
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         best, reached = problem.values[index], np.full(len(index), -np.inf)
         random = np.random.RandomState(self._seed)
         left = np.arange(len(index) if self._columns.size else 0)
@@ -192,7 +204,7 @@ class OnePixelAttack(BaseAttack):
             children = self._crossed(random, population)
         return Tries(best)
 
-    def _first(self, random):
+    def _first(self, random: np.random.RandomState) -> NDArray[np.float64]:
         """The first candidates, (population_size, n_pixels, n_axes + n_channels).
 
         Places and values are shares of their ranges.
@@ -205,7 +217,9 @@ class OnePixelAttack(BaseAttack):
         np.rint(extreme, out=extreme)
         return candidates
 
-    def _crossed(self, random, population):
+    def _crossed(
+        self, random: np.random.RandomState, population: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Children of candidates; Su et al., equation 3, with F = 0.5."""
         order = random.permutation(population.shape[1])
         parents = (population[:, np.roll(order, shift)] for shift in range(3))
@@ -214,7 +228,9 @@ class OnePixelAttack(BaseAttack):
         children[..., :n_axes] %= 1
         return np.clip(children, 0, 1, out=children)
 
-    def _tried(self, problem, index, candidates):
+    def _tried(
+        self, problem: Any, index: NDArray[np.intp], candidates: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rows with the pixels of candidates, (n, population_size, ...); margins."""
         *axes, _ = self._columns.shape
         places = (candidates[..., : len(axes)] * axes).astype(np.intp)
@@ -235,7 +251,9 @@ class OnePixelAttack(BaseAttack):
         return values.reshape(shape), problem.margins(values, of).reshape(shape[:2])
 
 
-def _finite(ends, values):
+def _finite(
+    ends: tuple[float, float], values: NDArray[np.float64]
+) -> tuple[float, float]:
     """Ends to draw between: infinite ones become the lowest or highest value."""
     known = np.append(values, ends)
     known = known[np.isfinite(known)]

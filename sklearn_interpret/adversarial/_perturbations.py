@@ -1,6 +1,11 @@
 """Searches for the smallest perturbations: of linear models, of trees, along slopes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_beyond_all
 from sklearn_interpret._core.search.programs import Goal
@@ -9,6 +14,9 @@ from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.adversarial._base import Budget, Tries
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.problem import SearchProblem
 
 # The objective of each norm, for trees.
 _OBJECTIVES = {1: "distance", np.inf: "largest_change"}
@@ -60,9 +68,9 @@ class LinearPerturbation:
         Number of rows in one call of the model, per attacked row.
     """
 
-    method = "linear"
+    method: Literal["linear"] = "linear"
 
-    def __init__(self, known):
+    def __init__(self, known: Any) -> None:
         self._effects = ColumnEffects(known)
         self._target = self._effects.target()
         self.rows_each = len(self._effects.model.intercept)
@@ -70,7 +78,7 @@ class LinearPerturbation:
         slopes = [np.zeros(self.rows_each) if s is None else s for s in slopes]
         self._slopes = np.array(slopes) / known.actionability.costs[:, None]
 
-    def tries(self, problem, index):
+    def tries(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         """The nearest rows, with the distances of relaxed programs as lower bounds."""
         slopes, needs, sizes, most = self._programs(problem, index)
         n_ways = slopes.shape[1]
@@ -104,7 +112,12 @@ class LinearPerturbation:
         return Tries(values[best], np.minimum(bounds, distances[best]))
 
     @staticmethod
-    def _steps(slopes, budget, needs, relaxed):
+    def _steps(
+        slopes: NDArray[np.float64],
+        budget: Budget,
+        needs: NDArray[np.float64],
+        relaxed: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """The shortest steps whose whole numbers are those of relaxed ones, cut.
 
         And whose numbers that may not change by small steps are those of relaxed ones.
@@ -120,7 +133,7 @@ class LinearPerturbation:
         needs = needs - np.einsum("nmp,np->nm", slopes, cut)
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
 
-    def _programs(self, problem, index):
+    def _programs(self, problem: Any, index: NDArray[np.intp]) -> Any:
         """Slopes (n, n_ways, m, p), needs and sizes of the terms of m functions.
 
         And the largest excess over the needs.
@@ -146,7 +159,13 @@ class LinearPerturbation:
         return slopes, needs, sizes, most
 
 
-def _keep_nearer(values, distances, budget, rows, found):
+def _keep_nearer(
+    values: NDArray[np.float64],
+    distances: NDArray[np.float64],
+    budget: Budget,
+    rows: NDArray[np.intp],
+    found: NDArray[np.float64],
+) -> None:
     """Exchange some rows for others that satisfy the target and are nearer."""
     index = budget.index[rows]
     holds = budget.problem.holds(found, index)
@@ -173,9 +192,9 @@ class TreePerturbation:
         Another norm.
     """
 
-    method = "trees"
+    method: Literal["trees"] = "trees"
 
-    def __init__(self, known, time_limit):
+    def __init__(self, known: SearchProblem, time_limit: float) -> None:
         norm = known.actionability.norm
         self._search = TreeSearch(known, 0.0)
         if norm not in _OBJECTIVES:
@@ -186,7 +205,7 @@ class TreePerturbation:
             )
         self._goal = Goal(time_limit, _OBJECTIVES[norm])
 
-    def tries(self, problem, index):
+    def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """`Tries` at the rows at `index` of a problem, with proved lower bounds.
 
         A row without a result stays; its bound is infinite if none is possible.
@@ -216,9 +235,9 @@ class SmoothPerturbation:
         Number of rows in one call of the model, per attacked row.
     """
 
-    method = "gradient"
+    method: Literal["gradient"] = "gradient"
 
-    def __init__(self, known):
+    def __init__(self, known: SearchProblem) -> None:
         self._margins = Margins(known)
         n_slopes = (len(_PARTS) + _N_KNOWN) * self._margins.n_rivals
         self.rows_each = n_slopes + _N_NEAR
@@ -231,7 +250,7 @@ class SmoothPerturbation:
         if known.outcome.is_other:
             self._answers = known.classes[every]
 
-    def tries(self, problem, index):
+    def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows of all descents."""
         own = Budget(problem, index, np.inf)
         starts = np.concatenate([self._beyond(own), self._as_known(own)], axis=1)
@@ -251,7 +270,7 @@ class SmoothPerturbation:
             values[left], valid[left] = nearest_on_rays(own.part(left), some)
         return Tries(values)
 
-    def _beyond(self, budget):
+    def _beyond(self, budget: Budget) -> NDArray[np.float64]:
         """Steps (n, k, p) towards the boundaries of linearised margins."""
         zero = np.zeros(budget.low.shape)
         _, every = self._at(budget, zero)
@@ -259,7 +278,7 @@ class SmoothPerturbation:
             n, m = every.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
             low, high = (
-                np.repeat(part, m, axis=0) for part in (budget.low, budget.high)
+                np.repeat(limits, m, axis=0) for limits in (budget.low, budget.high)
             )
             needs = np.where(np.isinf(every), 0, np.maximum(-every, 0)).ravel()
             slopes = slopes.reshape(n * m, -1)
@@ -269,7 +288,7 @@ class SmoothPerturbation:
             steps = self._linearised(budget, zero, every, 0.0)[0][:, None]
         return np.concatenate([part * steps for part in _PARTS], axis=1)
 
-    def _as_known(self, budget):
+    def _as_known(self, budget: Budget) -> NDArray[np.float64]:
         """Steps (n, k, p) towards known rows, as far as the boundary."""
         steps = np.array([self._near(budget, row) for row in range(len(budget.index))])
         n, k, p = steps.shape
@@ -287,7 +306,7 @@ class SmoothPerturbation:
         nearest = norms.argsort(axis=1, kind="stable")[:, :_N_KNOWN]
         return steps.reshape(n, k, p)[np.arange(n)[:, None], nearest]
 
-    def _near(self, budget, row):
+    def _near(self, budget: Budget, row: int) -> NDArray[np.float64]:
         """Steps (k, p) to known rows near a row, of all classes in turn, or zero."""
         ends, answers = self._known, self._answers
         if self._margins.outcome.is_other:
@@ -305,19 +324,29 @@ class SmoothPerturbation:
         steps[: len(order)] = moves[order[: len(steps)]]
         return steps
 
-    def _at(self, budget, steps):
+    def _at(
+        self, budget: Budget, steps: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Binding margins after some steps, (n,), and all margins."""
         values = rows_after(budget, steps)
         return self._margins.at(budget.problem, values, budget.index)[1:]
 
-    def _slopes(self, budget, values, rivals):
+    def _slopes(
+        self, budget: Budget, values: NDArray[np.float64], rivals: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Slopes (n, m, p) of margins against some rivals (n, m) each."""
         n, m = rivals.shape
         rows, index = np.repeat(values, m, axis=0), np.repeat(budget.index, m)
         slopes = self._margins.slopes(budget.problem, rows, index, rivals.ravel())
         return slopes.reshape(n, m, -1)
 
-    def _linearised(self, budget, steps, every, aims):
+    def _linearised(
+        self,
+        budget: Budget,
+        steps: NDArray[np.float64],
+        every: NDArray[np.float64],
+        aims: NDArray[np.float64] | float,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The shortest steps by which linearised margins reach their aims.
 
         And their norms per unit of margin.
@@ -339,7 +368,9 @@ class SmoothPerturbation:
         most = needs.max(axis=1)
         return shortest, np.divide(norms, most, out=np.zeros(n), where=most > 0)
 
-    def _descended(self, budget, steps, n_starts, aim):
+    def _descended(
+        self, budget: Budget, steps: NDArray[np.float64], n_starts: int, aim: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The nearest steps with a margin that descents pass, and their norms."""
         n = len(steps)
         first, _ = self._at(budget, np.zeros(steps.shape))
@@ -385,14 +416,16 @@ class SmoothPerturbation:
         return best, nearest
 
 
-def rows_after(budget, steps):
+def rows_after(budget: Budget, steps: NDArray[np.float64]) -> NDArray[np.float64]:
     """Encoded rows after some steps, projected on the values of their columns."""
     moved = budget.origins + steps / budget.actionability.costs
     values = np.where(steps == 0, budget.origins, moved)
     return budget.actionability.projected(values, budget.origins)
 
 
-def nearest_on_rays(budget, steps):
+def nearest_on_rays(
+    budget: Budget, steps: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The nearest rows on the rays along some steps, and whether they are on target.
 
     Those that are not are the ends of the steps.
@@ -423,7 +456,14 @@ def nearest_on_rays(budget, steps):
     return values, valid
 
 
-def _ask(budget, steps, multiples, rows, values, valid):
+def _ask(
+    budget: Budget,
+    steps: NDArray[np.float64],
+    multiples: NDArray[np.float64],
+    rows: NDArray[np.intp],
+    values: NDArray[np.float64],
+    valid: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
     """Whether rows satisfy the target after multiples of steps; keep those that do."""
     here = budget.part(rows)
     tried = rows_after(here, steps[rows] * multiples[rows, None])
@@ -432,7 +472,9 @@ def _ask(budget, steps, multiples, rows, values, valid):
     return holds
 
 
-def _step_back(budget, values, valid):
+def _step_back(
+    budget: Budget, values: NDArray[np.float64], valid: NDArray[np.bool_]
+) -> None:
     """Move whole numbers back by one each, where rows still satisfy the target."""
     for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
         moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.search.norm_balls import shrunk
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Default size of a step, in units of epsilon over the number of steps.
 _STEP = 2.5
@@ -144,7 +150,9 @@ class ProjectedGradient(BaseGradientAttack):
         "n_restarts": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         super()._fit_search(sample, outcome, actionability)
         random = check_random_state(self.random_state)
         shape = self.n_restarts, len(actionability.vary)
@@ -152,9 +160,10 @@ class ProjectedGradient(BaseGradientAttack):
         self._directions = random.normal(size=shape)
         self._shares = random.uniform(size=self.n_restarts)
 
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         budget = Budget(problem, index, self.epsilon)
-        best, towards = self._one_step(budget)
+        best, rivals = self._one_step(budget)
+        towards: NDArray[np.intp] | None = rivals  # of the first start
         if self._is_linear:  # no other row has a larger margin
             return Tries(best)
         margins = np.full(len(index), -np.inf)
@@ -167,10 +176,19 @@ class ProjectedGradient(BaseGradientAttack):
             slopes = np.tile(direction, (len(left), 1))
             steps = budget.part(left).farthest(slopes, share * budget.epsilon)
             climbed = self._climbed(budget, left, steps, towards, best, margins)
-            left, towards = left[~climbed], None
+            left = left[~climbed]
+            towards = None
         return Tries(best)
 
-    def _climbed(self, budget, left, steps, towards, best, margins):
+    def _climbed(
+        self,
+        budget: Budget,
+        left: NDArray[np.intp],
+        steps: NDArray[np.float64],
+        towards: NDArray[np.intp] | None,
+        best: NDArray[np.float64],
+        margins: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
         """Climb from some steps of the rows left; mask of those that succeeded.
 
         Keeps the best rows and their margins.

@@ -6,9 +6,10 @@ import warnings
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -30,6 +31,16 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.adversarial._base import BaseGradientAttack
 
 # Steps of the default substitute, a network.
 _MAX_ITER = 300
@@ -177,32 +188,32 @@ class SubstituteAttack(BaseAttack):
         "max_queries": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    @property
-    def _budget(self):
-        return self.attack_._budget
+    def _sizes(self, budget: str) -> NDArray[np.float64]:
+        return self.attack_._sizes(budget)
 
-    def _sizes(self):
-        return self.attack_._sizes()
-
-    def _with_size(self, size):
+    def _with_size(self, size: float) -> SubstituteAttack:
         limited = copy(self)
         limited.attack_ = self.attack_._with_size(size)
         return limited
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         random = check_random_state(self.random_state)
         self._seed = random.randint(2**31)
         attack = ProjectedGradient(None) if self.attack is None else self.attack
-        self.attack_ = _seeded(attack, self._seed)
+        self.attack_, self._budget = _seeded(attack, self._seed), attack._budget
         # The target is that of the attack, for the model.
         asked = copy(self.attack_)
         asked.estimator_ = self.estimator_
         return asked._make_response()
 
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(
+        self, rows: Rows, weights: NDArray[np.float64]
+    ) -> Actionability:
         return self.attack_._make_actionability(rows, weights)
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         seeds, others = self._seeds(sample, actionability)
         learned = sample.rows.take(seeds)
         labels = _labels(outcome, learned.native)
@@ -222,8 +233,9 @@ class SubstituteAttack(BaseAttack):
             self._learn(learned, labels, outcome)
         self.n_queries_ = learned.n_rows
         self.agreement_ = self._agreement(sample, outcome, others)
+        classes: Any = outcome.response.classes
         wanted = outcome.wanted
-        if wanted is not None and outcome.response.classes[wanted] not in labels:
+        if wanted is not None and classes[wanted] not in labels:
             raise ValueError(
                 f"n_seeds={self.n_seeds}: none of {len(labels)} labels of the model is "
                 f"target={self.attack_.target!r}. Pass more seeds."
@@ -234,7 +246,9 @@ class SubstituteAttack(BaseAttack):
         if not self._is_blank:
             self.attack_.fit(sample.rows.native, sample_weight=sample.weights)
 
-    def _seeds(self, sample, actionability):
+    def _seeds(
+        self, sample: Any, actionability: Actionability
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Positions of rows drawn by their weights, and of all rows that differ.
 
         They are drawn at even distances of the sorted rows: a row of weight two counts
@@ -258,7 +272,7 @@ class SubstituteAttack(BaseAttack):
             others[:] = True
         return first[drawn], np.flatnonzero(others)
 
-    def _learn(self, rows, labels, outcome):
+    def _learn(self, rows: Rows, labels: NDArray[Any], outcome: TargetOutcome) -> None:
         """Set `substitute_`, fitted to labels of rows."""
         substitute = self.substitute
         self._is_blank = outcome.interval is None and (labels == labels[0]).all()
@@ -274,7 +288,13 @@ class SubstituteAttack(BaseAttack):
             weights = np.ones(rows.n_rows)
             self.substitute_ = fit_surrogate(substitute, rows, labels, weights)
 
-    def _added(self, rows, labels, actionability, moves):
+    def _added(
+        self,
+        rows: PandasRows,
+        labels: NDArray[Any],
+        actionability: Actionability,
+        moves: NDArray[np.float64],
+    ) -> PandasRows:
         """Rows on the way from some to the boundary of the substitute."""
         model = self.substitute_
         classes = getattr(model, "classes_", None)
@@ -294,29 +314,34 @@ class SubstituteAttack(BaseAttack):
         values = problem.projected(problem.values + moves * np.sign(slopes), index)
         return as_rows(problem.decode(values, index))
 
-    def _agreement(self, sample, outcome, index):
+    def _agreement(
+        self, sample: Any, outcome: TargetOutcome, index: NDArray[np.intp]
+    ) -> float:
         """Share of some rows on which the model and the substitute agree."""
         rows = sample.rows.take(index)
-        answers = [_labels(outcome, rows.native), self.substitute_.predict(rows.native)]
+        labels = _labels(outcome, rows.native)
+        learned = self.substitute_.predict(rows.native)
         if outcome.interval is not None:
             low, high = outcome.interval
-            answers = [(low <= part) & (part <= high) for part in answers]
-        return agreement(*answers, sample.weights[index])
+            labels, learned = ((low <= y) & (y <= high) for y in (labels, learned))
+        return agreement(labels, learned, sample.weights[index])
 
-    def _attack(self, problem, index):
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         if self._is_blank:
             return Tries(problem.values[index])
         # The attack leaves the substitute's label, which may differ from the model's.
         inner = self.attack_._problem(problem.rows.take(index), None)
         return Tries(self.attack_._tries(inner).values)
 
-    def _failure(self):
+    def _failure(self) -> str:
         if self._is_blank:
             return "the model gave all seeds one label"
         return "what was found for the substitute does not fool the model"
 
 
-def _seeded(estimator, seed):
+def _seeded(
+    estimator: BaseEstimator | BaseGradientAttack, seed: int
+) -> BaseEstimator | BaseGradientAttack:
     """A clone in which the seed replaces each `random_state` of None."""
     seeded = clone(estimator)
     open_ones = [
@@ -327,13 +352,17 @@ def _seeded(estimator, seed):
     return seeded.set_params(**dict.fromkeys(open_ones, seed))
 
 
-def _labels(outcome, native):
+def _labels(
+    outcome: TargetOutcome, native: DataFrame | NDArray[np.float64]
+) -> NDArray[Any]:
     """Predictions of the model: labels, or numbers."""
     if outcome.interval is not None:
         return outcome.response(native)[:, 0]
     return outcome.response.labels(native)
 
 
-def _spreads(values, weights):
+def _spreads(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Standard deviations of columns, NaN left out."""
     return np.sqrt(known_moments(values, weights).variance)

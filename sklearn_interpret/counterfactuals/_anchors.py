@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.anchors import Neighbours
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
@@ -17,6 +19,9 @@ from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
 from sklearn_interpret.explanations import Condition
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Bins of equal weight where no number is given: quartiles.
 _QUARTILES = 4
@@ -144,7 +149,7 @@ class Anchors(BaseAnchors):
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
     }
 
-    def _fit_perturbations(self, sample):
+    def _fit_perturbations(self, sample: Sample) -> None:
         rows = sample.rows
         categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
@@ -154,30 +159,38 @@ class Anchors(BaseAnchors):
         self._codes = self._marginals.locate(rows).codes
         self._draws = AnchoredRows(rows, sample.weights, 2 * self.n_samples, self._seed)
 
-    def _around(self, rows):
+    def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
         responses = plain_responses(self._response, rows)
         codes = self._marginals.locate(rows).codes
-        for own, own_codes in zip(responses, codes, strict=True):
-            same = self._codes == own_codes
+        for answer, row_codes in zip(responses, codes, strict=True):
+            same = self._codes == row_codes
             # Other features have no second value, or conditions that always hold.
             columns = np.flatnonzero(same.any(axis=0) & ~same.all(axis=0)).tolist()
             covered = same[:, columns]
             allowed = [(j, np.flatnonzero(same[:, j])) for j in columns]
-            ask = partial(self._ask, own, allowed)
+            ask = partial(self._ask, answer, allowed)
             met = covered[self._draws.drawn]
-            conditions = partial(self._condition, columns, own_codes)
+            conditions = partial(self._condition, columns, row_codes)
             yield Neighbours(met, ask, covered, self._shares), conditions
 
-    def _ask(self, own, allowed, draws, changed):
+    def _ask(
+        self,
+        answer: NDArray[np.float64],
+        allowed: list[tuple[int, NDArray[np.intp]]],
+        draws: NDArray[np.intp],
+        changed: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
         """Whether the model keeps its answer on perturbed rows."""
-        responses = self._known[self._draws.drawn[draws]]
+        responses = self._responses[self._draws.drawn[draws]]
         at = np.flatnonzero(changed.any(axis=1))
         if len(at):
             blocks = self._draws.blocks(draws[at], changed[at], allowed)
             responses[at] = np.concatenate([self._response(block) for block in blocks])
-        return self._keeps(own, responses)
+        return self._keeps(answer, responses)
 
-    def _condition(self, columns, codes, position):
+    def _condition(
+        self, columns: list[int], codes: NDArray[np.intp], position: int
+    ) -> Condition:
         """The condition at a position, as a `Condition`."""
         j = columns[position]
         name, column = str(self._marginals.rows.names[j]), self._marginals.columns[j]

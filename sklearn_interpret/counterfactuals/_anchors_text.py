@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.anchors import Neighbours
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
@@ -15,6 +17,9 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
 from sklearn_interpret.explanations import WordCondition
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.tokens import Tokens
 
 
 @dataclass(eq=False, repr=False)
@@ -138,49 +143,66 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         "replacement": [StrOptions({"mask", "corpus"})],
     }
 
-    def _fit_perturbations(self, sample):
+    def _fit_perturbations(self, sample: Any) -> None:
         self._split = self._make_splitter()
-        self._texts_with, words, counts = {}, {}, []
-        for place, text in enumerate(sample.rows):
+        self._texts_with: dict[tuple[str, int], list[int]] = {}
+        words: dict[str, int] = {}
+        counts: list[float] = []
+        for i, text in enumerate(sample.rows):
             tokens = self._split(text)
             for key in tokens.keys:
-                self._texts_with.setdefault(key, []).append(place)
+                self._texts_with.setdefault(key, []).append(i)
             for feature in tokens.features[tokens.features >= 0].tolist():
                 number = words.setdefault(tokens.keys[feature][0], len(words))
                 counts += [0.0] * (number == len(counts))
-                counts[number] += self._shares[place]
-        self._words = np.array(list(words), dtype=object)
+                counts[number] += self._shares[i]
+        self._words = np.array(list(words), dtype=np.object_)
         self._ends = np.cumsum(counts)
 
-    def _around(self, rows):
-        kept_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
+    def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
+        masks_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
         responses = plain_responses(self._response, rows)
-        for text, own in zip(rows, responses, strict=True):
+        for text, answer in zip(rows, responses, strict=True):
             tokens = self._split(text)
             n_words = len(tokens.keys)
-            copies = _Copies(self._response, self._like, text, tokens, self.mask_token)
-            copies.kept = kept_of(n_words)
+            others = None
             if self.replacement == "corpus" and len(self._words):
-                copies.others = self._words, others_of(n_words)
+                others = self._words, others_of(n_words)
+            copies = _Copies(
+                self._response,
+                self._like,
+                text,
+                tokens,
+                self.mask_token,
+                masks_of(n_words),
+                others,
+            )
 
-            def ask(draws, changed, own=own, copies=copies):
-                return self._keeps(own, copies.responses(draws, changed))
+            def ask(
+                draws: NDArray[np.intp],
+                changed: NDArray[np.bool_],
+                answer: NDArray[np.float64] = answer,
+                copies: _Copies = copies,
+            ) -> NDArray[np.bool_]:
+                return self._keeps(answer, copies.responses(draws, changed))
 
             covered = np.zeros((len(self._shares), n_words), dtype=bool)
             for feature, key in enumerate(tokens.keys):
                 covered[self._texts_with.get(key, []), feature] = True
 
-            def condition(feature, keys=tokens.keys):
+            def condition(
+                feature: int, keys: tuple[tuple[str, int], ...] = tokens.keys
+            ) -> WordCondition:
                 return WordCondition(*keys[feature], self._split)
 
-            yield Neighbours(copies.kept, ask, covered, self._shares), condition
+            yield Neighbours(copies.masks, ask, covered, self._shares), condition
 
-    def _kept(self, n_words):
+    def _kept(self, n_words: int) -> NDArray[np.bool_]:
         """Mask of words that each draw keeps, (2 n_samples, n_words)."""
         rng = np.random.default_rng([self._seed, n_words])
         return rng.random((2 * self.n_samples, n_words)) < 0.5
 
-    def _others(self, n_words):
+    def _others(self, n_words: int) -> Any:
         """The word of the corpus that replaces each word, if it is not kept."""
         rng = np.random.default_rng([self._seed, n_words, 1])
         points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]
@@ -191,35 +213,45 @@ class AnchorsText(TextInputMixin, BaseAnchors):
 class _Copies:
     """Copies of a text without some of its words; the model is asked once about each.
 
-    `kept` is the mask of words that each draw keeps; `others` are words, and positions
-    of those that replace each word in each draw, or None for `mask_token`.
+    `masks` are the words that each draw keeps; `others` are words, and positions of
+    those that replace each word in each draw, or None for `mask_token`.
     """
 
-    kept = others = None
-
-    def __init__(self, response, like, text, tokens, mask_token):
+    def __init__(
+        self,
+        response: Any,
+        like: Any,
+        text: str,
+        tokens: Tokens,
+        mask_token: str | None,
+        masks: NDArray[np.bool_],
+        others: tuple[NDArray[np.object_], NDArray[np.intp]] | None,
+    ) -> None:
         self._response, self._like = response, like
         self._tokens, self._mask_token = tokens, mask_token
+        self.masks, self._others = masks, others
         self._at_once = batch_rows(copied_bytes(text, tokens, mask_token))
-        self._known = {}
+        self._answers: dict[str, NDArray[np.float64]] = {}
 
-    def responses(self, draws, changed):
+    def responses(
+        self, draws: NDArray[np.intp], changed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """Responses to draws in which changed words are put back: (m, n_outputs)."""
         copies = [
             copy
             for part in slices(len(draws), self._at_once)
             for copy in self._copies(draws[part], changed[part])
         ]
-        fresh = [copy for copy in dict.fromkeys(copies) if copy not in self._known]
+        fresh = [copy for copy in dict.fromkeys(copies) if copy not in self._answers]
         for part in slices(len(fresh), self._at_once):
-            some = fresh[part]
-            responses = self._response(self._like.like(some))
-            self._known.update(zip(some, responses, strict=True))
-        return np.array([self._known[copy] for copy in copies])
+            batch = fresh[part]
+            responses = self._response(self._like.like(batch))
+            self._answers.update(zip(batch, responses, strict=True))
+        return np.array([self._answers[copy] for copy in copies])
 
-    def _copies(self, draws, changed):
-        masks = self._mask_token
-        if self.others is not None:
-            words, places = self.others
-            masks = words[places[draws]]
-        return self._tokens.copies(self.kept[draws] | changed, masks)
+    def _copies(self, draws: NDArray[np.intp], changed: NDArray[np.bool_]) -> list[str]:
+        replacements: Any = self._mask_token
+        if self._others is not None:
+            words, positions = self._others
+            replacements = words[positions[draws]]
+        return self._tokens.copies(self.masks[draws] | changed, replacements)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.row_search import (
@@ -32,6 +33,9 @@ from sklearn_interpret._model.rows.features import (
 )
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,12 @@ class BaseCounterfactual(BaseRowSearch):
         "steps": [dict, StrOptions({"exact"}), None],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(
+        self, rows: Rows, weights: NDArray[np.float64]
+    ) -> Actionability:
         """The constraints on changes, from the parameters."""
         names, named = rows.names, rows.named
         categorical = resolve_categorical(self.categorical_features, rows)
@@ -130,7 +136,7 @@ class BaseCounterfactual(BaseRowSearch):
         )
 
     @abstractmethod
-    def _search(self, problem, index):
+    def _search(self, problem: Any, index: NDArray[np.intp]) -> Iterable[Found]:
         """`Found` of each row at `index` of a problem; none satisfies the target."""
 
     @empty_for_no_rows
@@ -184,34 +190,36 @@ class BaseCounterfactual(BaseRowSearch):
             **self._proofs(found, problem),
         )
 
-    def _proofs(self, found, problem):
+    def _proofs(self, found: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
         """Further fields of the explanation, of methods that prove something."""
         return {}
 
-    def _found(self, problem):
+    def _found(self, problem: Any) -> list[Found]:
         """`Found` of all rows, the nearest first."""
-        found = [Found(values[None]) for values in problem.values]
+        results = [Found(values[None]) for values in problem.values]
         index = np.flatnonzero(~problem.fulfilled)
         if len(index):
-            for row, of_row in zip(index, self._search(problem, index), strict=True):
-                values = of_row.values
+            for row, result in zip(index, self._search(problem, index), strict=True):
+                values = result.values
                 origins = np.repeat(problem.values[[row]], len(values), axis=0)
                 order = np.argsort(self._nearness(values, origins), kind="stable")
-                found[row] = replace(of_row, values=values[order])
-        return found
+                results[row] = replace(result, values=values[order])
+        return results
 
-    def _nearness(self, values, origins):
+    def _nearness(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Keys by which the rows found for a row are sorted."""
         return self._actionability.distances(values, origins)
 
 
-def _rows_of(found):
+def _rows_of(found: list[Found]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Encoded rows of the results of all searches, and the rows that they are for."""
     origin = np.repeat(np.arange(len(found)), [len(of_row.values) for of_row in found])
     return np.concatenate([of_row.values for of_row in found]), origin
 
 
-def _kept(found, holds):
+def _kept(found: Any, holds: Any) -> Any:
     """The results that are left where some do not hold when the model is asked."""
     ends = np.cumsum([len(of_row.values) for of_row in found])
     kept = []
@@ -223,7 +231,9 @@ def _kept(found, holds):
     return kept
 
 
-def _of_two_values(rows, counted, columns):
+def _of_two_values(
+    rows: Rows, counted: NDArray[np.bool_], columns: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Masks of columns with two whole numbers: successive ones, and others."""
     successive, apart = np.zeros((2, rows.n_columns), dtype=bool)
     for j in np.flatnonzero(columns).tolist():
@@ -236,20 +246,20 @@ def _of_two_values(rows, counted, columns):
     return successive, apart
 
 
-def _check_costs(costs, names):
+def _check_costs(costs: Any, names: Any) -> None:
     for j, cost in costs.items():
         # Beyond these limits sums and ratios of costs overflow.
-        if not (isinstance(cost, Real) and 1e-100 <= cost <= 1e100):
+        if not (isinstance(cost, Real) and 1e-100 <= float(cost) <= 1e100):
             raise ValueError(
                 f"distance has the cost {cost!r} of {names[j]!r}; positive numbers, "
                 "from 1e-100 to 1e100, are accepted."
             )
 
 
-def _check_steps(steps, rows, categorical):
+def _check_steps(steps: Any, rows: Any, categorical: NDArray[np.bool_]) -> None:
     for j, step in steps.items():
         whole = rows.is_integer(j)
-        valid = isinstance(step, Real) and 1e-22 <= step <= 1e22
+        valid = isinstance(step, Real) and 1e-22 <= float(step) <= 1e22
         if categorical[j] or not valid or (whole and step != np.rint(step)):
             kinds = "levels" if categorical[j] else "whole numbers" if whole else ""
             raise ValueError(
@@ -260,7 +270,9 @@ def _check_steps(steps, rows, categorical):
             )
 
 
-def _checked_ranges(ranges, rows, categorical):
+def _checked_ranges(
+    ranges: dict[Any, Any], rows: Rows, categorical: NDArray[np.bool_]
+) -> dict[Any, Any]:
     """Levels of categories; of other features the lowest and the highest number."""
     checked = dict(ranges)
     for j, limits in ranges.items():
@@ -271,7 +283,7 @@ def _checked_ranges(ranges, rows, categorical):
     return checked
 
 
-def _check_levels(levels, rows, j):
+def _check_levels(levels: tuple[float, float], rows: Any, j: int) -> None:
     if isinstance(levels, str) or not hasattr(levels, "__iter__"):
         raise ValueError(
             f"permitted_range has {levels!r} for {rows.names[j]!r}; a list of its "
@@ -287,7 +299,9 @@ def _check_levels(levels, rows, j):
             )
 
 
-def _check_directions(directions, rows, categorical):
+def _check_directions(
+    directions: dict[Any, Any], rows: Rows, categorical: NDArray[np.bool_]
+) -> None:
     for j, direction in directions.items():
         if direction not in ("increase", "decrease"):
             raise ValueError(

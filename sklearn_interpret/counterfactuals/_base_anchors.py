@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +26,10 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import RuleExplanation
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.anchors import Anchor, Neighbours
+    from sklearn_interpret._model.rows.sample import Sample
 
 _LARGEST_SEED = np.iinfo(np.int32).max
 
@@ -45,6 +52,11 @@ class BaseAnchors(BaseInspector):
     n_samples: int = 2000
     n_coverage_samples: int = 10000
 
+    if TYPE_CHECKING:  # the subclasses' last parameters: fields here would come first
+        tolerance: float | None
+        random_state: int | np.random.RandomState | None
+        n_jobs: int | None
+
     # Rules of less coverage are not extended.
     _least_coverage: ClassVar[float] = 0.0
     # Advice for where no rule is found.
@@ -62,37 +74,39 @@ class BaseAnchors(BaseInspector):
         "tolerance": [Interval(Real, 0, None, closed="left"), None],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         return make_response(self.estimator_, "predict")
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Any:
         sample = super()._choose_sample(rows, y, weights)
         rng = check_random_state(self.random_state)
         self._seed = rng.randint(_LARGEST_SEED)
         return sample.draw(self.n_coverage_samples, rng, stratified=False)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         self._response = response
-        self._known = plain_responses(response, sample.rows)
+        self._responses = plain_responses(response, sample.rows)
         self._shares = sample.weights / sample.weights.sum()
         self._margins = self._make_margins()
         self._fit_perturbations(sample)
 
-    def _make_margins(self):
+    def _make_margins(self) -> float | NDArray[np.float64]:
         """Largest distance of an equal answer from a row's own response, by output."""
         if is_classifier(self.estimator_):
             return 0.5
         if self.tolerance is not None:
             return float(self.tolerance)
-        moments = Moments.of_rows(self._known, self._shares)
+        moments = Moments.of_rows(self._responses, self._shares)
         return np.sqrt(moments.variance) / 2
 
     @abstractmethod
-    def _fit_perturbations(self, sample):
+    def _fit_perturbations(self, sample: Sample) -> None:
         """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod
-    def _around(self, rows):
+    def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
         """Yield the `Neighbours` and conditions of each row."""
 
     @empty_for_no_rows
@@ -118,42 +132,47 @@ class BaseAnchors(BaseInspector):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         anchors, rules = self._searched(rows)
-        found = np.array([anchor.is_precise for anchor in anchors])
+        is_precise = np.array([anchor.is_precise for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
-        if not found.all():
-            first = np.flatnonzero(~found)[0]
+        if not is_precise.all():
+            first, n_failed = np.argmin(is_precise), np.count_nonzero(~is_precise)
             warn(
                 f"Try {self._better}: no rule was found for "
-                f"{np.count_nonzero(~found)} of {len(found)} rows; row {first}: "
+                f"{n_failed} of {len(is_precise)} rows; row {first}: "
                 f"{reasons[first]}.",
                 NoAnchorWarning,
             )
-        return self._explanation(rows, anchors, rules, found, reasons)
+        return self._explanation(rows, anchors, rules, is_precise, reasons)
 
-    def _searched(self, rows):
+    def _searched(self, rows: Any) -> Iterator[Any]:
         """Anchors and rules of rows."""
-        tasks = [(rows.sliced(p),) for p in worker_slices(rows.n_rows, self.n_jobs)]
-        parts = run(self._search, tasks, n_jobs=self.n_jobs)
-        return zip(*(pair for part in parts for pair in part), strict=True)
+        blocks = worker_slices(rows.n_rows, self.n_jobs)
+        tasks = [(rows.sliced(block),) for block in blocks]
+        pairs = chain.from_iterable(run(self._search, tasks, n_jobs=self.n_jobs))
+        return zip(*pairs, strict=True)
 
-    def _explanation(self, rows, anchors, rules, found, reasons):
+    def _explanation(
+        self,
+        rows: Any,
+        anchors: tuple[Anchor, ...],
+        rules: Any,
+        is_precise: NDArray[np.bool_],
+        reasons: list[str],
+    ) -> RuleExplanation:
         """The explanation of some rows."""
         return RuleExplanation(
             rules,
-            [anchor.precision for anchor in anchors],
-            [anchor.low for anchor in anchors],
-            [anchor.high for anchor in anchors],
-            [anchor.coverage for anchor in anchors],
+            *np.array([(a.precision, a.low, a.high, a.coverage) for a in anchors]).T,
             answers=np.asarray(self._response.raw(rows.native)).tolist(),
-            status=np.where(found, "found", "failed"),
+            status=np.where(is_precise, "found", "failed"),
             reasons=reasons,
             data=rows.native,
-            feature_names=getattr(rows, "names", None),
+            feature_names=rows.names,
             response_name=self._response_name,
             target_name=self._target_name,
         )
 
-    def _reason(self, anchor):
+    def _reason(self, anchor: Anchor) -> str:
         if anchor.is_precise:
             return ""
         low = rounded_text(anchor.low, down=True)
@@ -162,11 +181,13 @@ class BaseAnchors(BaseInspector):
             f"{self.precision:g}"
         )
 
-    def _keeps(self, own, responses):
-        """Whether responses (m, n_outputs) are the same answer as a row's own."""
-        return (np.abs(responses - own) <= self._margins).all(axis=1)
+    def _keeps(
+        self, answer: NDArray[np.float64], responses: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Whether responses (m, n_outputs) are the same answer as a row's."""
+        return np.all(np.abs(responses - answer) <= self._margins, axis=1)
 
-    def _search(self, rows):
+    def _search(self, rows: Any) -> list[tuple[Anchor, tuple[Any, ...]]]:
         """An `Anchor` and the conditions of its rule, for each row."""
         search = AnchorSearch(
             self.precision,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.search.linear_program import shared_room
 from sklearn_interpret._core.search.programs import Goal
@@ -22,6 +23,14 @@ from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Parameters that may make a target impossible.
 _LIMITS = (
@@ -191,7 +200,9 @@ class ExactCounterfactual(BaseCounterfactual):
         "region": ["boolean"],
     }
 
-    def _make_actionability(self, rows, weights):
+    def _make_actionability(
+        self, rows: Rows, weights: NDArray[np.float64]
+    ) -> Actionability:
         actionability = super()._make_actionability(rows, weights)
         constraints = self.constraints or ()
         coefficients = np.zeros((len(constraints), rows.n_columns))
@@ -203,19 +214,21 @@ class ExactCounterfactual(BaseCounterfactual):
             coefficients[i, list(by_column)] = list(by_column.values())
         return actionability.constrained(coefficients, bounds)
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         search = _kind_of_search(outcome.estimator)
         known = SearchProblem(outcome, actionability, sample.rows)
         self._searcher = search(known, self.margin)
 
-    def _search(self, problem, index):
+    def _search(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
         return run(
             self._search_row,
             [(problem, row) for row in index.tolist()],
             n_jobs=self.n_jobs,
         )
 
-    def _search_row(self, problem, row):
+    def _search_row(self, problem: Any, row: int) -> Found:
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         goal = Goal(seconds, self.objective, self.max_changes)
@@ -233,7 +246,14 @@ class ExactCounterfactual(BaseCounterfactual):
         nothing = np.empty((0, problem.values.shape[1]))
         return Found(nothing, reason, lower_bound=lower)
 
-    def _apart(self, problem, row, goal, values, end):
+    def _apart(
+        self,
+        problem: Any,
+        row: int,
+        goal: Goal,
+        values: NDArray[np.float64],
+        end: float,
+    ) -> NDArray[np.float64]:
         """An encoded row and others, each the nearest that is apart from those before.
 
         They share the time that is left.
@@ -257,7 +277,7 @@ class ExactCounterfactual(BaseCounterfactual):
             found.append(values)
         return np.array(found)
 
-    def _why_impossible(self, problem, row, end):
+    def _why_impossible(self, problem: Any, row: int, end: float) -> Any:
         """The limit without which there would be a row, if it is found in time."""
         words = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
@@ -285,7 +305,9 @@ class ExactCounterfactual(BaseCounterfactual):
             f"time_limit={self.time_limit}"
         )
 
-    def _without(self, limits, problem, row, end):
+    def _without(
+        self, limits: list[str], problem: Any, row: int, end: float
+    ) -> tuple[NDArray[np.float64] | None, float]:
         """Any row without some limits, and a lower bound."""
         seconds = max(end - monotonic(), 0.0)
         if self.time_limit and not seconds:
@@ -299,7 +321,7 @@ class ExactCounterfactual(BaseCounterfactual):
         goal = Goal(seconds, "any", most)
         return self._searcher.nearest(problem.under(actionability), row, goal)
 
-    def _proofs(self, found, problem):
+    def _proofs(self, found: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
         lower = np.array([of_row.lower_bound for of_row in found])
         nearest = np.full(len(found), np.inf)
         slack = np.zeros(len(found))
@@ -316,9 +338,9 @@ class ExactCounterfactual(BaseCounterfactual):
             proofs["low"], proofs["high"] = self._regions(found, problem)
         return proofs
 
-    def _regions(self, found, problem):
+    def _regions(self, found: Any, problem: Any) -> Any:
         """Ends of the boxes around rows found; rows that are unchanged have no room."""
-        actionability, ends = problem.actionability, []
+        actionability, boxes = problem.actionability, []
         goal = Goal(self.time_limit, max_changes=self.max_changes)
         for row, of_row in enumerate(found):
             for values in of_row.values:
@@ -327,23 +349,30 @@ class ExactCounterfactual(BaseCounterfactual):
                     low, high = self._searcher.region(problem, row, values, goal)
                     low, high = _keeping(actionability, values, low, high)
                     low, high = actionability.within_dtypes(low, high, values)
-                ends.append((low, high))
-        ends = np.reshape(ends, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
+                boxes.append((low, high))
+        ends = np.reshape(boxes, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
         ends[..., actionability.categorical] = np.nan
         largest = LARGEST_INTEGER * actionability.grid.steps
         # The ends of grids round.
         endless = actionability.stepped & (np.abs(ends) >= largest * (1 - 1e-9))
         return np.where(endless, np.copysign(np.inf, ends), ends)
 
-    def _nearness(self, values, origins):
+    def _nearness(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         distances = super()._nearness(values, origins)
         if self.objective == "distance":
             return distances
         n_changed = self._actionability.n_changed(values, origins)
-        return np.lexsort((distances, n_changed)).argsort()
+        return np.lexsort((distances, n_changed)).argsort().astype(np.float64)
 
 
-def _keeping(actionability, values, low, high):
+def _keeping(
+    actionability: Actionability,
+    values: NDArray[np.float64],
+    low: Any,
+    high: NDArray[np.float64],
+) -> Any:
     """The box around an encoded row as far as all its rows keep the constraints."""
     if not len(actionability.bounds):
         return low, high
@@ -358,7 +387,7 @@ def _keeping(actionability, values, low, high):
     return np.maximum(low, values - down), np.minimum(high, values + up)
 
 
-def _constraint(constraint, rows, categorical):
+def _constraint(constraint: Any, rows: Any, categorical: NDArray[np.bool_]) -> Any:
     """Coefficients by column, and the bound, of a valid constraint."""
     if not isinstance(constraint, tuple | list) or len(constraint) != 2:
         raise ValueError(
@@ -370,7 +399,7 @@ def _constraint(constraint, rows, categorical):
         coefficients, rows.names, named=rows.named, parameter="constraints"
     )
     for number in (*coefficients.values(), bound):
-        if not (isinstance(number, Real) and np.isfinite(number)):
+        if not (isinstance(number, Real) and np.isfinite(float(number))):
             raise ValueError(
                 f"constraints has the number {number!r} in {constraint!r}; finite "
                 "numbers are accepted."
@@ -386,7 +415,7 @@ def _constraint(constraint, rows, categorical):
     return coefficients, float(bound)
 
 
-def _kind_of_search(estimator):
+def _kind_of_search(estimator: BaseEstimator) -> type:
     """The class that searches a model of this kind."""
     model = formula([read_linear, read_trees], estimator, required=True)
     return LinearSearch if isinstance(model, LinearModel) else TreeSearch

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
@@ -14,6 +15,11 @@ from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
     nearest_of_each,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.sample import Sample
 
 _MOST_LAYERS = 60
 # Radius of the smallest sphere: the least normal number.
@@ -159,7 +165,9 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
 
     _tried: ClassVar[str] = "near the rows of fit, nor in the spheres"
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         super()._fit_search(sample, outcome, actionability)
         rng = check_random_state(self.random_state)
         shape = self.n_samples, len(actionability.vary)
@@ -173,7 +181,9 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         self._chances = rng.uniform(size=shape)
         self._drawn = self._draw_values(rng.uniform(size=shape), actionability)
 
-    def _draw_values(self, points, actionability):
+    def _draw_values(
+        self, points: NDArray[np.float64], actionability: Actionability
+    ) -> NDArray[np.float64]:
         """The value that each sample changes a category or a missing number to."""
         drawn = np.zeros(points.shape)
         for j in np.flatnonzero(actionability.vary).tolist():
@@ -184,13 +194,23 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
                 self._chances[:, j] = np.inf
         return drawn
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         return _TOGETHER * self.n_samples
 
-    def _candidates(self, problem, index, starts, owner):
-        values, of = [starts[:0]], [owner[:0]]
+    def _candidates(
+        self,
+        problem: Any,
+        index: NDArray[np.intp],
+        starts: NDArray[np.float64],
+        owner: NDArray[np.intp],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        values, owners = [starts[:0]], [owner[:0]]
 
-        def met(rows, inner, outer):
+        def met(
+            rows: NDArray[np.intp],
+            inner: NDArray[np.float64],
+            outer: NDArray[np.float64],
+        ) -> NDArray[np.bool_]:
             """Mask of layers with rows that satisfy the target; keeps the nearest."""
             around = np.repeat(index[rows], _TOGETHER)
             samples, its = self._layer(problem, around, inner.ravel(), outer.ravel())
@@ -198,7 +218,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             samples, its = samples[holds], its[holds]
             near = nearest_of_each(problem.distances(samples, its), its, _FOLLOWED)
             values.append(samples[near])
-            of.append(its[near])
+            owners.append(its[near])
             return holds.reshape(*outer.shape, -1).any(axis=2)
 
         powers, shrinking = np.arange(_TOGETHER), 1 / self.decrease
@@ -224,9 +244,15 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
             radius[rows] = outer[:, -1]
             thickness[rows] *= _THICKENING**_TOGETHER
             rows = rows[~some.any(axis=1)]
-        return np.concatenate(values), np.concatenate(of)
+        return np.concatenate(values), np.concatenate(owners)
 
-    def _reach(self, problem, index, starts, owner):
+    def _reach(
+        self,
+        problem: Any,
+        index: NDArray[np.intp],
+        starts: NDArray[np.float64],
+        owner: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
         """Largest radii of spheres: to the nearest known row on target."""
         reach = np.full(len(index), np.inf)
         changes = problem.actionability.changes(starts, problem.values[owner])
@@ -234,7 +260,13 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         np.minimum.at(reach, np.searchsorted(index, owner), lengths)
         return reach
 
-    def _layer(self, problem, index, inner, outer):
+    def _layer(
+        self,
+        problem: Any,
+        index: NDArray[np.intp],
+        inner: NDArray[np.float64],
+        outer: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Rows drawn between two spheres around each of some rows."""
         actionability = problem.actionability
         size = max(actionability.moving.sum(), 1)

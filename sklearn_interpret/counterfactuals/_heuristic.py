@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Known rows that the model is asked about: this number of the nearest and of others.
 _ASKED = 16
@@ -29,7 +36,9 @@ _SOME_ROWS = 10
 _APART = 0.5
 
 
-def nearest_of_each(distances, owner, number):
+def nearest_of_each(
+    distances: NDArray[np.float64], owner: NDArray[np.intp], number: int
+) -> NDArray[np.intp]:
     """Positions of the `number` nearest rows of each owner, nearest first."""
     order = np.lexsort((distances, owner))
     rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
@@ -45,27 +54,31 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     # Where the search was, in words.
     _tried: ClassVar[str]
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         low, high = outcome.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
         rows = actionability.distinct(sample.rows)
-        self._known_rows = SearchProblem(outcome, actionability, rows)
-        self._known = self._known_rows.values
+        self._training = SearchProblem(outcome, actionability, rows)
+        self._training_values = self._training.values
         self._grid_columns, self._grid_values = self._make_grid(actionability)
-        places = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
-        self._some_rows = rows.take(np.rint(places).astype(np.intp))
+        positions = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
+        self._some_rows = rows.take(np.rint(positions).astype(np.intp))
 
-    def _make_grid(self, actionability):
+    def _make_grid(
+        self, actionability: Actionability
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Columns and values that are tried by themselves: quantiles and levels."""
         columns, values = [], []
         for j in np.flatnonzero(actionability.vary).tolist():
             possible = actionability.possible_levels[j]
             if possible is None:
-                known = np.unique(self._known[:, j])
-                known = known[np.isfinite(known)]
-                places = np.linspace(0, len(known) - 1, min(_GRID, len(known)))
-                tried = known[np.rint(places).astype(np.intp)]
+                distinct = np.unique(self._training_values[:, j])
+                distinct = distinct[np.isfinite(distinct)]
+                ranks = np.linspace(0, len(distinct) - 1, min(_GRID, len(distinct)))
+                tried = distinct[np.rint(ranks).astype(np.intp)]
             else:
                 tried = np.flatnonzero(possible)
             columns.append(np.full(len(tried), j))
@@ -73,37 +86,48 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return np.concatenate(columns), np.concatenate(values).astype(np.float64)
 
     @abstractmethod
-    def _candidates(self, problem, index, starts, owner):
+    def _candidates(
+        self,
+        problem: Any,
+        index: NDArray[np.intp],
+        starts: NDArray[np.float64],
+        owner: NDArray[np.intp],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Rows that satisfy the target, and the explained rows that they are for.
 
         `starts` are such rows, sorted by row, the nearest first.
         """
 
     @abstractmethod
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         """Number of rows in one call of the model, per explained row."""
 
-    def _search(self, problem, index):
-        each = max(self._rows_each(), len(self._grid_columns) + len(self._known[0]))
-        together = batch_rows(problem.rows.row_bytes) // each
-        for _, found in self._in_blocks(self._search_block, problem, index, together):
-            yield from found
+    def _search(self, problem: Any, index: NDArray[np.intp]) -> Iterator[Found]:
+        n_columns = self._training_values.shape[1]
+        most = max(self._rows_each(), len(self._grid_columns) + n_columns)
+        together = batch_rows(problem.rows.row_bytes) // most
+        for _, block in self._in_blocks(self._search_block, problem, index, together):
+            yield from block
 
-    def _search_block(self, problem, index):
+    def _search_block(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
         """`Found` of some rows, which are searched together."""
         pool, owner = self._pool(problem, index)
-        found, with_one = [[] for _ in index], index
-        before, least = [], np.zeros(len(index))
+        found: list[list[NDArray[np.float64]]] = [[] for _ in index]
+        before: list[NDArray[np.float64]] = []
 
-        def holds(values, rows):
+        with_one, least = index, np.zeros(len(index))
+
+        def holds(
+            values: NDArray[np.float64], rows: NDArray[np.intp]
+        ) -> NDArray[np.bool_]:
             """Mask of rows on target that are far enough from those found before."""
-            place = np.searchsorted(index, rows)
-            apart = np.ones(len(values), dtype=bool)
-            for others in before:
-                distances = problem.actionability.distances(values, others[place])
-                apart &= distances >= least[place]
-            apart[apart] = problem.holds(values[apart], rows[apart])
-            return apart
+            positions = np.searchsorted(index, rows)
+            is_far = np.ones(len(values), dtype=bool)
+            for earlier in before:
+                distances = problem.actionability.distances(values, earlier[positions])
+                is_far &= distances >= least[positions]
+            is_far[is_far] = problem.holds(values[is_far], rows[is_far])
+            return is_far
 
         for _ in counted(range(self.n_counterfactuals)):
             use = np.isin(owner, with_one)
@@ -112,17 +136,17 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             nearest, with_one = self._nearest(problem, pool[use], owner[use], holds)
             if not len(with_one):
                 break
-            place = np.searchsorted(index, with_one)
-            for k, values in zip(place, nearest, strict=True):
+            positions = np.searchsorted(index, with_one)
+            for k, values in zip(positions, nearest, strict=True):
                 found[k].append(values)
             if not before:
-                least[place] = _APART * problem.distances(nearest, with_one)
-            further = problem.values[index]
-            further[place] = nearest
-            before.append(further)
+                least[positions] = _APART * problem.distances(nearest, with_one)
+            latest = problem.values[index]
+            latest[positions] = nearest
+            before.append(latest)
         return [self._found_of(values) for values in found]
 
-    def _found_of(self, values):
+    def _found_of(self, values: list[NDArray[np.float64]]) -> Found:
         """`Found` of one row; says why it holds less than is asked for."""
         most, n_found = self.max_changes, len(values)
         limit = "" if most is None else f" with at most {most} changes"
@@ -131,9 +155,16 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             reason = f"no row{limit} that reaches the target was found {self._tried}"
         elif n_found < self.n_counterfactuals:
             reason = f"only {n_found} rows{limit} were found that are apart"
-        return Found(np.reshape(values, (n_found, self._known.shape[1])), reason)
+        shape = n_found, self._training_values.shape[1]
+        return Found(np.reshape(values, shape), reason)
 
-    def _nearest(self, problem, pool, owner, holds):
+    def _nearest(
+        self,
+        problem: Any,
+        pool: NDArray[np.float64],
+        owner: NDArray[np.intp],
+        holds: Callable[..., Any],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """The nearest refined candidates, and the rows that they are for."""
         refinement = problem.refinement(pool, owner, holds)
         refinement.undo(_ROUNDS if self.max_changes is None else np.inf)
@@ -148,47 +179,62 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return pool[first], owner[first]
 
     @property
-    def _most_changes(self):
+    def _most_changes(self) -> float:
         return np.inf if self.max_changes is None else self.max_changes
 
-    def _n_changed(self, problem, values, index):
+    def _n_changed(
+        self, problem: Any, values: NDArray[np.float64], index: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
         return problem.actionability.n_changed(values, problem.values[index])
 
-    def _pool(self, problem, index):
+    def _pool(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Candidates, and the explained rows that they are for."""
         starts, owner = self._starts(problem, index)
-        further, of = self._candidates(problem, index, starts, owner)
-        return np.concatenate([starts, further]), np.append(owner, of)
+        candidates, their_owner = self._candidates(problem, index, starts, owner)
+        return np.concatenate([starts, candidates]), np.append(owner, their_owner)
 
-    def _starts(self, problem, index):
+    def _starts(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Near rows that satisfy the target: projected known ones, changed cells."""
-        values, owner = [self._by_coordinates(problem, index)[0]], [index]
+        blocks, owners = [self._by_coordinates(problem, index)[0]], [index]
         for i in counted(index):
-            (on_target,) = self._known_rows.satisfying(problem, np.array([i]))
-            known = self._known[on_target]
-            at = np.full(len(known), i)
-            known = problem.projected(known, at)
-            order = np.argsort(problem.distances(known, at), kind="stable")
-            rest = order[_ASKED:]
-            spread = np.linspace(0, len(rest) - 1, min(_ASKED, len(rest)))
-            order = np.append(order[:_ASKED], rest[np.rint(spread).astype(np.intp)])
-            values.append(known[order])
-            owner.append(at[order])
-        values, owner = np.concatenate(values), np.concatenate(owner)
+            (on_target,) = self._training.satisfying(problem, np.array([i]))
+            candidates = self._training_values[on_target]
+            at = np.full(len(candidates), i)
+            candidates = problem.projected(candidates, at)
+            order = np.argsort(problem.distances(candidates, at), kind="stable")
+            far = order[_ASKED:]
+            spread = np.linspace(0, len(far) - 1, min(_ASKED, len(far)))
+            order = np.append(order[:_ASKED], far[np.rint(spread).astype(np.intp)])
+            blocks.append(candidates[order])
+            owners.append(at[order])
+        values, owner = np.concatenate(blocks), np.concatenate(owners)
         holds = problem.holds(values, owner)
         values, owner = values[holds], owner[holds]
         number = max(_STARTS, 4 * (self.n_counterfactuals - 1))
         nearest = nearest_of_each(problem.distances(values, owner), owner, number)
         return values[nearest], owner[nearest]
 
-    def _by_coordinates(self, problem, index):
+    def _by_coordinates(
+        self, problem: Any, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], int]:
         """Rows found by changing cells to values that others have; number of steps."""
 
-        def moved(values, columns, cells, rows):
+        def moved(
+            values: NDArray[np.float64],
+            columns: NDArray[np.intp],
+            cells: NDArray[np.float64],
+            rows: NDArray[np.intp],
+        ) -> NDArray[np.float64]:
             values[np.arange(len(values)), columns] = cells
             return problem.projected(values, index[rows])
 
-        def price(values, rows):
+        def price(
+            values: NDArray[np.float64], rows: NDArray[np.intp]
+        ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
             at = index[rows]
             return problem.distances(values, at), self._n_changed(problem, values, at)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain, compress, islice
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.removals import smallest_removal
@@ -24,6 +25,11 @@ from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.removals import RemovalSearch
+    from sklearn_interpret._core.local.tokens import Tokens
+    from sklearn_interpret._model.actions.target import AskedRows
 
 # Largest number of sets of words that the model is asked about for a proof.
 _MOST_SETS = 4096
@@ -160,16 +166,16 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         self._outcome = response
         self._response_name = response.response.name
         self._split = self._make_splitter()
         self._bag = self._read_bag()
 
-    def _read_bag(self):
+    def _read_bag(self) -> BagOfWords | None:
         """The model as a linear bag of words; None where it is to be searched."""
         if self.method == "search":
             return None
@@ -207,36 +213,47 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         rows = self._check_rows(X, reset=False)
         outcome, tokens = self._outcome, [self._split(text) for text in rows]
         originals = outcome.asked(rows.native)
-        own = originals.answers
-        own = np.zeros(rows.n_rows, dtype=int) if own is None else own
-        searches = self._searches(originals, tokens, own)
+        answers = originals.answers
+        answers = np.zeros(rows.n_rows, dtype=int) if answers is None else answers
+        searches = self._searches(originals, tokens, answers)
         removed = [_removed(*pair) for pair in zip(tokens, searches, strict=True)]
         copies = [
             text.copies(~words, self.mask_token)[0]
             for text, words in zip(tokens, removed, strict=True)
         ]
-        found = outcome.asked(self._like.like(copies))
-        holds = found.holds(own)
-        outcomes = tuple(zip(*map(_result, searches, holds), strict=True))
-        warn_of_failures(np.array(outcomes[0]), outcomes[1], "texts")
-        return self._explanation(originals, found, tokens, removed, copies, outcomes)
+        shortened = outcome.asked(self._like.like(copies))
+        holds = shortened.holds(answers)
+        results = tuple(zip(*map(_result, searches, holds), strict=True))
+        warn_of_failures(np.array(results[0]), results[1], "texts")
+        return self._explanation(originals, shortened, tokens, removed, copies, results)
 
-    def _explanation(self, originals, found, tokens, removed, copies, outcomes):
+    def _explanation(
+        self,
+        originals: AskedRows,
+        shortened: AskedRows,
+        tokens: list[Tokens],
+        removed: list[NDArray[np.bool_]],
+        copies: list[str],
+        results: tuple[tuple[Any, ...], ...],
+    ) -> RemovalExplanation:
         """The explanation of some texts, from their `_result`."""
-        status, reasons, optimal = outcomes
-        given = np.isin(status, ["found", "unchanged"])
-        removed = [words[0] & here for words, here in zip(removed, given, strict=True)]
+        status, reasons, optimal = results
+        succeeded = np.isin(status, ["found", "unchanged"])
+        removed = [
+            words[0] & success
+            for words, success in zip(removed, succeeded, strict=True)
+        ]
         pairs = list(zip(tokens, removed, strict=True))
-        responses = originals.scores, found.scores
-        responses[1][~given] = np.nan
+        responses = originals.scores, shortened.scores
+        responses[1][~succeeded] = np.nan
         before, after = (r[:, 0] if r.shape[1] == 1 else r for r in responses)
         predict = self.estimator_.predict
         return RemovalExplanation(
             [text.pieces for text in tokens],
             [np.append(words, False)[text.features].tolist() for text, words in pairs],
             [list(map(feature_name, compress(text.keys, w))) for text, w in pairs],
-            _where(given, copies),
-            _where(given, np.asarray(predict(found.native)).tolist()),
+            _where(succeeded, copies),
+            _where(succeeded, np.asarray(predict(shortened.native)).tolist()),
             np.asarray(predict(originals.native)).tolist(),
             status=status,
             optimal=optimal,
@@ -249,75 +266,86 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             target_name=self._target_name,
         )
 
-    def _searches(self, originals, tokens, own):
+    def _searches(
+        self, originals: AskedRows, tokens: list[Tokens], answers: NDArray[np.intp]
+    ) -> list[RemovalSearch | None]:
         """A finished `RemovalSearch` for each text; None if it satisfies the target."""
-        searched = np.flatnonzero(~originals.holds(own))
+        searched = np.flatnonzero(~originals.holds(answers))
         tasks = [
-            ([tokens[i] for i in searched[part]], own[searched[part]])
-            for part in worker_slices(len(searched), self.n_jobs)
+            ([tokens[i] for i in searched[block]], answers[searched[block]])
+            for block in worker_slices(len(searched), self.n_jobs)
         ]
-        parts = run(self._search, tasks, n_jobs=self.n_jobs)
-        found = dict(zip(searched, chain.from_iterable(parts), strict=True))
-        return [found.get(i) for i in range(len(tokens))]
+        blocks = run(self._search, tasks, n_jobs=self.n_jobs)
+        searches = dict(zip(searched, chain.from_iterable(blocks), strict=True))
+        return [searches.get(i) for i in range(len(tokens))]
 
-    def _search(self, tokens, own):
+    def _search(
+        self, tokens: list[Tokens], answers: NDArray[np.intp]
+    ) -> list[RemovalSearch | None]:
         """Search for the words of some texts, all in one call of the model a round."""
-        found = [None] * len(tokens)
-        searches = list(map(self._start, tokens, own))
-        replies, finished = dict.fromkeys(range(len(tokens))), phases(len(tokens) + 1)
-        next(finished)
+        finished: list[RemovalSearch | None] = [None] * len(tokens)
+        searches = list(map(self._start, tokens, answers))
+        replies: dict[int, Any] = dict.fromkeys(range(len(tokens)))
+        progress = phases(len(tokens) + 1)
+        next(progress)
         while replies:
             asked = {}
             for i, reply in replies.items():
                 try:
                     asked[i] = searches[i].send(reply)
                 except StopIteration as stop:
-                    found[i] = stop.value
-                    next(finished)
-            replies = self._replies(asked, tokens, own)
-        return found
+                    finished[i] = stop.value
+                    next(progress)
+            replies = self._replies(asked, tokens, answers)
+        return finished
 
-    def _start(self, tokens, own):
+    def _start(self, tokens: Tokens, answer: int) -> Generator[Any, Any, RemovalSearch]:
         """The search for the words of one text."""
         n_words = len(tokens.keys)
         most = min(n_words, self.max_removed or n_words)
         hint = None
         if self._bag is not None and n_words:
-            hint = self._bag.hint(tokens, own, most)
+            hint = self._bag.hint(tokens, answer, most)
         sets, bound = ((), 1) if hint is None else hint
         return smallest_removal(n_words, most, self.max_iter, _MOST_SETS, sets, bound)
 
-    def _replies(self, asked, tokens, own):
+    def _replies(
+        self,
+        asked: dict[int, NDArray[np.bool_]],
+        tokens: list[Tokens],
+        answers: NDArray[np.intp],
+    ) -> dict[int, list[tuple[float, bool]]]:
         """Margins of sets of words of some texts, and whether they reach the target."""
         sizes = [copied_bytes("".join(t.pieces), t, self.mask_token) for t in tokens]
         at_once = batch_rows(max(sizes))
         copies = (
-            (own[i], copy)
+            (answers[i], copy)
             for i, sets in asked.items()
-            for part in slices(len(sets), at_once)
-            for copy in tokens[i].copies(~sets[part], self.mask_token)
+            for batch in slices(len(sets), at_once)
+            for copy in tokens[i].copies(~sets[batch], self.mask_token)
         )
-        margins, holds = [], []
-        while some := list(islice(copies, at_once)):
-            owns, texts = np.array([pair[0] for pair in some]), [t for _, t in some]
-            margins.extend(self._outcome.asked(self._like.like(texts)).margins(owns))
-            near = np.array(margins[-len(some) :]) >= 0
+        margins: list[float] = []
+        holds: list[bool] = []
+        while pairs := list(islice(copies, at_once)):
+            before, texts = np.array([pair[0] for pair in pairs]), [t for _, t in pairs]
+            margins.extend(self._outcome.asked(self._like.like(texts)).margins(before))
+            near = np.array(margins[-len(pairs) :]) >= 0
             if near.any():
                 likely = self._like.like(list(compress(texts, near)))
-                near[near] = self._outcome.asked(likely).holds(owns[near])
+                near[near] = self._outcome.asked(likely).holds(before[near])
             holds.extend(near)
-        pairs = iter(zip(margins, holds, strict=True))
-        return {i: list(islice(pairs, len(sets))) for i, sets in asked.items()}
+        replies = iter(zip(margins, holds, strict=True))
+        return {i: list(islice(replies, len(sets))) for i, sets in asked.items()}
 
 
-def _removed(tokens, search):
+def _removed(tokens: Tokens, search: RemovalSearch | None) -> NDArray[np.bool_]:
     """The words that a search has found, (1, n_words); none where it has not."""
     if search is None or search.best is None:
         return np.zeros((1, len(tokens.keys)), dtype=bool)
     return search.best[None]
 
 
-def _result(search, holds):
+def _result(search: RemovalSearch | None, holds: bool) -> tuple[str, str, bool]:
     """Status, reason, and whether these are proved."""
     if search is None:
         return "unchanged", "", True
@@ -335,6 +363,8 @@ def _result(search, holds):
     return "failed", f"{sets} that the model was asked about is enough", False
 
 
-def _where(given, entries):
-    """Entries, None where they are not given."""
-    return [one if here else None for one, here in zip(entries, given, strict=True)]
+def _where(mask: NDArray[np.bool_], entries: list[Any]) -> list[Any]:
+    """Entries, None where the mask is False."""
+    return [
+        entry if valid else None for entry, valid in zip(entries, mask, strict=True)
+    ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.search.penalised_descents import penalised_descent
@@ -16,6 +17,11 @@ from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
     nearest_of_each,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.target import TargetOutcome
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Ratio of second to first differences below which a response counts as smooth.
 _CURVED = 0.1
@@ -178,7 +184,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     _tried: ClassVar[str] = "near the rows of fit, nor by descent"
 
-    def _fit_search(self, sample, outcome, actionability):
+    def _fit_search(
+        self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
+    ) -> None:
         super()._fit_search(sample, outcome, actionability)
         self._numbers = np.flatnonzero(actionability.moving)
         self._aim = min(self.tolerance, self._aim)
@@ -187,7 +195,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         if not smooth:
             self._most_steps = self.max_iter
 
-    def _is_smooth(self, outcome, actionability):
+    def _is_smooth(self, outcome: TargetOutcome, actionability: Actionability) -> bool:
         """Whether differences of the response are those of a smooth one."""
         if not len(self._numbers):
             return False
@@ -201,7 +209,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         some = sloping.any(axis=1).mean() >= 0.5
         return bool(some and even.sum() >= 0.5 * sloping.sum())
 
-    def _margins_around(self, problem, values, index):
+    def _margins_around(
+        self, problem: Any, values: NDArray[np.float64], index: NDArray[np.intp]
+    ) -> Any:
         """Margins at points (m,), and a small step below and above each number.
 
         And the distances between these, (m, n_numbers).
@@ -212,10 +222,16 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         between *= problem.actionability.costs[self._numbers]
         return margins[: len(values)], below, above, between
 
-    def _rows_each(self):
+    def _rows_each(self) -> int:
         return 2 * (len(self._numbers) + 1) * (_DESCENTS + 2)
 
-    def _candidates(self, problem, index, starts, owner):
+    def _candidates(
+        self,
+        problem: Any,
+        index: NDArray[np.intp],
+        starts: NDArray[np.float64],
+        owner: NDArray[np.intp],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         if self.method_ == "search":
             return starts[:0], owner[:0]
         begins, of = self._begins(problem, index, starts, owner)
@@ -238,7 +254,13 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         begins = self._begins(problem, index, problem.values[:0], index[:0])
         return self._along_slopes(problem, *begins)[1]
 
-    def _begins(self, problem, index, starts, owner):
+    def _begins(
+        self,
+        problem: Any,
+        index: NDArray[np.intp],
+        starts: NDArray[np.float64],
+        owner: NDArray[np.intp],
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Starts of descents: the rows, the best changes of a category, known rows."""
         near = nearest_of_each(problem.distances(starts, owner), owner, _DESCENTS)
         values = [problem.values[index], starts[near]]
@@ -256,7 +278,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             of.append(which[best])
         return np.concatenate(values), np.concatenate(of)
 
-    def _along_slopes(self, problem, begins, of):
+    def _along_slopes(
+        self, problem: Any, begins: NDArray[np.float64], of: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], int]:
         """Rows at the ends of descents along the numbers that vary; their steps."""
         # Differences over steps would be coarse.
         problem = problem.under(problem.actionability.without("steps"))
@@ -273,15 +297,21 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             for part in (low, high)
         )
 
-        def encoded(points, rows):
+        def encoded(
+            points: NDArray[np.float64], rows: NDArray[np.intp]
+        ) -> NDArray[np.float64]:
             values = begins[rows]
             values[:, numbers] = origins[rows] + points / costs
             return problem.projected(values, of[rows])
 
-        def scaled(values, rows):
+        def scaled(
+            values: NDArray[np.float64], rows: NDArray[np.intp]
+        ) -> NDArray[np.float64]:
             return np.nan_to_num((values[:, numbers] - origins[rows]) * costs)
 
-        def evaluate(points, rows):
+        def evaluate(
+            points: NDArray[np.float64], rows: NDArray[np.intp]
+        ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
             values = encoded(points, rows)
             margins, below, above, between = self._margins_around(
                 problem, values, of[rows]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.formulas.naive_bayes import naive_bayes_odds
 from sklearn_interpret._model.parallel import rows_in_memory, slices
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 @estimator_dataclass
@@ -87,14 +92,16 @@ class NaiveBayesContributions(BaseAttribution):
 
     _for_any_model = "BreakDown and KernelSHAP take any model."
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         return naive_bayes_odds(self.estimator_, self.target)
 
-    def _fit_base_values(self, sample, response):
+    def _fit_base_values(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         self._odds = response
         return response.prior()
 
-    def _attribute(self, rows):
+    def _attribute(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         n_classes, n_outputs = self._odds.contrasts.shape
         row_bytes = 8 * len(self._odds.step.columns) * (3 * n_classes + n_outputs)
         parts = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_array
 
@@ -17,6 +17,11 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import NeighborExplanation
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Number of training rows for which a frozen model must find itself the nearest row.
 _SPOTS = 20
@@ -117,7 +122,9 @@ class NeighborContributions(BaseInspector):
         """
         return super().fit(X, y, **params)
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Any:
         if np.ptp(weights):
             raise ValueError(
                 "sample_weight differs between rows, and models of nearest neighbours "
@@ -125,10 +132,10 @@ class NeighborContributions(BaseInspector):
             )
         return super()._choose_sample(rows, y, weights)
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         return make_response(self.estimator_)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         rows = sample.rows
         self._step = last_step(
             self.estimator_, (KNeighborsClassifier, KNeighborsRegressor)
@@ -145,7 +152,7 @@ class NeighborContributions(BaseInspector):
         shape = self._response(rows.sliced(slice(1)).native).shape
         self.output_names_ = response.output_names(shape[1])
 
-    def _check_training_rows(self, rows, model):
+    def _check_training_rows(self, rows: ArrayRows, model: BaseEstimator) -> None:
         """Refuse rows that the model does not find among its own."""
         known = model.n_samples_fit_ == rows.n_rows
         if known:
@@ -161,7 +168,7 @@ class NeighborContributions(BaseInspector):
                 f"than these {rows.n_rows}: pass its training rows to fit."
             )
 
-    def _numbers(self, X):
+    def _numbers(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows as the model gets them, an array of numbers."""
         inputs = check_array(self._step.inputs(X), accept_sparse="csr")
         inputs = inputs.toarray() if hasattr(inputs, "toarray") else inputs
@@ -207,17 +214,19 @@ class NeighborContributions(BaseInspector):
             feature_distances=self._feature_distances(rows, places),
         )
 
-    def _feature_distances(self, rows, places):
+    def _feature_distances(
+        self, rows: ArrayRows, neighbors: NDArray[np.intp]
+    ) -> NDArray[np.float64] | None:
         """Distances along each feature (m, k, n_features), or None."""
         step = self._step
         if distance_terms(step.model, np.empty((0, len(step.columns)))) is None:
             return None
-        training, parts = self._numbers(self._training_data), []
-        row_bytes = 8 * 3 * places.shape[1] * len(step.columns)
-        for part in slices(rows.n_rows, rows_in_memory(row_bytes)):
-            numbers = self._numbers(rows.sliced(part).native)
+        training, blocks = self._numbers(self._training_data), []
+        row_bytes = 8 * 3 * neighbors.shape[1] * len(step.columns)
+        for batch in slices(rows.n_rows, rows_in_memory(row_bytes)):
+            numbers = self._numbers(rows.sliced(batch).native)
             terms = distance_terms(
-                step.model, numbers[:, None] - training[places[part]]
+                step.model, numbers[:, None] - training[neighbors[batch]]
             )
-            parts.append(step.by_column(terms, axis=2))
-        return np.concatenate(parts)
+            blocks.append(step.by_column(terms, axis=2))
+        return np.concatenate(blocks)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._inspectors.attribution import BaseAttribution
@@ -19,6 +20,10 @@ from sklearn_interpret._model.formulas.trees.tree_response import explained_resp
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.surrogates.inner_predictors import inner_predictors
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 @estimator_dataclass
@@ -128,7 +133,7 @@ class TreePathContributions(BaseAttribution):
         "response_method": [str, list, tuple],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         trees = explained_response(self.estimator_, self.response_method, self.target)
         if not trees.additive:
             raise UnreadableModelError(
@@ -136,7 +141,7 @@ class TreePathContributions(BaseAttribution):
             )
         return trees
 
-    def _fit_base_values(self, sample, response):
+    def _fit_base_values(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         self._trees = response
         self.response_method_ = response.method
         self._follows_trees = response.agrees(sample.rows)
@@ -172,7 +177,9 @@ class TreePathContributions(BaseAttribution):
         encoded = inner.described(rows)
         return decision_path(self._trees, rows, tree, self._names, encoded)
 
-    def _attribute(self, rows):
+    def _attribute(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         trees = self._trees
         asks = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)

@@ -73,7 +73,7 @@ def estimator_checks_generator(
             yield from _checks_in(module)
 
 
-def _checks_in(module):
+def _checks_in(module: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The checks that a module defines, by name, in order."""
     for name, value in vars(module).items():
         if name.startswith("check_") and value.__module__ == module.__name__:

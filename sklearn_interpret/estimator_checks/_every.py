@@ -1,13 +1,17 @@
 """Checks of every estimator: its parameters, its input, and what results depend on."""
 
+from __future__ import annotations
+
 import io
 import pickle
 import warnings
 from copy import deepcopy
 from difflib import get_close_matches
+from typing import Any
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -38,7 +42,7 @@ from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWa
 from sklearn_interpret.explanations import RowExplanation
 
 # Values that no estimator can take, for the parameters that all share.
-_BAD_VALUES = {
+_BAD_VALUES: dict[str, list[Any]] = {
     "features": [[], [99], [-1], [0, 0], [(0, 1, 2, 3)], [True, False], 1.5, ["x"]],
     "categorical_features": ["all", [99], 1.5, [True]],
     "feature_groups": [{"g": [99]}, {"g": []}, {"g": [0], "h": [0]}, {"g": 1.5}],
@@ -65,7 +69,7 @@ _NEED_FIT = (
 )
 
 
-def check_parameters_are_kept(estimator):
+def check_parameters_are_kept(estimator: Any) -> None:
     """`__init__` stores its arguments, and `fit` changes none of them."""
     estimator = prepared(estimator)
     before = estimator.get_params(deep=False)
@@ -77,7 +81,7 @@ def check_parameters_are_kept(estimator):
         assert after[name] is value, f"fit changes {name}"
 
 
-def check_bad_parameters(estimator):
+def check_bad_parameters(estimator: Any) -> None:
     """A bad value gives a ValueError or TypeError that names its parameter.
 
     Every parameter but `estimator` is given an object of no use, and the parameters
@@ -91,7 +95,7 @@ def check_bad_parameters(estimator):
                 bad.fit(numeric_table(), target_for(estimator))
 
 
-def check_unknown_feature_lists_near_matches(estimator):
+def check_unknown_feature_lists_near_matches(estimator: Any) -> None:
     """An unknown name in `features` lists the known ones that it may have meant."""
     if "features" not in estimator.get_params(deep=False):
         return
@@ -103,7 +107,7 @@ def check_unknown_feature_lists_near_matches(estimator):
             bad.fit(X, y)
 
 
-def check_not_fitted(estimator):
+def check_not_fitted(estimator: Any) -> None:
     """Before `fit`, every method that needs it says so."""
     estimator, X = prepared(estimator), numeric_table()
     for name in _NEED_FIT:
@@ -112,7 +116,7 @@ def check_not_fitted(estimator):
                 getattr(estimator, name)(X)
 
 
-def check_array_not_changed(estimator):
+def check_array_not_changed(estimator: Any) -> None:
     """Arrays that must not be written to come out as they went in."""
     given = {"X": numeric_table(), "y": target_for(estimator)}
     if has_fit_parameter(estimator, "sample_weight"):
@@ -126,7 +130,7 @@ def check_array_not_changed(estimator):
         np.testing.assert_array_equal(array, before[name], name)
 
 
-def check_sparse_not_changed(estimator):
+def check_sparse_not_changed(estimator: Any) -> None:
     """Sparse matrices keep their duplicate entries and the order of their indices."""
     if not get_tags(estimator).input_tags.sparse:
         return
@@ -144,7 +148,7 @@ def check_sparse_not_changed(estimator):
                 np.testing.assert_array_equal(left, kept, what)
 
 
-def _in_halves(kind, table):
+def _in_halves(kind: type, table: NDArray[np.float64]) -> Any:
     """A sparse array that stores each entry as two, the last column first."""
     shape = table.shape
     data = np.concatenate([table[:, ::-1].ravel() / 2] * 2)
@@ -160,7 +164,7 @@ def _in_halves(kind, table):
     return kind((data[order], column[order], ends), shape=shape)
 
 
-def check_frame_equals_array(estimator):
+def check_frame_equals_array(estimator: Any) -> None:
     """A pandas frame of numbers has the results of its array, and is not changed.
 
     Training rows have the names of its index.
@@ -177,7 +181,7 @@ def check_frame_equals_array(estimator):
     assert_same(found, training_rows_named(of_array, frame.index))
 
 
-def check_rows_are_independent(estimator):
+def check_rows_are_independent(estimator: Any) -> None:
     """A row has one result: alone, among others, in any order; no rows have none.
 
     Predictions and methods of scikit-learn are excepted: these refuse no rows.
@@ -201,7 +205,7 @@ def check_rows_are_independent(estimator):
             assert_same(_numbers(method(X[:0])), expected[:0], f"{name}, no rows")
 
 
-def _numbers(response):
+def _numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
     """Numbers by row: of an array, a frame, an explanation, or its table."""
     if isinstance(response, RowExplanation):
         return np.column_stack(nearest_rows(response))
@@ -210,7 +214,7 @@ def _numbers(response):
     return np.asarray(getattr(response, "values", response))
 
 
-def check_jobs_are_independent(estimator):
+def check_jobs_are_independent(estimator: Any) -> None:
     """Two workers have the results of one."""
     X = numeric_table()[SOME]
     one = everything(fitted(estimator, n_jobs=1), X)
@@ -218,7 +222,7 @@ def check_jobs_are_independent(estimator):
         assert_same(everything(fitted(estimator, n_jobs=2), X), one)
 
 
-def check_batches_are_independent(estimator):
+def check_batches_are_independent(estimator: Any) -> None:
     """Little working memory, hence many small batches, changes no result."""
     X = numeric_table()[SOME]
     in_one_go = everything(fitted(estimator), X)
@@ -227,7 +231,7 @@ def check_batches_are_independent(estimator):
     assert_same(in_batches, in_one_go)
 
 
-def check_same_seed_same_result(estimator):
+def check_same_seed_same_result(estimator: Any) -> None:
     """The same seed gives the same result; numpy's global state is left alone."""
     X = numeric_table()[SOME]
     before = joblib.hash(np.random.get_state())  # noqa: NPY002
@@ -236,7 +240,7 @@ def check_same_seed_same_result(estimator):
     assert joblib.hash(np.random.get_state()) == before  # noqa: NPY002
 
 
-def check_looking_changes_nothing(estimator):
+def check_looking_changes_nothing(estimator: Any) -> None:
     """Methods and properties leave the state of a fitted estimator as it is.
 
     The state is what copies take over; caches are no part of it. Importances and
@@ -253,7 +257,7 @@ def check_looking_changes_nothing(estimator):
     assert joblib.hash(model) == before
 
 
-def check_copies(estimator):
+def check_copies(estimator: Any) -> None:
     """Clones, pickles and joblib's dumps give the same results."""
     X, original = numeric_table(), fitted(estimator)
     expected = everything(original, X[SOME])
@@ -269,7 +273,7 @@ def check_copies(estimator):
         assert_same(everything(copy, X[SOME]), expected, how, rtol=0, atol=0)
 
 
-def check_refit_forgets(estimator):
+def check_refit_forgets(estimator: Any) -> None:
     """A second `fit` has the results of a new estimator, and keeps nothing old.
 
     The tables differ in names and number of columns, and the parameters are those of

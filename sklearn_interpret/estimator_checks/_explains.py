@@ -1,9 +1,12 @@
 """Checks of `explain` and `interaction_values`: the results of each row."""
 
+from __future__ import annotations
+
 import json
 import re
 import warnings
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -29,10 +32,13 @@ from sklearn_interpret.explanations import (
     RuleExplanation,
 )
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
 
 
-def check_explanation_survives_json(inspector):
+def check_explanation_survives_json(inspector: Any) -> None:
     """`to_dict` of an explanation names its rows, and is strict JSON."""
     optional("pandas")
     X = named_table()[SOME]
@@ -46,7 +52,7 @@ def check_explanation_survives_json(inspector):
     assert found["versions"].keys() >= {"sklearn_interpret", "sklearn", "numpy"}
 
 
-def check_explanation_adds_up(inspector):
+def check_explanation_adds_up(inspector: Any) -> None:
     """Base value and attributions sum to the prediction.
 
     Of inspectors with `base_values_`. What components of the functional decomposition
@@ -70,7 +76,7 @@ def check_explanation_adds_up(inspector):
     )
 
 
-def check_explanation_describes_the_rows(inspector):
+def check_explanation_describes_the_rows(inspector: Any) -> None:
     """An explanation has the rows and names that belong to it.
 
     One of attributions has an entry for every row and feature; the rules of one of
@@ -91,7 +97,7 @@ def check_explanation_describes_the_rows(inspector):
         _check_rules(explanation, known)
 
 
-def _check_attributions(explanation, frame):
+def _check_attributions(explanation: Any, frame: DataFrame) -> None:
     """An entry for every row and feature (set of features), also in the table."""
     n_rows, n_entries, *outputs = explanation.values.shape
     assert n_rows == len(frame)
@@ -108,12 +114,12 @@ def _check_attributions(explanation, frame):
         assert explanation.feature_names == NAMES
 
 
-def _entry_names(explanation):
+def _entry_names(explanation: Any) -> Any:
     """Names of the features, or sets of features, that have a value for each row."""
     return getattr(explanation, "interaction_names", explanation.feature_names)
 
 
-def _check_rules(explanation, known):
+def _check_rules(explanation: Any, known: Any) -> None:
     """Rules that hold for their rows, coverage as counted, precision within bounds.
 
     The explained rows are the first of those that are known.
@@ -130,7 +136,7 @@ def _check_rules(explanation, known):
     assert table["rule"].tolist() == [explanation.text(i) for i in range(n_rows)]
 
 
-def check_explanation_escapes_names(inspector):
+def check_explanation_escapes_names(inspector: Any) -> None:
     """The HTML of an explanation shows names, and runs none."""
     X = named_table(_ODD_NAMES)
     explanation = fitted(inspector, X).explain(X[SOME])
@@ -144,7 +150,7 @@ def check_explanation_escapes_names(inspector):
     assert tags <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}, tags
 
 
-def check_explanation_equals_transform(inspector):
+def check_explanation_equals_transform(inspector: Any) -> None:
     """`transform` has the values of `explain`, the outputs of a feature together.
 
     Where rows are explained by rows, it has the nearest of these. Columns named after
@@ -170,7 +176,7 @@ def check_explanation_equals_transform(inspector):
     assert local.get_feature_names_out().tolist() == expected
 
 
-def check_interaction_values_add_up(inspector):
+def check_interaction_values_add_up(inspector: Any) -> None:
     """Interaction values are symmetric, and their rows sum to the attributions."""
     if not hasattr(inspector, "interaction_values"):
         return
@@ -181,7 +187,7 @@ def check_interaction_values_add_up(inspector):
     assert_same(pairs.sum(axis=2), values, "sums of interaction values")
 
 
-def check_rows_found_satisfy_the_target(inspector):
+def check_rows_found_satisfy_the_target(inspector: Any) -> None:
     """The model's responses to the rows that were found satisfy the target.
 
     Of inspectors with `desired`, as are all that follow.
@@ -211,19 +217,19 @@ def check_rows_found_satisfy_the_target(inspector):
         assert (explanation.n_changed <= local.max_changes).all()
 
 
-def _is_attack(local):
+def _is_attack(local: Any) -> Any:
     """Whether an inspector returns a row for each row, as far as it came."""
     return hasattr(local, "robust_score")
 
 
-def _found(local, X):
+def _found(local: Any, X: Any) -> Any:
     """Rows for rows; that there are none for some is no failure."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoCounterfactualWarning)
         return local.explain(X)
 
 
-def _check_answers(local, explanation):
+def _check_answers(local: Any, explanation: Any) -> None:
     """Rows found get the class, or a response in the interval, that is desired."""
     rows, desired = explanation.rows, local.desired
     if desired is None:
@@ -244,7 +250,7 @@ def _check_answers(local, explanation):
         assert (labels == desired).all()
 
 
-def check_rows_found_keep_what_is_fixed(inspector):
+def check_rows_found_keep_what_is_fixed(inspector: Any) -> None:
     """Frozen features are as they were to the last bit, in the same dtypes.
 
     Ranges and directions are kept, whole numbers stay whole, and levels are known.
@@ -276,7 +282,7 @@ def check_rows_found_keep_what_is_fixed(inspector):
     assert (np.abs(after[changed, 0] - 0.25) <= 1.5).all()
 
 
-def check_rows_found_keep_the_container(inspector):
+def check_rows_found_keep_the_container(inspector: Any) -> None:
     """Rows found in a frame have its columns, dtypes and levels."""
     if not hasattr(inspector, "desired"):
         return

@@ -1,8 +1,12 @@
 """Models that record which rows they are given."""
 
+from __future__ import annotations
+
 from datetime import date
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -25,8 +29,11 @@ from sklearn_interpret.estimator_checks._tables import (
 )
 from sklearn_interpret.exceptions import UnreadableModelError
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-def recorder_for(inspector):
+
+def recorder_for(inspector: Any) -> RecordingRegressor:
     """An unfitted recording model of the inspector's kind.
 
     An inspector that can read some models only, and says so of the usual recorder, gets
@@ -48,14 +55,14 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
     Its response depends on every column of any kind, and columns act together.
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: NDArray[np.float64] | None = None) -> Self:
         """Record `X` and count the call."""
         validate_data(self, X, skip_check_array=True)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
         self.seen_ = [description(X)]
         return self
 
-    def predict(self, X):
+    def predict(self, X: DataFrame | NDArray[Any]) -> NDArray[np.float64]:
         """A fixed function of the row."""
         check_is_fitted(self)
         self.seen_.append(description(X))
@@ -65,7 +72,7 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
             total += np.sin(total)
         return total
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.categorical = tags.input_tags.string = True
@@ -75,26 +82,26 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
 class RecordingClassifier(ClassifierMixin, RecordingRegressor):
     """The recorder as a classifier of the classes 0 and 1."""
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Any:
         """Record `X` and the classes."""
         self.classes_ = np.unique(y)
         return super().fit(X, y)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Scores of the second class."""
         return super().predict(X)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Any:
         """Probabilities of both classes."""
         second = 1 / (1 + np.exp(-0.1 * self.decision_function(X)))
         return np.stack([1 - second, second], axis=1)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """The likelier class."""
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
-def description(X):
+def description(X: Any) -> tuple[Any, ...]:
     """Container type, columns in order, dtypes, and categories of a table."""
     kind = f"{type(X).__module__}.{type(X).__qualname__}"
     if not hasattr(X, "columns"):
@@ -107,13 +114,13 @@ def description(X):
     return kind, list(X.columns), list(map(str, dtypes)), categories
 
 
-def _columns(X):
+def _columns(X: Any) -> list[list[Any]]:
     if hasattr(X, "columns"):
         return [X[name].to_list() for name in X.columns]
     return X.T.tolist()
 
 
-def _numbers(column):
+def _numbers(column: list[Any]) -> NDArray[np.float64]:
     """A list of numbers, dates or texts as an array of numbers."""
     if isinstance(column[0], date):
         return days(column)
@@ -123,25 +130,25 @@ def _numbers(column):
     return np.asarray(column, dtype=np.float64)
 
 
-def _steps_before(model):
+def _steps_before(model: BaseEstimator) -> Any:
     """Steps that make numbers of all columns, and a model."""
     codes = ("codes", OrdinalEncoder(), _texts)
     numbers = ColumnTransformer([codes], remainder="passthrough")
     return [("numbers", numbers), ("model", clone(model))]
 
 
-def _texts(X):
+def _texts(X: Any) -> Any:
     """Positions of the columns of a table that hold texts or categories."""
     return [j for j, name in enumerate(getattr(X, "columns", ())) if name in TEXTS]
 
 
-def _recorded(name):
+def _recorded(name: str) -> Any:
     """A method of a pipeline that records what it is given."""
 
-    def has(self):
+    def has(self) -> Any:
         return hasattr(self.steps[-1][1], name)
 
-    def method(self, X):
+    def method(self, X: Any) -> Any:
         self.seen_.append(description(X))
         return getattr(super(RecordingPipeline, self), name)(X)
 
@@ -152,7 +159,7 @@ def _recorded(name):
 class RecordingPipeline(Pipeline):
     """A pipeline that records what it is given."""
 
-    def fit(self, X, y=None, **params):
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit, record `X` and count the call."""
         super().fit(X, y, **params)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1

@@ -1,14 +1,21 @@
 """Results of estimators, their comparison, and expected errors."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass, replace
 from datetime import date
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 
 from sklearn_interpret.estimator_checks._tables import days
+
+if TYPE_CHECKING:
+    from sklearn_interpret.base import BaseInspector
 
 # Not results, but what the estimator is and was fitted on.
 _GIVEN = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
@@ -16,7 +23,7 @@ _GIVEN = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
 BY_ROW = ("predict", "transform", "explain", "interaction_values")
 
 
-def fitted_results(estimator):
+def fitted_results(estimator: BaseInspector) -> dict[str, Any]:
     """Public fitted attributes and properties by name, without models and positions."""
     cls = type(estimator)
     properties = [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
@@ -29,7 +36,7 @@ def fitted_results(estimator):
     return {name: value for name, value in found.items() if not hasattr(value, "fit")}
 
 
-def responses(estimator, X):
+def responses(estimator: BaseInspector, X: Any) -> dict[str, Any]:
     """Results of the estimator for each of the rows `X`, by method."""
     methods = [name for name in BY_ROW if hasattr(estimator, name)]
     if "explain" in methods and "transform" in methods:
@@ -38,12 +45,19 @@ def responses(estimator, X):
     return {name: getattr(estimator, name)(X) for name in methods}
 
 
-def everything(estimator, X):
+def everything(estimator: BaseInspector, X: Any) -> dict[str, Any]:
     """Fitted results, and responses to the rows `X`."""
     return {**fitted_results(estimator), **responses(estimator, X)}
 
 
-def assert_same(left, right, where="result", *, rtol=1e-10, atol=1e-12):
+def assert_same(
+    left: Any,
+    right: Any,
+    where: str = "result",
+    *,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
+) -> None:
     """Compare nested results: numbers closely, everything else exactly.
 
     Parameters
@@ -72,7 +86,9 @@ def assert_same(left, right, where="result", *, rtol=1e-10, atol=1e-12):
         _assert_same_arrays(np.asarray(left), np.asarray(right), where, rtol, atol)
 
 
-def _assert_same_arrays(left, right, where, rtol, atol):
+def _assert_same_arrays(
+    left: NDArray[Any], right: NDArray[Any], where: str, rtol: float, atol: float
+) -> None:
     _require(left.shape == right.shape, where, left, right)
     if left.dtype.kind in "biufc" and right.dtype.kind in "biufc":
         assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
@@ -87,23 +103,23 @@ def _assert_same_arrays(left, right, where, rtol, atol):
         _require(both_missing or one == other, where, one, other)
 
 
-def _days(value):
+def _days(value: Any) -> Any:
     """A date as days, so that it equals the same day of another kind."""
     value = value.item() if isinstance(value, np.number | np.str_ | np.bool_) else value
-    return days(value) if isinstance(value, date | np.datetime64) else value
+    return days([value])[0] if isinstance(value, date | np.datetime64) else value
 
 
-def _as_dict(value):
+def _as_dict(value: Any) -> dict[str, Any]:
     compared = [field.name for field in fields(value) if field.compare]
     return {name: getattr(value, name) for name in compared}
 
 
-def _require(condition, where, left, right):
+def _require(condition: bool, where: str, left: Any, right: Any) -> None:
     if not condition:
         raise AssertionError(f"{where} differs: {left!r} is not {right!r}")
 
 
-def nearest_rows(explanation):
+def nearest_rows(explanation: Any) -> Any:
     """The nearest row found for each explained row, and its distance; NaN for none.
 
     Of an explanation of rows of numbers by rows.
@@ -116,7 +132,7 @@ def nearest_rows(explanation):
     return nearest, distances
 
 
-def rows_repeated(value, counts):
+def rows_repeated(value: Any, counts: NDArray[np.intp]) -> Any:
     """A result in which every axis of rows is repeated, row i `counts[i]` times."""
     if isinstance(value, Mapping):
         return {key: rows_repeated(part, counts) for key, part in value.items()}
@@ -129,7 +145,7 @@ def rows_repeated(value, counts):
     return value
 
 
-def training_rows_named(results, names):
+def training_rows_named(results: dict[str, Any], names: Any) -> dict[str, Any]:
     """Results in which training rows, named by their positions, have these names."""
     return {
         key: replace(value, training_names=[names[at] for at in value.training_names])
@@ -140,7 +156,9 @@ def training_rows_named(results, names):
 
 
 @contextmanager
-def expect_error(kinds, *words, doing):
+def expect_error(
+    kinds: type[Exception] | tuple[type[Exception], ...], *words: str, doing: str
+) -> Iterator[Any]:
     """Demand an error of these kinds whose message has all the words.
 
     Parameters

@@ -1,12 +1,20 @@
 """The small tables that the checks work with, and estimators to fit on them."""
 
+from __future__ import annotations
+
 import importlib
 from functools import cache
 from inspect import signature
+from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 # No feature may have as many distinct values as there are rows: in a result, an axis
 # of this length is then an axis of rows.
@@ -18,7 +26,7 @@ SOME = slice(6)
 NAMES = ("length", "width", "height", "count", "age")
 
 
-def optional(library):
+def optional(library: str) -> Any:
     """The module of an optional library; the check is skipped where it is absent."""
     try:
         return importlib.import_module(library)
@@ -26,13 +34,13 @@ def optional(library):
         raise SkipTest(f"{library} is not installed") from error
 
 
-def numeric_table():
+def numeric_table() -> NDArray[np.float64]:
     """Array of shape (N_ROWS, 5) of rounded, partly dependent numbers."""
     return _numeric_table().copy()
 
 
 @cache
-def _numeric_table():
+def _numeric_table() -> NDArray[np.float64]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N_ROWS, len(NAMES)))
     X[:, 2] += X[:, 0]
@@ -41,14 +49,14 @@ def _numeric_table():
     return np.round(2 * X) / 2
 
 
-def named_table(names=NAMES):
+def named_table(names: list[str] | tuple[str, ...] = NAMES) -> DataFrame:
     """:func:`numeric_table` as a pandas frame with an index of its own."""
     pandas = optional("pandas")
     index = [f"row {i}" for i in range(N_ROWS)]
     return pandas.DataFrame(numeric_table(), columns=list(names), index=index)
 
 
-def mixed_columns():
+def mixed_columns() -> dict[str, Any]:
     """Columns of several kinds, as lists by name.
 
     The fourth holds categories, as that of the numeric table can; the other four of
@@ -73,7 +81,7 @@ _COLOURS = ["red", "blue", "grey", "green"]  # "grey" never occurs
 _SIZES = ["small", "large"]
 
 
-def mixed_frame(library, estimator):
+def mixed_frame(library: str, estimator: Any) -> Any:
     """A frame of many dtypes; numbers alone for an estimator that takes no others.
 
     Such an estimator, of pixels for one, has a true attribute `_takes_numbers_only`.
@@ -84,7 +92,7 @@ def mixed_frame(library, estimator):
     return frame[[name for name in frame.columns if name not in TEXTS]]
 
 
-def pandas_mixed():
+def pandas_mixed() -> DataFrame:
     """A pandas frame with small, whole-number, category, bool and text dtypes."""
     pandas = optional("pandas")
     dtypes = {
@@ -96,7 +104,7 @@ def pandas_mixed():
     return pandas.DataFrame(mixed_columns()).astype(dtypes)
 
 
-def polars_mixed():
+def polars_mixed() -> Any:
     """The same table as :func:`pandas_mixed`, in polars."""
     polars = optional("polars")
     dtypes = {
@@ -108,13 +116,13 @@ def polars_mixed():
     return polars.DataFrame(mixed_columns(), schema_overrides=dtypes)
 
 
-def days(dates):
+def days(dates: list[Any]) -> NDArray[np.float64]:
     """Dates as days since 1970-01-01."""
     since = np.asarray(dates, dtype="M8[us]") - np.datetime64(0, "D")
     return since / np.timedelta64(1, "D")
 
 
-def frames_of_dates_and_days():
+def frames_of_dates_and_days() -> tuple[DataFrame, DataFrame]:
     """Two frames: the numeric table with its fourth column as dates, and as days."""
     pandas = optional("pandas")
     days = 19_700 + 100 * numeric_table()[:, 3].astype(int)
@@ -123,14 +131,14 @@ def frames_of_dates_and_days():
     return of_days.assign(count=days.astype("M8[D]").astype("M8[us]")), of_days
 
 
-def target_for(estimator):
+def target_for(estimator: Any) -> NDArray[np.float64]:
     """Targets for the rows of the tables: numbers, or two classes."""
     X = numeric_table()
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3]
     return (y > np.median(y)).astype(int) if is_classifier(estimator) else y
 
 
-def prepared(estimator, /, **params):
+def prepared(estimator: Any, /, **params: Any) -> Any:
     """A clone with fixed seeds, and with those of `params` that it has."""
     estimator = clone(estimator)
     known = estimator.get_params(deep=False)
@@ -143,7 +151,7 @@ def prepared(estimator, /, **params):
     return estimator.set_params(**dict.fromkeys(seeds, 0))
 
 
-def without_draws(estimator, /, **params):
+def without_draws(estimator: Any, /, **params: Any) -> Any:
     """A clone that uses every row and computes nothing by chance, where it can."""
     level = signature(type(estimator)).parameters.get("confidence_level")
     if level is not None and level.default is None:  # intervals may be left out
@@ -151,7 +159,7 @@ def without_draws(estimator, /, **params):
     return prepared(estimator, subsample=1.0, **params)
 
 
-def fitted(estimator, X=None, /, **params):
+def fitted(estimator: Any, X: Any = None, /, **params: Any) -> Any:
     """A prepared clone, fitted on rows; on the numeric table by default."""
     X = numeric_table() if X is None else X
     return prepared(estimator, **params).fit(X, target_for(estimator))

@@ -1,8 +1,12 @@
 """Checks of an estimator whose fitted results are a table."""
 
+from __future__ import annotations
+
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -20,14 +24,14 @@ from sklearn_interpret.estimator_checks._tables import (
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
-def check_tables_need_fit(estimator):
+def check_tables_need_fit(estimator: Any) -> None:
     """Before `fit` there is no table, text or dict."""
     for name in ("to_frame", "to_text", "to_dict"):
         with expect_error(NotFittedError, doing=f"{name} before fit"):
             getattr(prepared(estimator), name)()
 
 
-def check_frame_names_each_line(estimator):
+def check_frame_names_each_line(estimator: Any) -> None:
     """`to_frame` has columns of different names, and no line twice."""
     pandas = optional("pandas")
     for X in (numeric_table(), named_table()):
@@ -39,7 +43,7 @@ def check_frame_names_each_line(estimator):
         assert not table.reset_index().duplicated().any(), f"lines twice: {table}"
 
 
-def check_numbers_of_the_text_are_in_the_frame(estimator):
+def check_numbers_of_the_text_are_in_the_frame(estimator: Any) -> None:
     """Each number of `to_text`, rounded as it is, is one of `to_frame`."""
     optional("pandas")
     model = fitted(estimator, named_table())
@@ -47,14 +51,14 @@ def check_numbers_of_the_text_are_in_the_frame(estimator):
     entries = [*table.reset_index().to_numpy().ravel(), *table.attrs.values()]
     known = np.array([abs(float(n)) for n in _numbers_in(entries)])
     for number in _NUMBER.findall(text):
-        step = 10.0 ** Decimal(number).as_tuple().exponent
+        step = 10.0 ** int(Decimal(number).as_tuple().exponent)
         near = np.abs(known - float(number)) <= 0.501 * step
         below = known < float(number)  # of p-values: "< 0.0001"
         small = f"< {number}" in text and below.any()
         assert near.any() or small, f"{number} is in the text, not in the table"
 
 
-def _numbers_in(entry):
+def _numbers_in(entry: float | list[float | str] | str) -> Iterator[float]:
     """Yield the numbers in an entry, those in its words as well."""
     if isinstance(entry, str):
         yield from _NUMBER.findall(entry.replace("\N{MINUS SIGN}", "-"))
@@ -65,7 +69,7 @@ def _numbers_in(entry):
         yield entry
 
 
-def check_dict_survives_json(estimator):
+def check_dict_survives_json(estimator: Any) -> None:
     """`to_dict` has the lines of `to_frame`, names and versions, in strict JSON."""
     optional("pandas")
     model = fitted(estimator, named_table())
@@ -83,7 +87,7 @@ def check_dict_survives_json(estimator):
         )
 
 
-def _finite(entry):
+def _finite(entry: Any) -> Any:
     """None for a number that JSON lacks."""
     is_number = isinstance(entry, float | np.floating)
     missing = entry is None or str(entry) in ("<NA>", "NaT")

@@ -1,5 +1,9 @@
 """Checks of estimators that transform rows, or select columns."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from sklearn_interpret.estimator_checks._tables import (
@@ -12,7 +16,7 @@ from sklearn_interpret.estimator_checks._tables import (
 )
 
 
-def check_feature_names_out(estimator):
+def check_feature_names_out(estimator: Any) -> None:
     """`transform` is a float array with one distinct name for each column."""
     X, of_array = numeric_table()[SOME], fitted(estimator)
     out, names = of_array.transform(X), of_array.get_feature_names_out()
@@ -26,7 +30,7 @@ def check_feature_names_out(estimator):
     assert renamed.tolist() == of_frame.get_feature_names_out().tolist()
 
 
-def check_output_frames(estimator):
+def check_output_frames(estimator: Any) -> None:
     """`set_output` gives a pandas or polars frame with those names."""
     X, of_frame = named_table()[SOME], fitted(estimator, named_table())
     plain = np.asarray(of_frame.transform(X))
@@ -43,7 +47,7 @@ def check_output_frames(estimator):
             assert frame.index.equals(X.index)
 
 
-def check_selected_columns(estimator):
+def check_selected_columns(estimator: Any) -> None:
     """A selector keeps the columns of `get_support`, with their names."""
     if not hasattr(estimator, "get_support"):
         return

@@ -1,6 +1,11 @@
 """Checks of sample weights: a row of weight two is a row that stands twice."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -20,7 +25,7 @@ from sklearn_interpret.estimator_checks._tables import (
 )
 
 
-def check_weights_equal_repeated_rows(estimator):
+def check_weights_equal_repeated_rows(estimator: Any) -> None:
     """Whole-number weights have the results of repeated rows.
 
     A wrapped model is held fixed, for models do not all keep this promise; inspectors
@@ -40,7 +45,7 @@ def check_weights_equal_repeated_rows(estimator):
         assert_same(responses(weighted, X[SOME]), responses(repeated, X[SOME]))
 
 
-def check_zero_weights_are_left_out(estimator):
+def check_zero_weights_are_left_out(estimator: Any) -> None:
     """Rows of weight zero might as well not be there."""
     X, y = numeric_table(), target_for(estimator)
     weights = np.random.default_rng(3).random(N_ROWS).round(1)
@@ -57,7 +62,7 @@ def check_zero_weights_are_left_out(estimator):
     assert_same(responses(weighted, X[SOME]), expected)
 
 
-def check_scale_of_weights(estimator):
+def check_scale_of_weights(estimator: Any) -> None:
     """Weights multiplied by a constant give the same averages.
 
     Left out are inspectors that average over pairs of rows, where weights are numbers
@@ -81,7 +86,7 @@ def check_scale_of_weights(estimator):
         assert_same(responses(one, X[:5]), responses(other, X[:5]))
 
 
-def _frozen(estimator):
+def _frozen(estimator: Any) -> Any:
     """The estimator, around a model that was fitted without weights."""
     if not hasattr(estimator, "estimator"):
         return without_draws(estimator)
@@ -89,7 +94,7 @@ def _frozen(estimator):
     return without_draws(estimator, estimator=FrozenEstimator(model))
 
 
-def _drawn(estimator):
+def _drawn(estimator: Any) -> set[Any]:
     """Names of the results that depend on the seed."""
     X, y = numeric_table(), target_for(estimator)
     one, other = _frozen(estimator), _frozen(estimator)
@@ -100,7 +105,7 @@ def _drawn(estimator):
     return {name for name in one if not _are_same(one[name], other[name])}
 
 
-def _are_same(one, other):
+def _are_same(one: NDArray[Any] | list[Any], other: NDArray[Any] | list[Any]) -> bool:
     try:
         assert_same(one, other)
     except AssertionError:
@@ -108,11 +113,11 @@ def _are_same(one, other):
     return True
 
 
-def _without(names, results):
+def _without(names: set[Any], results: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in results.items() if name not in names}
 
 
-def _averages(estimator):
+def _averages(estimator: Any) -> dict[str, Any]:
     """Results that do not count rows: no totals, and no standard errors."""
     return {
         name: value

@@ -1,7 +1,10 @@
 """Checks of an estimator that wraps a model and passes its methods on."""
 
+from __future__ import annotations
+
 import warnings
 from inspect import signature
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -39,12 +42,12 @@ from sklearn_interpret.exceptions import RefitWarning
 _PREDICTIONS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
-def _predicts_itself(inspector):
+def _predicts_itself(inspector: Any) -> bool:
     """Whether `predict` is not the model's, which is another method then."""
     return hasattr(inspector, "black_box_predict")
 
 
-def check_no_predictor(inspector):
+def check_no_predictor(inspector: Any) -> None:
     """An object that is no predictor is refused by name, and None without a default."""
     given = signature(type(inspector)).parameters["estimator"].default
     for useless in (object(), *[None] * (given is not None)):
@@ -54,7 +57,7 @@ def check_no_predictor(inspector):
             bad.fit(numeric_table(), target_for(inspector))
 
 
-def check_given_estimator_is_cloned(inspector):
+def check_given_estimator_is_cloned(inspector: Any) -> None:
     """`fit` fits a clone and leaves the given estimator unfitted."""
     given = recorder_for(inspector)
     inspector = prepared(inspector, estimator=given)
@@ -64,7 +67,7 @@ def check_given_estimator_is_cloned(inspector):
     assert inspector.estimator_.n_fits_ == 1
 
 
-def check_frozen_is_not_refitted(inspector):
+def check_frozen_is_not_refitted(inspector: Any) -> None:
     """A frozen model is inspected as it is, and needs no targets.
 
     An inspector that needs them for more than to fit the model says so.
@@ -85,7 +88,7 @@ def check_frozen_is_not_refitted(inspector):
     np.testing.assert_array_equal(predict(X), model.predict(X))
 
 
-def check_unfitted_frozen(inspector):
+def check_unfitted_frozen(inspector: Any) -> None:
     """A frozen estimator that was never fitted is refused as such."""
     frozen = FrozenEstimator(recorder_for(inspector))
     inspector = prepared(inspector, estimator=frozen)
@@ -93,7 +96,7 @@ def check_unfitted_frozen(inspector):
         inspector.fit(numeric_table(), target_for(inspector))
 
 
-def check_fitted_bare_without_y(inspector):
+def check_fitted_bare_without_y(inspector: Any) -> None:
     """A fitted model passed bare, without `y`: the error names FrozenEstimator."""
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector, estimator=recorder_for(inspector).fit(X, y))
@@ -101,7 +104,7 @@ def check_fitted_bare_without_y(inspector):
         inspector.fit(X)
 
 
-def check_refit_warns(inspector):
+def check_refit_warns(inspector: Any) -> None:
     """A fitted model passed bare, with `y`, is fitted again: a warning says so."""
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector, estimator=recorder_for(inspector).fit(X, y))
@@ -113,7 +116,7 @@ def check_refit_warns(inspector):
     assert "FrozenEstimator" in str(said[0].message)
 
 
-def check_masked_arrays_are_refused(inspector):
+def check_masked_arrays_are_refused(inspector: Any) -> None:
     """Masked arrays are refused: their masked values would be used."""
     given = {
         "X": numeric_table(),
@@ -126,7 +129,7 @@ def check_masked_arrays_are_refused(inspector):
             prepared(inspector).fit(**{**given, name: masked})
 
 
-def check_failed_fit_is_forgotten(inspector):
+def check_failed_fit_is_forgotten(inspector: Any) -> None:
     """After a `fit` that failed, the inspector is not fitted."""
     X, y = numeric_table(), target_for(inspector)
     failing = {"response_method": ["no_such_method"], "random_state": "seed"}
@@ -142,7 +145,7 @@ def check_failed_fit_is_forgotten(inspector):
         assert not left, f"left over after a fit that failed: {sorted(left)}"
 
 
-def check_delegation(inspector):
+def check_delegation(inspector: Any) -> None:
     """Predictions, classes and scores are those of the fitted model.
 
     An inspector with `black_box_predict` has the model's predictions there, and its own
@@ -171,16 +174,16 @@ def check_delegation(inspector):
         np.testing.assert_array_equal(outer.classes_, model.classes_)
 
 
-def check_has_what_the_estimator_has(inspector):
+def check_has_what_the_estimator_has(inspector: Any) -> None:
     """The inspector has those methods that its estimator has, fitted or not.
 
     Of one with `black_box_predict`, `predict` and `score` alone.
     """
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector)
-    names = (*_PREDICTIONS, "score")
-    if _predicts_itself(inspector):
-        names = ("predict", "score")
+    names: tuple[str, ...] = ("predict", "score")
+    if not _predicts_itself(inspector):
+        names = (*_PREDICTIONS, "score")
     for state in ("unfitted", "fitted"):
         for name in names:
             has = hasattr(inspector.estimator, name)
@@ -190,7 +193,7 @@ def check_has_what_the_estimator_has(inspector):
         inspector.fit(X, y)
 
 
-def check_tags_of_the_estimator(inspector):
+def check_tags_of_the_estimator(inspector: Any) -> None:
     """The inspector is of its estimator's kind, and accepts the same input.
 
     It may refuse sparse tables, several outputs, and more than two classes: then it
@@ -217,12 +220,12 @@ def check_tags_of_the_estimator(inspector):
     assert ours.regressor_tags == inner.regressor_tags
 
 
-def check_model_sees_array(inspector):
+def check_model_sees_array(inspector: Any) -> None:
     """A model fitted on an array is called with arrays of the same dtype."""
     _on_recorder(inspector, numeric_table().astype(np.float32))
 
 
-def check_model_sees_frames(inspector):
+def check_model_sees_frames(inspector: Any) -> None:
     """A model fitted on a frame of many dtypes is called with the like of it.
 
     The same columns in the same order, with the same dtypes and categories. The frame
@@ -231,13 +234,13 @@ def check_model_sees_frames(inspector):
     _on_pandas(inspector)
 
 
-def check_polars_equals_pandas(inspector):
+def check_polars_equals_pandas(inspector: Any) -> None:
     """A model fitted on a polars frame sees polars; results are those of pandas."""
     of_polars = _on_recorder(inspector, mixed_frame("polars", inspector))
     assert_same(of_polars, _on_pandas(inspector))
 
 
-def check_dates_are_days(inspector):
+def check_dates_are_days(inspector: Any) -> None:
     """A column of dates gives the results of its days; the model sees dates.
 
     Or it is refused by name, with advice. Of inspectors that read some models only,
@@ -257,10 +260,10 @@ def check_dates_are_days(inspector):
         return
     expected = _on_recorder(inspector, of_days)
     for name in ("feature_importances_", *BY_ROW):
-        assert_same(*(part.get(name) for part in (found, expected)), rtol=1e-7)
+        assert_same(found.get(name), expected.get(name), rtol=1e-7)
 
 
-def _on_pandas(inspector):
+def _on_pandas(inspector: Any) -> dict[str, Any]:
     """Everything about a recording model fitted on a frame, which is not changed."""
     X = mixed_frame("pandas", inspector)
     before = X.copy(deep=True)
@@ -269,7 +272,7 @@ def _on_pandas(inspector):
     return found
 
 
-def _on_recorder(inspector, X):
+def _on_recorder(inspector: Any, X: Any) -> dict[str, Any]:
     """Everything about a recording model, which has to see rows like those of `fit`."""
     model = clone(recorder_for(inspector)).fit(X, target_for(inspector))
     inspector = prepared(inspector, estimator=FrozenEstimator(model))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, ClassVar, Self
@@ -118,14 +118,14 @@ class Explanation(BaseExplanation):
     # Whether features are columns of `data`; words of texts and segments are not.
     _features_are_columns: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = checked_array(self.values, "values")
         if values.ndim not in (2, 3):
             raise ValueError(
                 f"values has the shape {values.shape}; (n_rows, n_features) or "
                 "(n_rows, n_features, n_outputs) is needed."
             )
-        n_rows, n_features, *outputs = values.shape
+        (n_rows, n_features), outputs = values.shape[:2], values.shape[2:]
         self._set("values", values)
         self._set_array("base_values", (n_rows, *outputs))
         if self.standard_errors is not None:
@@ -136,7 +136,7 @@ class Explanation(BaseExplanation):
         elif self.columns is not None:
             raise ValueError("columns must be None: data is None, or has no columns.")
 
-    def _check_columns(self):
+    def _check_columns(self) -> None:
         """Check that each feature has columns of `data`."""
         n_features, n_columns = self.values.shape[1], as_rows(self.data).n_columns
         if self.columns is None:
@@ -178,24 +178,27 @@ class Explanation(BaseExplanation):
         ValueError
             If there are none, or if features or outputs differ.
         """
-        given = list(explanations)
-        if not given:
+        explanations = list(explanations)
+        if not explanations:
             raise ValueError("explanations is empty: there is nothing to join.")
-        parts = [part for part in given if len(part)] or given[:1]
-        first = parts[0]
+        members = [each for each in explanations if len(each)] or explanations[:1]
+        first = members[0]
         joined: dict[str, Any] = {}
-        for part in parts:
+        for member in members:
             for name in ("feature_names", "output_names"):
-                own, expected = list(getattr(part, name)), list(getattr(first, name))
-                if own != expected:
+                names = list(getattr(member, name))
+                expected = list(getattr(first, name))
+                if names != expected:
                     raise ValueError(
-                        f"explanations differ in {name}: {expected!r} and {own!r}."
+                        f"explanations differ in {name}: {expected!r} and {names!r}."
                     )
         for name in cls._arrays_by_row:
             if getattr(first, name) is not None:
-                joined[name] = np.concatenate([getattr(part, name) for part in parts])
+                joined[name] = np.concatenate(
+                    [getattr(member, name) for member in members]
+                )
         if first.data is not None:
-            rows = [as_rows(part.data) for part in parts]
+            rows = [as_rows(member.data) for member in members]
             joined["data"] = reduce(Rows.joined, rows).native
         return replace(first, **joined)
 
@@ -254,15 +257,15 @@ class Explanation(BaseExplanation):
         flat = self.values.reshape(len(self), len(columns))
         return self._frame_by_row(flat, columns)
 
-    def _units(self):
+    def _units(self) -> dict[str, str | None]:
         return {self._value_column: self.response_name}
 
     @property
-    def _value_column(self):
+    def _value_column(self) -> str:
         """Name of the values in tables."""
         return self.value_name.lower().replace(" ", "_")
 
-    def _lines(self):
+    def _lines(self) -> Iterator[dict[str, Any]]:
         several, k = self.values.ndim == 3, len(self.output_names)
         shape = len(self), len(self.feature_names), k
         numbers = {self._value_column: self.values}
@@ -304,13 +307,13 @@ class Explanation(BaseExplanation):
             error_std=None if errors is None else errors.copy(),
         )
 
-    def _feature_columns(self):
+    def _feature_columns(self) -> Sequence[Sequence[int]]:
         """Columns of `data` behind each feature."""
         if self.columns is not None:
             return self.columns
         return tuple((j,) for j in range(self.values.shape[1]))
 
-    def _data_array(self):
+    def _data_array(self) -> NDArray[Any] | None:
         """Value of each feature in each row, or None if some feature has several."""
         members = self._feature_columns()
         if self.data is None or not self._features_are_columns:
@@ -318,33 +321,33 @@ class Explanation(BaseExplanation):
         if any(len(columns) != 1 for columns in members):
             return None
         rows = as_rows(self.data)
-        parts = [rows.displayed(column) for (column,) in members]
-        if any(part.dtype.kind not in "iufb" for part in parts):
-            parts = list(map(as_objects, parts))
-        return np.stack(parts, axis=1) if parts else np.empty((len(self), 0))
+        features = [rows.displayed(column) for (column,) in members]
+        if any(values.dtype.kind not in "iufb" for values in features):
+            features = list(map(as_objects, features))
+        return np.stack(features, axis=1) if features else np.empty((len(self), 0))
 
     @property
-    def _strength_name(self):
+    def _strength_name(self) -> str:
         """Name of the quantity that features are ranked by."""
         return self.value_name
 
-    def _strengths(self):
+    def _strengths(self) -> NDArray[np.float64]:
         """Quantity that features are ranked by: absolute values."""
         return np.abs(self.values)
 
-    def _by_strength(self):
+    def _by_strength(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Features by falling mean strength, and the mean strengths."""
         strengths = self._strengths()
         axes = (0, *range(2, strengths.ndim))
         means = strengths.sum(axis=axes) / max(1, strengths[:, :1].size)
         return np.argsort(-means, kind="stable"), means
 
-    def _size(self):
+    def _size(self) -> str:
         names = "n_rows", "n_features", "n_outputs"
         shape = zip(names, self.values.shape, strict=False)
         return ", ".join(f"{name}={size}" for name, size in shape)
 
-    def _summary(self):
+    def _summary(self) -> list[str]:
         order, means = self._by_strength()
         if not self.values.size:
             return []
@@ -355,7 +358,7 @@ class Explanation(BaseExplanation):
         kind = "" if self.approximation is None else f" ({self.approximation})"
         return [f"mean absolute {self._strength_name}{kind}: {', '.join(shown)}"]
 
-    def _html_table(self):
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         n_outputs = (*self.values.shape, 1)[2]
         values = self.values.reshape(*self.values.shape[:2], n_outputs)
         base_values = self.base_values.reshape(len(self), n_outputs)
@@ -376,14 +379,14 @@ class Explanation(BaseExplanation):
                 body.append([str(self.row_names[row]), *name, start, *cells])
         return head, body
 
-    def _caption(self):
+    def _caption(self) -> str:
         n_rows, n_features, n_outputs = (*self.values.shape, 1)[:3]
         return (
             f"{n_rows} rows, {n_features} features, {n_outputs} outputs; the first "
             "rows and outputs, and the features of the largest mean absolute value"
         )
 
-    def _entries(self, row, features):
+    def _entries(self, row: int, features: NDArray[np.intp]) -> list[str]:
         """Data of some features of a row, as text that follows a value."""
         if self.data is None or not self._features_are_columns:
             return [""] * len(features)

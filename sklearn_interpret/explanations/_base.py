@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib import import_module
@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -55,7 +55,7 @@ class BaseExplanation(ABC):
     >>> explanation = Explanation([[1.0], [2.0]], [3.0, 3.0], feature_names=["age"])
     >>> isinstance(explanation, BaseExplanation)
     True
-    >>> [len(one) for one in explanation], len(explanation[[True, False]])
+    >>> [len(row) for row in explanation], len(explanation[[True, False]])
     ([1, 1], 1)
     """
 
@@ -124,13 +124,13 @@ class BaseExplanation(ABC):
             }
         )
 
-    def _units(self):
+    def _units(self) -> dict[str, str | None]:
         """Unit of the numbers in columns of the results, by column."""
         return {}
 
-    def _row_lines(self):
+    def _row_lines(self) -> Iterator[dict[str, Any]]:
         """Yield what is known of each explained row, by name."""
-        known = [name for name in self._facts_by_row if getattr(self, name) is not None]
+        facts = [name for name in self._facts_by_row if getattr(self, name) is not None]
         columns, texts = {}, None
         if len(getattr(self.data, "shape", ())) == 2:
             data = as_rows(self.data)
@@ -138,32 +138,33 @@ class BaseExplanation(ABC):
         elif self.data is not None:
             texts = list(self.data)  # or images
         for row, label in enumerate(self.row_names):
-            line = {"row": label} | {name: getattr(self, name)[row] for name in known}
+            line = {"row": label} | {name: getattr(self, name)[row] for name in facts}
             if columns:
                 line["data"] = {name: column[row] for name, column in columns.items()}
             elif texts is not None:
                 line["data"] = texts[row]
             yield line
 
-    def _lines(self):
+    def _lines(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of the table, each by the names of columns."""
         table = self.to_frame()
-        for label, line in zip(table.index, table.to_dict("records"), strict=True):
+        lines: Any = table.to_dict("records")
+        for label, line in zip(table.index, lines, strict=True):
             yield line if "row" in table else {"row": label} | line
 
     @abstractmethod
-    def _html_table(self):
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         """Head (list of str) and body (rows of str) of the HTML table."""
 
     @abstractmethod
-    def _summary(self):
+    def _summary(self) -> list[str]:
         """Further lines of the repr."""
 
-    def _size(self):
+    def _size(self) -> str:
         """Numbers of rows, features and so on, for the repr."""
         return f"n_rows={len(self)}"
 
-    def _caption(self):
+    def _caption(self) -> str:
         """Caption of the HTML table."""
         return f"{self._size()}; the first rows"
 
@@ -173,23 +174,23 @@ class BaseExplanation(ABC):
         return names_of_rows(self.data, len(self))
 
     @property
-    def _shown(self):
+    def _shown(self) -> range:
         """Rows in the HTML table."""
         return range(min(len(self), SHOWN_ROWS))
 
-    def _first_lines(self, text):
+    def _first_lines(self, text: Callable[[int], str]) -> list[str]:
         """Values of ``text(row)`` for the first rows."""
         lines = [text(row) for row in self._shown]
         return lines + ["..."] * (len(self) > SHOWN_ROWS)
 
-    def _outcome(self, row):
+    def _outcome(self, row: int) -> str:
         """Text of the status of a row and its reason."""
         return ": ".join(filter(None, [self.status[row], self.reasons[row]]))
 
-    def _set(self, name, value):
+    def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
-    def _set_objects(self):
+    def _set_objects(self) -> None:
         """Make the fields in `_objects` arrays of objects, one for each row."""
         n_rows = len(self)
         if self.reasons is None:
@@ -204,7 +205,9 @@ class BaseExplanation(ABC):
             array[:] = entries
             self._set(name, array)
 
-    def _set_array(self, name, shape, dtype=np.float64):
+    def _set_array(
+        self, name: str, shape: tuple[int, ...], dtype: type | None = np.float64
+    ) -> None:
         """Convert a field to an array, and check its shape."""
         array = checked_array(getattr(self, name), name, dtype)
         if array.shape != shape:
@@ -213,27 +216,34 @@ class BaseExplanation(ABC):
             )
         self._set(name, array)
 
-    def _name_features(self, met):
+    def _name_features(self, names: Iterator[str]) -> int:
         """Default `feature_names` to the names in use; returns their number."""
         if self.feature_names is None:
-            self._set("feature_names", tuple(dict.fromkeys(met)))
+            self._set("feature_names", tuple(dict.fromkeys(names)))
         return len(tuple(self.feature_names))
 
-    def _check_common_fields(self, n_features, outputs=None, n_predictions=None):
+    def _check_common_fields(
+        self,
+        n_features: int,
+        outputs: tuple[int, ...] | None = None,
+        n_predictions: int | None = None,
+    ) -> None:
         """Check the base's fields; `outputs` is the shape of a row's responses."""
         before = getattr(self, "original_predictions", None)
         if outputs is None:
-            outputs = np.shape(self.predictions if before is None else before)[1:]
+            responses: Any = self.predictions if before is None else before
+            outputs = np.shape(responses)[1:]
         if before is not None:
             self._set_array("original_predictions", (len(self), *outputs))
         if self.predictions is not None:
             n_predictions = len(self) if n_predictions is None else n_predictions
             self._set_array("predictions", (n_predictions, *outputs))
         n_outputs = outputs[0] if outputs else 1
-        features, labels = self.feature_names, self.output_names
-        features = default_names(n_features) if features is None else features
-        features = checked_names(features, "feature_names", n_features)
-        self._set("feature_names", tuple(map(str, features)))
+        names: Iterable[Any] = self.feature_names
+        names = default_names(n_features) if names is None else names
+        names = checked_names(names, "feature_names", n_features)
+        self._set("feature_names", tuple(map(str, names)))
+        labels: Iterable[Any] = self.output_names
         labels = range(n_outputs) if labels is None else labels
         self._set("output_names", checked_names(labels, "output_names", n_outputs))
         if self.data is not None:
@@ -252,14 +262,16 @@ class BaseExplanation(ABC):
         """Return the explanation of some rows, their axis kept."""
         return replace(self, **self._part(row_positions(index, len(self))))
 
-    def _part(self, positions):
+    def _part(self, positions: NDArray[np.intp]) -> dict[str, Any]:
         """Fields of some rows, by name: arguments of `replace`."""
-        part = self._taken(self._arrays_by_row, positions)
+        fields = self._taken(self._arrays_by_row, positions)
         if self.data is not None:
-            part["data"] = take_rows(self.data, positions)
-        return part
+            fields["data"] = take_rows(self.data, positions)
+        return fields
 
-    def _taken(self, names, positions):
+    def _taken(
+        self, names: tuple[str, ...], positions: NDArray[np.intp]
+    ) -> dict[str, Any]:
         """Some entries of the named arrays, without those that are None."""
         arrays = {name: getattr(self, name) for name in names}
         return {k: array[positions] for k, array in arrays.items() if array is not None}
@@ -268,7 +280,9 @@ class BaseExplanation(ABC):
         """Iterate over the rows, as explanations of one row each."""
         return (self[row] for row in range(len(self)))
 
-    def _frame_by_row(self, entries, columns=None):
+    def _frame_by_row(
+        self, entries: NDArray[np.float64] | dict[str, Any], columns: Any = None
+    ) -> DataFrame:
         """A table with one row per explained row, and the index of `data`."""
         pandas = optional_library("pandas", f"{type(self).__name__}.to_frame")
         has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
@@ -290,7 +304,9 @@ class BaseExplanation(ABC):
         )
 
 
-def checked_array(values, name, dtype=np.float64):
+def checked_array(
+    values: ArrayLike, name: str, dtype: type | None = np.float64
+) -> NDArray[Any]:
     """Values as an array of a dtype; the error names the field."""
     try:
         return np.asarray(values, dtype=dtype)
@@ -298,21 +314,21 @@ def checked_array(values, name, dtype=np.float64):
         raise ValueError(f"{name} must be an array of numbers: {error}") from error
 
 
-def checked_names(names, parameter, size):
+def checked_names(names: Iterable[Any], parameter: str, size: int) -> tuple[Any, ...]:
     """Names as a tuple of length `size`."""
     if isinstance(names, str):
         raise ValueError(
             f"{parameter} must be a sequence of names; got the string {names!r}."
         )
-    names = tuple(names)
-    if len(names) != size:
+    checked = tuple(names)
+    if len(checked) != size:
         raise ValueError(
-            f"{parameter} has {len(names)} names; these values need {size}."
+            f"{parameter} has {len(checked)} names; these values need {size}."
         )
-    return names
+    return checked
 
 
-def row_positions(index, n_rows):
+def row_positions(index: Any, n_rows: int) -> NDArray[np.intp]:
     """Positions of the rows that an index selects."""
     if isinstance(index, slice):
         return np.arange(n_rows)[index]
@@ -329,7 +345,7 @@ def row_positions(index, n_rows):
     return np.atleast_1d(np.arange(n_rows)[positions])
 
 
-def optional_library(library, method):
+def optional_library(library: str, method: str) -> Any:
     """Import an optional library when a method needs it."""
     try:
         return import_module(library)
@@ -343,11 +359,11 @@ class Markup(str):
     """A string that is HTML already, and is not escaped."""
 
 
-def _html_row(tag, cells):
+def _html_row(tag: str, cells: Iterable[str]) -> str:
     cells = [c if isinstance(c, Markup) else escape(c) for c in cells]
     return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
-def counts_text(words):
+def counts_text(words: Iterable[str]) -> str:
     """Counts of each word, the most frequent first."""
     return ", ".join(f"{n} {word}" for word, n in Counter(words).most_common())

@@ -25,7 +25,7 @@ from sklearn_interpret.explanations._base import (
 # Most sets in the HTML table: what fits on a screen.
 _SHOWN_SETS = 8
 # Largest remainder, relative to the values' sizes, that counts as rounding.
-_ROUNDING = {np.float32: 1e-4}, 1e-8
+_ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +112,7 @@ class InteractionExplanation(BaseExplanation):
         "FunctionalDecompositionDisplay and InteractionNetworkDisplay"
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = checked_array(self.values, "values")
         sets = tuple(tuple(map(int, members)) for members in self.interactions)
         if values.ndim not in (2, 3) or values.shape[1] != len(sets):
@@ -134,7 +134,7 @@ class InteractionExplanation(BaseExplanation):
                 )
         self._set("values", values)
         self._set("interactions", sets)
-        n_rows, _, *outputs = values.shape
+        n_rows, outputs = len(values), values.shape[2:]
         self._set_array("base_values", (n_rows, *outputs))
         self._check_common_fields(n_features, outputs)
 
@@ -174,9 +174,10 @@ class InteractionExplanation(BaseExplanation):
             If `r` is no positive whole number.
         """
         check_scalar(r, "r", Integral, min_val=1)
-        places = [p for p, members in enumerate(self.interactions) if len(members) == r]
-        sets = [self.interactions[place] for place in places]
-        return replace(self, values=self.values[:, places], interactions=sets)
+        orders = list(map(len, self.interactions))
+        columns = [k for k, order in enumerate(orders) if order == r]
+        sets = [self.interactions[k] for k in columns]
+        return replace(self, values=self.values[:, columns], interactions=sets)
 
     def to_index(self, index: str, *, order: int = 2) -> InteractionExplanation:
         """Return an interaction index of the rows' games.
@@ -227,8 +228,8 @@ class InteractionExplanation(BaseExplanation):
         """
         self._check_is_complete("to_explanation()")
         values = np.zeros((len(self), len(self.feature_names), *self.values.shape[2:]))
-        for place, members in enumerate(self.interactions):
-            values[:, list(members)] += self.values[:, [place]] / len(members)
+        for k, members in enumerate(self.interactions):
+            values[:, list(members)] += self.values[:, [k]] / len(members)
         return Explanation(
             values,
             self.base_values,
@@ -241,20 +242,19 @@ class InteractionExplanation(BaseExplanation):
             columns=self.columns,
         )
 
-    def _check_is_complete(self, method):
+    def _check_is_complete(self, method: str) -> None:
         """Refuse values that are not all components."""
         if self.index != "component":
             raise ValueError(
                 f"{method} needs components of the functional decomposition; these "
                 f"values are {self.index}."
             )
-        rounding = _ROUNDING[0].get(self.predictions.dtype.type, _ROUNDING[1])
         size = np.abs(self.predictions) + np.abs(self.values).sum(axis=1)
-        if (np.abs(self.remainder) > rounding * size).any():
-            known = max(map(len, self.interactions), default=0)
+        if (np.abs(self.remainder) > _ROUNDING * size).any():
+            highest = max(map(len, self.interactions), default=0)
             largest = self.largest_order or len(self.feature_names)
             raise ValueError(
-                f"{method} needs all components, and these are of at most {known} "
+                f"{method} needs all components, and these are of at most {highest} "
                 f"features: the remainder is up to {np.abs(self.remainder).max():.3g}. "
                 f"max_order={largest} of FunctionalDecomposition gives all."
             )
@@ -283,32 +283,33 @@ class InteractionExplanation(BaseExplanation):
         flat = self.values.reshape(len(self), len(columns))
         return self._frame_by_row(flat, columns)
 
-    def _by_strength(self):
+    def _by_strength(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Sets by falling mean absolute value, and these means."""
         sizes = np.abs(self.values)
-        means = sizes.mean(axis=(0, *range(2, sizes.ndim))) if len(self) else [0.0]
-        return np.argsort(-np.asarray(means), kind="stable"), means
+        axes = (0, *range(2, sizes.ndim))
+        means = sizes.mean(axis=axes) if len(self) else np.zeros(1)
+        return np.argsort(-means, kind="stable"), means
 
-    def _size(self):
+    def _size(self) -> str:
         names = "n_rows", "n_interactions", "n_outputs"
         shape = zip(names, self.values.shape, strict=False)
         return ", ".join(f"{name}={size}" for name, size in shape)
 
-    def _summary(self):
+    def _summary(self) -> list[str]:
         order, means = self._by_strength()
         if not self.values.size:
             return []
         names = self.interaction_names
-        shown = [f"{names[place]} {entry_text(means[place], 3)}" for place in order[:5]]
+        shown = [f"{names[k]} {entry_text(means[k], 3)}" for k in order[:5]]
         shown += ["..."] * (len(order) > 5)
         return [f"mean absolute {self.index}: {', '.join(shown)}"]
 
-    def _html_table(self):
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         n_outputs = (*self.values.shape, 1)[2]
         values = self.values.reshape(*self.values.shape[:2], n_outputs)
         base_values = self.base_values.reshape(len(self), n_outputs)
         order = self._by_strength()[0][:_SHOWN_SETS]
-        names = [self.interaction_names[place] for place in order]
+        names = [self.interaction_names[k] for k in order]
         several = n_outputs > 1
         head = ["row", *(["output"] if several else []), "base value", *names]
         body = [
@@ -316,10 +317,7 @@ class InteractionExplanation(BaseExplanation):
                 str(self.row_names[row]),
                 *([str(self.output_names[output])] if several else []),
                 entry_text(base_values[row, output]),
-                *(
-                    entry_text(values[row, place, output], signed=True)
-                    for place in order
-                ),
+                *(entry_text(values[row, k, output], signed=True) for k in order),
             ]
             for row in self._shown
             for output in range(min(n_outputs, SHOWN_OUTPUTS))

@@ -116,7 +116,7 @@ class RemovalExplanation(BaseExplanation):
     )
     _displays: ClassVar[str] = "TextCounterfactualDisplay"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("pieces", "removed", "words"):
             self._set(name, [tuple(entry) for entry in getattr(self, name)])
         self._set_objects()
@@ -221,17 +221,17 @@ class RemovalExplanation(BaseExplanation):
         words = ", ".join(map(repr, self.words[row]))
         return f"without {words}: " * bool(words) + self._outcome(row)
 
-    def _outcome(self, row):
+    def _outcome(self, row: int) -> str:
         """The model's predictions before and after, or why nothing was found."""
         if self.status[row] != "found":
             return super()._outcome(row)
         before, after = self.original_answers[row], self.answers[row]
         return f"{entry_text(before)} -> {entry_text(after)}"
 
-    def _summary(self):
+    def _summary(self) -> list[str]:
         return self._first_lines(self.text)
 
-    def _html_table(self):
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "prediction", "words removed", "text"]
         body = [
             [str(name), self._outcome(row), str(n), Markup(self.to_html(row))]
@@ -241,5 +241,5 @@ class RemovalExplanation(BaseExplanation):
         ]
         return head, body
 
-    def _caption(self):
+    def _caption(self) -> str:
         return f"{counts_text(self.status)}; the first texts"

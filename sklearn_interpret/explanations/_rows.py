@@ -149,7 +149,7 @@ default=None
         "beyond_data",
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.data is None:
             raise ValueError("data must hold the explained rows; got None.")
         found, data = as_rows(self.rows), as_rows(self.data)
@@ -186,11 +186,11 @@ default=None
         """Return the number of explained rows."""
         return len(self.status)
 
-    def _part(self, positions):
+    def _part(self, positions: NDArray[np.intp]) -> dict[str, Any]:
         """Fields of some explained rows, and of the rows found for them."""
-        found = [np.flatnonzero(self.origin == position) for position in positions]
-        sizes = [len(of_row) for of_row in found]
-        found = np.concatenate([np.empty(0, dtype=np.intp), *found])
+        by_row = [np.flatnonzero(self.origin == position) for position in positions]
+        sizes = [len(indices) for indices in by_row]
+        found = np.concatenate([np.empty(0, dtype=np.intp), *by_row])
         return {
             **super()._part(positions),
             **self._taken(self._arrays_by_found, found),
@@ -269,7 +269,9 @@ default=None
                 table[name] = pandas.Series(columns[name], dtype=object)
         return table
 
-    def _entries(self, found, features):
+    def _entries(
+        self, found: NDArray[np.intp], features: NDArray[np.intp]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Values of some features before and after, for rows found: objects."""
         before, after = as_rows(self.data), as_rows(self.rows)
         old, new = np.empty((2, len(found)), dtype=object)
@@ -279,28 +281,31 @@ default=None
             new[at] = _as_objects(after.displayed(j)[found[at]])
         return old, new
 
-    def _ends(self, found, features):
+    def _ends(
+        self, found: NDArray[np.intp], features: NDArray[np.intp]
+    ) -> list[NDArray[Any]]:
         """Ends of the boxes of some features; objects where there are dates."""
-        ends = self.low[found, features], self.high[found, features]
+        boxes: Any = self.low, self.high
+        ends = [limits[found, features] for limits in boxes]
         rows = as_rows(self.rows)
         for j in np.unique(features).tolist():
             dtype, at = rows.date_dtype(j), features == j
             if dtype is not None:
-                ends = tuple(part.astype(object) for part in ends)
+                ends = [limits.astype(object) for limits in ends]
                 within = [
                     dates_within(low, high, dtype)
-                    for low, high in zip(*(part[at] for part in ends), strict=True)
+                    for low, high in zip(*(limits[at] for limits in ends), strict=True)
                 ]
-                for part, dates in zip(ends, zip(*within, strict=True), strict=True):
-                    part[at] = as_objects(np.array(dates))
+                for limits, dates in zip(ends, zip(*within, strict=True), strict=True):
+                    limits[at] = as_objects(np.array(dates))
         return ends
 
-    def _size(self):
+    def _size(self) -> str:
         n_features = as_rows(self.rows).n_columns
         n_rows, n_found = len(self), np.count_nonzero(self.valid)
         return f"n_rows={n_rows}, n_features={n_features}, n_found={n_found}"
 
-    def _summary(self):
+    def _summary(self) -> list[str]:
         if not len(self):
             return []
         lines = [counts_text(self.status)]
@@ -309,38 +314,36 @@ default=None
             lines.append(f"{n_beyond} with values beyond the data")
         return lines
 
-    def _after_text(self, found, feature, after):
+    def _after_text(self, found: int, feature: int, after: Any) -> str:
         """New value of a feature, or its interval in the box."""
-        if (
-            self.low is not None
-            and self.low[found, feature] < self.high[found, feature]
-        ):
-            ends = self.low[found, feature], self.high[found, feature]
-            dtype = as_rows(self.rows).date_dtype(feature)
-            return interval_text(*ends, date_dtype=dtype)
+        if self.low is not None and self.high is not None:
+            low, high = self.low[found, feature], self.high[found, feature]
+            if low < high:
+                dtype = as_rows(self.rows).date_dtype(feature)
+                return interval_text(low, high, date_dtype=dtype)
         return decimal_text(after) or entry_text(after)
 
-    def _html_table(self):
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "status", "distance", "changes"]
         body = []
         for row in self._shown:
             found, name = np.flatnonzero(self.origin == row), str(self.row_names[row])
             if not len(found):
                 body.append([name, self.status[row], "", self.reasons[row]])
-            for one in found[:SHOWN_ROWS]:
-                features = np.flatnonzero(self.changed[one])
-                old, new = self._entries(np.full(len(features), one), features)
+            for index in found[:SHOWN_ROWS].tolist():
+                features = np.flatnonzero(self.changed[index])
+                old, new = self._entries(np.full(len(features), index), features)
                 changes = [
                     f"{self.feature_names[j]}: {decimal_text(a) or entry_text(a)} → "
-                    f"{self._after_text(one, j, b)}"
-                    for j, a, b in zip(features, old, new, strict=True)
+                    f"{self._after_text(index, j, b)}"
+                    for j, a, b in zip(features.tolist(), old, new, strict=True)
                 ]
-                distance = entry_text(self.distances[one])
+                distance = entry_text(self.distances[index])
                 body.append([name, self.status[row], distance, "; ".join(changes)])
         return head, body
 
 
-def _as_objects(values):
+def _as_objects(values: NDArray[np.float64]) -> NDArray[Any]:
     """Entries of a column as objects; numbers of low precision as their decimals."""
     if values.dtype.kind == "f" and values.dtype.itemsize < 8:
         values = np.array(list(map(as_decimal, values)), dtype=np.float64)

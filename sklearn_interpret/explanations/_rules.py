@@ -81,7 +81,7 @@ class Condition:
         """
         return self._in_words(partial(entry_text, digits=digits))
 
-    def _in_words(self, text):
+    def _in_words(self, text: Callable[..., Any]) -> str:
         if self.only is not None:
             return f"{self.name} = {text(self.only)}"
         if self.levels is None:
@@ -289,7 +289,7 @@ class RuleExplanation(BaseExplanation):
     )
     _displays: ClassVar[str] = "AnchorsDisplay"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set("rules", [tuple(rule) for rule in self.rules])
         for name in self._numbers:
             self._set_array(name, (len(self),))
@@ -356,7 +356,7 @@ class RuleExplanation(BaseExplanation):
         }
         return self._frame_by_row(columns)
 
-    def _summary(self):
+    def _summary(self) -> list[str]:
         return self._first_lines(
             lambda row: (
                 f"{self.text(row)}: {entry_text(self.answers[row])} (precision "
@@ -365,7 +365,7 @@ class RuleExplanation(BaseExplanation):
             )
         )
 
-    def _html_table(self):
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "rule", "answer", "precision", "coverage", "status"]
         body = []
         for row in self._shown:

@@ -83,7 +83,7 @@ class TrainingExplanation(BaseExplanation):
     )
     _displays: ClassVar[str] = "InfluenceDisplay and InfluenceTreeDisplay"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set("values", checked_array(self.values, "values"))
         if self.values.ndim != 2:
             raise ValueError(
@@ -179,14 +179,14 @@ class TrainingExplanation(BaseExplanation):
             }
         ).infer_objects()
 
-    def _units(self):
+    def _units(self) -> dict[str, str | None]:
         return {"value": self.value_name}
 
-    def _size(self):
+    def _size(self) -> str:
         n_rows, n_training = self.values.shape
         return f"n_rows={n_rows}, n_training={n_training}"
 
-    def _summary(self):
+    def _summary(self) -> list[str]:
         if not self.values.size:
             return []
         sizes = self.mean_sizes
@@ -197,7 +197,7 @@ class TrainingExplanation(BaseExplanation):
         ]
         return [f"largest mean size of the {self.value_name}: {', '.join(shown)}"]
 
-    def _html_table(self):
+    def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", *(f"largest {k + 1}" for k in range(SHOWN_ROWS))]
         body = [
             [
@@ -275,7 +275,7 @@ class NeighborExplanation(TrainingExplanation):
         "feature_distances",
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         shape = len(self), np.shape(self.neighbors)[-1]
         self._set_array("neighbors", shape, np.intp)

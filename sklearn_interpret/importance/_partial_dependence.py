@@ -6,11 +6,12 @@ from dataclasses import field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance._base import BaseImportance
 
@@ -135,7 +136,7 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         settings = self.get_params(deep=False)
         for name in ("estimator", "threshold", "subsample", "random_state", "verbose"):
             del settings[name]
@@ -151,7 +152,7 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
         return np.array([[by_columns[columns]] for columns in self.features_])
 
 
-def _variation(average, categorical):
+def _variation(average: NDArray[np.float64], categorical: bool) -> float:
     """Variation of a curve (G,), or mean variation of several (k, G)."""
     curves = np.atleast_2d(average)
     span = np.ptp(curves, axis=1) if curves.shape[1] else np.zeros(len(curves))

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
@@ -25,6 +26,7 @@ from sklearn_interpret._model.responses.scoring import (
     resolve_metrics,
 )
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.importance._base import BaseImportance, summary
 
 Scoring = str | Callable[..., Any]
@@ -205,10 +207,10 @@ class PermutationImportance(BaseImportance):
     _takes_partitions = True
 
     @property
-    def _weights_count_rows(self):
+    def _weights_count_rows(self) -> bool:
         return self.method == "exact"
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         sample = self._with_targets(sample)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         self._check_comparison(metrics)
@@ -225,13 +227,15 @@ class PermutationImportance(BaseImportance):
         self.baseline_score_ = first.baseline_score
         return first.importances
 
-    def _result_facts(self):
+    def _result_facts(self) -> dict[str, Any]:
         return {
             f"baseline {name}": result.baseline_score
             for name, result in self.results_.items()
         }
 
-    def _scores(self, sample, metrics):
+    def _scores(
+        self, sample: Sample, metrics: list[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
         check_several_rows(sample.rows.n_rows)
         model, players = self.estimator_, self.features_
@@ -242,15 +246,18 @@ class PermutationImportance(BaseImportance):
                 for columns in players
             ]
         if self.method == "exact":
-            given = model, sample, players, metrics, strata
-            return all_pairs_scores(*given, self.n_jobs)
+            return all_pairs_scores(
+                model, sample, players, metrics, strata, self.n_jobs
+            )
         if (sample.weights != sample.weights[0]).any():
             check_weights_are_taken(metrics)
         permuted = PermutedScores(model, sample, metrics, self.method)
         scores = permuted.scores(players, self._seeds(), strata, self.n_jobs)
         return permuted.baseline, scores
 
-    def _scores_in_partitions(self, sample, metrics):
+    def _scores_in_partitions(
+        self, sample: Any, metrics: list[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `_scores`, of rows in partitions."""
         for name, value, accepted in (
             ("method", self.method, ("permutation", "split")),
@@ -262,16 +269,17 @@ class PermutationImportance(BaseImportance):
                     f"partitions {' and '.join(map(repr, accepted))} can be used."
                 )
         check_are_means(metrics)
-        given = self.estimator_, sample, self.features_, metrics, self.method
-        return scores_in_partitions(*given, self._seeds())
+        return scores_in_partitions(
+            self.estimator_, sample, self.features_, metrics, self.method, self._seeds()
+        )
 
-    def _seeds(self):
+    def _seeds(self) -> NDArray[np.intp]:
         """Seeds of the permutations (n_players, n_repeats)."""
         return check_random_state(self.random_state).randint(
             np.iinfo(np.int32).max, size=(len(self.features_), self.n_repeats)
         )
 
-    def _check_comparison(self, metrics):
+    def _check_comparison(self, metrics: list[Any]) -> None:
         for metric in metrics:
             if self.comparison == "ratio" and metric.orientation is None:
                 raise ValueError(
@@ -279,7 +287,9 @@ class PermutationImportance(BaseImportance):
                     "scoring is not known to be derived from a loss."
                 )
 
-    def _compare(self, metric, before, after):
+    def _compare(
+        self, metric: Any, before: float, after: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Importances from scores before and after a permutation."""
         if self.comparison == "difference":
             # Not the sign times the difference, which may be minus zero.

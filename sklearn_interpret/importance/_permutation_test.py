@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance._base import BaseImportance, copies, random_folds
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 # Folds of the held-out importances, as in scikit-learn's cross-validation.
 _N_FOLDS = 5
@@ -195,25 +198,29 @@ class PermutationTest(RefittingMixin, BaseImportance):
         "importance_getter": [str, callable],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> None:
         """None: `_measure` uses the models that it fits."""
 
-    def _measure(self, sample, response):
+    def _measure(self, sample: Sample, response: None) -> NDArray[np.float64]:
         y = self._targets(sample)
         if y.ndim == 2 and y.shape[1] == 1:
             sample = replace(sample, y=y[:, 0])
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
-        estimator, fit_params = self._unfitted(), self._fit_parameters(sample.index)
-        arguments = estimator, fit_params, self.importance_getter, self.features_
-        if self.importance_getter == "permutation":
+        estimator, getter, players = (
+            self._unfitted(),
+            self.importance_getter,
+            self.features_,
+        )
+        if getter == "permutation":
             _check_has_folds(self.estimator_, sample)
             sample = copies(sample)
-            arguments = estimator, self._parameters_of_copies(sample), *arguments[2:]
-            observed = _held_out_importances(*arguments, sample, rng)
+            params = self._parameters_of_copies(sample)
+            observed = _held_out_importances(estimator, params, players, sample, rng)
         else:
-            observed = _native_of_players(self.estimator_, *arguments[2:], sample)
-        tasks = [(seed, arguments, sample) for seed in seeds]
+            params = self._fit_parameters(sample.index)
+            observed = _native_of_players(self.estimator_, getter, players, sample)
+        tasks = [(seed, estimator, params, getter, players, sample) for seed in seeds]
         null = run(_null_importances, tasks, n_jobs=self.n_jobs)
         self.null_importances_ = np.stack(list(null))
         self._check_distribution()
@@ -221,7 +228,7 @@ class PermutationTest(RefittingMixin, BaseImportance):
         self.pvalues_ = upper_tail(observed, self.null_importances_, self.distribution)
         return observed[:, None]
 
-    def _warn_of_fixed_sum(self, observed):
+    def _warn_of_fixed_sum(self, observed: NDArray[np.float64]) -> None:
         """Warn if importances have a fixed sum, which makes p-values depend."""
         table = np.vstack([observed, self.null_importances_])
         sums = table.sum(axis=1)
@@ -238,7 +245,7 @@ class PermutationTest(RefittingMixin, BaseImportance):
                 FixedSumWarning,
             )
 
-    def _check_distribution(self):
+    def _check_distribution(self) -> None:
         """Refuse a positive distribution for importances that are not."""
         null = self.null_importances_
         bad = np.flatnonzero((null <= 0).any(axis=0) & (np.ptp(null, axis=0) > 0))
@@ -249,12 +256,12 @@ class PermutationTest(RefittingMixin, BaseImportance):
                 'use "empirical" or "normal".'
             )
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self._by_feature(self.pvalues_ < self.alpha)
 
 
-def _check_has_folds(estimator, sample):
+def _check_has_folds(estimator: BaseEstimator, sample: Sample) -> None:
     """Refuse targets without a loss by row, and too few rows for two folds."""
     if is_classifier(estimator) and sample.y.ndim > 1:
         raise ValueError(
@@ -268,25 +275,42 @@ def _check_has_folds(estimator, sample):
         )
 
 
-def _null_importances(seed, arguments, sample):
+def _null_importances(
+    seed: int,
+    estimator: BaseEstimator,
+    fit_params: dict[str, Any],
+    getter: str | Callable[..., Any],
+    players: list[tuple[int, ...]],
+    sample: Sample,
+) -> NDArray[np.float64]:
     """Importances of the players with shuffled targets."""
     rng = np.random.RandomState(seed)
     # A permutation of the targets, or draws in the shares of unequal weights.
     sample = replace(sample, y=sample.y[random_donors(sample.weights, rng)])
-    estimator, fit_params, getter, players = arguments
     if getter == "permutation":
-        return _held_out_importances(*arguments, sample, rng)
+        return _held_out_importances(estimator, fit_params, players, sample, rng)
     model = clone(estimator).fit(sample.rows.native, sample.y, **fit_params)
     return _native_of_players(model, getter, players, sample)
 
 
-def _native_of_players(model, getter, players, sample):
+def _native_of_players(
+    model: BaseEstimator,
+    getter: str | Callable[..., Any],
+    players: list[tuple[int, ...]],
+    sample: Sample,
+) -> NDArray[np.float64]:
     """The model's own importances, summed over the members of each player."""
     importances = native_importances(model, getter, sample.rows.n_columns)
     return np.array([importances[list(columns)].sum() for columns in players])
 
 
-def _held_out_importances(estimator, fit_params, _, players, sample, rng):
+def _held_out_importances(
+    estimator: BaseEstimator,
+    fit_params: dict[str, Any],
+    players: list[tuple[int, ...]],
+    sample: Sample,
+    rng: np.random.RandomState,
+) -> NDArray[np.float64]:
     """Mean loss increases of held-out rows, relative to their root mean square."""
     X, y, weights = sample.rows.native, sample.y, sample.weights
     increases = np.empty((len(players), len(y)))
@@ -302,7 +326,9 @@ def _held_out_importances(estimator, fit_params, _, players, sample, rng):
     return mean_to_root_mean_square(increases, weights)
 
 
-def _loss_scales(y, weights):
+def _loss_scales(
+    y: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """One over the variance of each numeric output; ones for labels."""
     if y.dtype.kind not in "biuf":
         return np.ones(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,9 @@ from sklearn_interpret._model.rows.validation import (
 )
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 _CHANGES = {
     "prediction": "change of the response",
@@ -205,7 +208,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         "groups": ["array-like", None],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         if self.what == "loss" and self.target is not None:
             raise ValueError(
                 f"target={self.target!r} must be None for what='loss': a loss is that "
@@ -213,7 +216,9 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             )
         return make_response(self.estimator_, self.response_method, self.target)
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Any:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "
@@ -224,17 +229,20 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self._present = np.flatnonzero(weights > 0)
         return super()._choose_sample(rows, y, weights)
 
-    def _trained_on(self, rows, y, weights):
+    def _trained_on(
+        self, rows: Rows, y: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> Any:
         """The model and its training rows."""
-        (_, params, _), unfitted = self._given, self._unfitted()
-        del self._given
-        if params.keys() - {weight_parameter(unfitted)}:
-            weights = None
-        elif not params:
+        (_, params, _), unfitted = self._fit_input, self._unfitted()
+        del self._fit_input
+        if not params:
             weights = np.ones(rows.n_rows)
-        return Training(self.estimator_, unfitted, rows, y, params, weights)
+        has_others = params.keys() - {weight_parameter(unfitted)}
+        return Training(
+            self.estimator_, unfitted, rows, y, params, None if has_others else weights
+        )
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         training = self._training
         deleted = self._left_out(training)
         del self._training, self._present
@@ -247,8 +255,8 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self.output_names_ = response.output_names(base.shape[1])
         parameters = self._deletions.parameters()
         if parameters is not None:
-            own, without = parameters
-            self.parameter_changes_ = without - own
+            fitted, without = parameters
+            self.parameter_changes_ = without - fitted
         if self.what != "parameters":
             self._measure(sample, response, base, len(deleted))
             return
@@ -259,25 +267,27 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             )
         self.influence_ = np.abs(self.parameter_changes_).mean(axis=1)
 
-    def _measure(self, sample, response, base, n_deletions):
+    def _measure(
+        self, sample: Any, response: Any, base: NDArray[np.float64], n_deletions: int
+    ) -> None:
         """Set the changes of responses and losses, and their mean size."""
         changes = np.empty((n_deletions, *base.shape))
         losses = np.empty(changes.shape[:2])
-        has_losses, of_rows = self.what == "loss", None
+        has_losses = self.what == "loss"
         if has_losses:
-            of_rows = _losses_of_rows(response, sample.y, base.shape[1])
+            losses_of = _losses_of_rows(response, sample.y, base.shape[1])
         responses = self._deletions.responses(response, sample.rows.native)
         for i, values in enumerate(counted(responses, n_deletions)):
             changes[i] = values - base
             if has_losses:
-                losses[i] = of_rows(values) - of_rows(base)
+                losses[i] = losses_of(values) - losses_of(base)
         self.prediction_changes_ = changes if base.shape[1] > 1 else changes[:, :, 0]
         sizes = np.abs(changes).mean(axis=2)
         if has_losses:
             self.loss_changes_, sizes = losses, np.abs(losses)
         self.influence_ = np.average(sizes, axis=1, weights=sample.weights)
 
-    def _left_out(self, training):
+    def _left_out(self, training: Any) -> list[NDArray[np.intp]]:
         """Positions of the rows that are left out together, list by list."""
         n_rows, native = training.rows.n_rows, training.rows.native
         self.group_labels_ = None
@@ -341,21 +351,22 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             **self._left,
         )
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each row, or group, that is left out, the most influential first:
         columns "training_row" (its name, or that of the group) and "value", its
         `influence_`.
         """
         return influence_blocks(self._overall())
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {"value": self._overall().value_name}
 
-    def _overall(self):
+    def _overall(self) -> TrainingExplanation:
         """`influence_` as an explanation, for displays."""
+        names: Any = getattr(self, "feature_names_in_", None)
         return TrainingExplanation(
             self.influence_[None],
-            feature_names=getattr(self, "feature_names_in_", None),
+            feature_names=names,
             target_name=self._target_name,
             value_name=in_words(
                 f"mean absolute change of the {self.what}", self.groups
@@ -363,7 +374,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             **self._left,
         )
 
-    def _measured(self, response, rows, y, n_outputs):
+    def _measured(self, response: Any, rows: Any, y: Any, n_outputs: int) -> Any:
         """A function from responses (m, k) to what `influence_` measures, (m,)."""
         if self.what != "loss":
             if n_outputs > 1:
@@ -379,7 +390,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         return _losses_of_rows(response, np.asarray(y), n_outputs)
 
 
-def _losses_of_rows(response, y, n_outputs):
+def _losses_of_rows(response: Any, y: Any, n_outputs: int) -> Any:
     """A function of responses (m, n_outputs) that gives the losses of rows, (m,)."""
     classes, method = response.classes, response.method
     if classes is None and method == "predict":
@@ -411,7 +422,7 @@ def _losses_of_rows(response, y, n_outputs):
     return partial(losses[method], targets)
 
 
-def _positions(rows, n_rows):
+def _positions(rows: Any, n_rows: int) -> Any:
     """Positions of training rows, from positions or flags."""
     given = np.asarray(rows)
     if given.dtype.kind == "b" and given.shape == (n_rows,):

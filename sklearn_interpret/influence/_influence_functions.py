@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,10 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
+
+if TYPE_CHECKING:
+    pass
+
 
 # Iterations end at a step below this part of the change so far.
 _PRECISION = 0.02
@@ -210,12 +214,14 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     # A weight is the number of copies of a row, which are left out together.
     _weights_count_rows = _refits = True
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         self._objective = objectives.read_objective(self.estimator_)
         objectives.warn_of_balanced_classes(self._objective.model)
         return make_response(self.estimator_, "auto", None)
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Any:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "
@@ -230,36 +236,37 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             )
         return sample
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         # The model checks the rows itself.
         response(sample.rows.native)
         self._response, self._sample = response, sample
         self._targets = self._objective.targets(sample.y)
         self._inputs = self._objective.layers(sample.rows.native)[0]
-        given = self.estimator_, sample.rows.native, sample.y, sample.weights
+        inputs = self.estimator_, sample.rows.native, sample.y, sample.weights
         is_network = hasattr(self._objective.model, "coefs_")
         find = self._of_network if is_network else self._of_scores
         self._value_and_gradient = None
-        distance, self._parameters, weights, self.parameter_changes_ = find(*given)
+        distance, self._parameters, weights, self.parameter_changes_ = find(*inputs)
         objectives.check_is_optimum(self.estimator_, self._objective.model, distance)
         shares = np.bincount(self._codes, weights) / weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
         rises = sample.weights * self._own_changes()
-        own = np.bincount(self._codes, rises) / np.bincount(self._codes, sample.weights)
+        rise_sums = np.bincount(self._codes, rises)
+        mean_rises = rise_sums / np.bincount(self._codes, sample.weights)
         self._loss_scales = self._objective.loss_scale * self._scales
-        self.self_influence_ = self._loss_scales * own
+        self.self_influence_ = self._loss_scales * mean_rises
 
-    def _of_scores(self, *given):
+    def _of_scores(self, *inputs: Any) -> Any:
         """Distance from the optimum; parameters there, weights, and all changes."""
-        model = objectives.score_model(*given)
+        model = objectives.score_model(*inputs)
         d, k = len(model.parameters), self._objective.network.n_outputs
         # The scale of the residuals, fitted with the scores, is not a parameter.
-        own = model.parameters.copy()
-        own[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
-        distance = model.distance(own)
+        fitted = model.parameters.copy()
+        fitted[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
+        distance = model.distance(fitted)
         if self.damping:
             model = replace(model, damping=self.damping)
-        without, converged = model.without(self._parts(), _PRECISION)
+        without, converged = model.without(self._left_out(), _PRECISION)
         objectives.check_converged(self._objective.model, converged)
         # A missing intercept is zero.
         shape = len(without), self._inputs.shape[1] + 1, k
@@ -269,21 +276,21 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         changes = changes.reshape(len(without), -1)
         return distance, parameters.ravel(), model.weights, changes
 
-    def _of_network(self, *given):
+    def _of_network(self, model: Any, X: Any, y: Any, weights: Any) -> Any:
         """The same, of a network."""
-        distance, model = objectives.network_model(*given, damping=self.damping)
+        distance, model = objectives.network_model(model, X, y, weights, self.damping)
         self._value_and_gradient = model.value_and_gradient
-        changes = model.changes_without(self._parts())
+        changes = model.changes_without(self._left_out())
         return distance, model.parameters, model.weights, changes
 
-    def _parts(self):
+    def _left_out(self) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Positions of the rows that are left out together, list by list."""
         if self.groups is None:
             return self._codes[:, None]
         order = np.argsort(self._codes, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self._codes))[:-1])
 
-    def _own_changes(self):
+    def _own_changes(self) -> NDArray[np.float64]:
         """Increase of the loss of each row without its row or group."""
         network, loss = self._objective.network, self._objective.loss
         changes = self.parameter_changes_
@@ -293,11 +300,16 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         before = loss.values(self._targets, self._scores(self._inputs))
         return loss.values(self._targets, scores) - before
 
-    def _scores(self, inputs):
+    def _scores(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores (n_rows, k) without a change."""
         return self._objective.network.scores_at(inputs, self._parameters[None])[:, 0]
 
-    def _loss_changes(self, inputs, targets, changes):
+    def _loss_changes(
+        self,
+        inputs: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        changes: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Increases of losses by changes of the parameters, (n_rows, c)."""
         loss, scores = self._objective.loss, self._scores(inputs)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -335,7 +347,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 found[at, change] = far - before[at]
         return found
 
-    def _blocks(self, length, n_others):
+    def _blocks(self, length: int, n_others: int) -> Iterator[Any]:
         """Slices of rows, or changes, whose scores for all others fit in memory."""
         numbers = min(_BLOCK, int(working_bytes() / 64))
         each = n_others * self._objective.network.width
@@ -380,29 +392,31 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             response_name=self._response_name,
         )
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each row, or group, that is left out, the most influential first:
         columns "training_row" (its name, or that of the group) and "value", its
         `self_influence_`.
         """
         return influence_blocks(self._overall())
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {"value": self._overall().value_name}
 
-    def _overall(self):
+    def _overall(self) -> Any:
         """`self_influence_` as an explanation, for displays."""
         return self._explanation(self.self_influence_[None], "change of its own loss")
 
-    def _explanation(self, values, change, **of_rows):
+    def _explanation(
+        self, values: NDArray[np.float64], change: str, **of_rows: Any
+    ) -> TrainingExplanation:
         """Values of the training rows, or groups."""
         sample = self._sample
-        training = {
+        training: dict[str, Any] = {
             "training_data": sample.rows.native,
             "training_targets": sample.y,
             "training_names": getattr(sample.rows.native, "index", sample.index),
         }
-        if self.groups is not None:
+        if self.group_labels_ is not None:
             training = {"training_names": self.group_labels_.tolist()}
         return TrainingExplanation(
             values,
@@ -446,7 +460,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         objective, changes = self._objective, self.parameter_changes_
         inputs = objective.layers(rows.native)[0]
 
-        def values(parameters):
+        def values(parameters: NDArray[np.float64]) -> Any:
             scores = objective.network.scores_at(inputs, parameters)
             if objective.has_probabilities:
                 predictions = objective.probabilities(scores)
@@ -494,8 +508,8 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         all_rows = np.ones(len(self._codes), dtype=bool)
         start = self._value_and_gradient, self._parameters
         tasks = [
-            (self._objective, start, *data, kept)
-            for kept in (all_rows, *(self._codes != one for one in first))
+            (self._objective, start, *data, mask)
+            for mask in (all_rows, *(self._codes != code for code in first))
         ]
         before, *without = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
         truth = (np.array(without) - before).T
@@ -503,7 +517,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             return float(np.corrcoef(found.ravel(), truth.ravel())[0, 1])
 
 
-def _number(value):
+def _number(value: float) -> Any:
     """A finite number that a functional has returned."""
     number = np.asarray(value)
     if number.ndim == 0 and number.dtype.kind in "biuf" and np.isfinite(number):
@@ -511,28 +525,36 @@ def _number(value):
     raise ValueError(f"functional returned {value!r}; a finite number is needed.")
 
 
-def _refitted_losses(objective, start, inputs, targets, y, weights, kept):
-    """Losses of all rows, of a model that is fitted to those kept."""
-    model = objective.model
+def _refitted_losses(
+    objective: Any,
+    start: Any,
+    inputs: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    y: Any,
+    weights: NDArray[np.float64],
+    mask: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Losses of all rows, of a model that is fitted to those of a mask."""
+    model: Any = objective.model
     if is_classifier(model):
-        gone = np.setdiff1d(y, y[kept])
+        gone = np.setdiff1d(y, y[mask])
         if len(gone):
             raise ValueError(
-                f"Without row {np.flatnonzero(~kept)[0]} there is none of the class "
+                f"Without row {np.flatnonzero(~mask)[0]} there is none of the class "
                 f"{gone.tolist()[0]!r}: the model can't be fitted again."
             )
     value_and_gradient, parameters = start
     if value_and_gradient is not None:
-        parameters = descended(value_and_gradient, parameters, weights * kept)
+        parameters = descended(value_and_gradient, parameters, weights * mask)
         scores = objective.network.scores_at(inputs, parameters[None])[:, 0]
         return objective.loss.values(targets, scores)
     fresh = clone(model)
-    known = fresh.get_params(deep=False)
-    fresh.set_params(**{name: _SHARP[name] for name in _SHARP if name in known})
+    accepted = fresh.get_params(deep=False)
+    fresh.set_params(**{name: _SHARP[name] for name in _SHARP if name in accepted})
     params = {}
     if np.ptp(weights) > 0:
-        params = {weight_parameter(fresh): weights[kept]}
-    fresh.fit(inputs[kept], y[kept], **params)
+        params = {weight_parameter(fresh): weights[mask]}
+    fresh.fit(inputs[mask], y[mask], **params)
     return objective.loss.values(
         targets, objectives.read_objective(fresh).layers(inputs)[-1]
     )

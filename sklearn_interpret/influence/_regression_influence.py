@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from sklearn_interpret._model.gradients.objectives import (
 )
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.tables import as_objects
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = ["RegressionInfluence"]
 
@@ -276,7 +279,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
     # A row of weight two is left out as a whole, unlike each of two copies.
     _refits = True
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         objective = super()._make_response()
         model = objective.model
         if self.approximation == "one_step":
@@ -291,7 +294,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
             )
         return objective
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         model = scores_of(type(self).__name__, self.estimator_, sample).polished()
         known = has_known_dispersion(response.loss)
         without = None
@@ -311,7 +314,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         self._dispersion_is_known = known
         self._row_names = getattr(sample.rows.native, "index", sample.index)
 
-    def _without_rows(self, model):
+    def _without_rows(self, model: BaseEstimator) -> Any:
         """Parameters without each row, (n, d), some rows at a time."""
         positions = np.arange(len(model.design))[:, None]
         tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
@@ -340,7 +343,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         table.index = self._row_names
         return table.drop(columns="row")
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         columns = {"row": as_objects(self._row_names)}
         columns |= {name: getattr(self, measure) for name, measure in _COLUMNS.items()}
         for kind in ("dfbeta", "dfbetas"):

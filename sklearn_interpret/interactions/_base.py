@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
@@ -16,6 +19,9 @@ from sklearn_interpret._model.rows.features import (
     resolve_players,
 )
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Numbers sent to the model above which a warning is raised. A row of fewer columns than
 # the second constant costs as much as one of that many.
@@ -46,7 +52,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _resolve_players(self, rows):
+    def _resolve_players(self, rows: ArrayRows) -> None:
         """Set `features_` and `player_names_`."""
         names, named, groups = rows.names, rows.named, self._groups(rows)
         entries = None
@@ -56,7 +62,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
             )
         self.features_, self.player_names_ = resolve_players(names, groups, entries)
 
-    def _check_several(self, rows):
+    def _check_several(self, rows: ArrayRows) -> None:
         """Refuse a single row, which has no variance."""
         if rows.n_rows < 2:
             raise ValueError(
@@ -65,10 +71,10 @@ class BaseInteraction(ResultsMixin, SampleInspector):
             )
 
     @abstractmethod
-    def _measured(self):
+    def _measured(self) -> Any:
         """Yield names of sets of a size, (n, size), and numbers by column, (n, k)."""
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each set of features and output, the strongest first: columns
         "feature", "feature2" and so on (missing for a feature with all others),
         "output", "strength" and, where the method has them, "unnormalized" (in the unit
@@ -89,7 +95,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 )
         return blocks
 
-    def _warn_of_sums(self, n_sums):
+    def _warn_of_sums(self, n_sums: int) -> None:
         """Warn of a very large number of sums over leaves of trees."""
         if n_sums > _MANY_SUMS:
             warn(
@@ -100,7 +106,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 CostlyInspectionWarning,
             )
 
-    def _warn_of_cost(self, n_rows, rows, advice):
+    def _warn_of_cost(self, n_rows: float, rows: ArrayRows, advice: str) -> None:
         """Warn of a very large number of rows for the model."""
         if n_rows * max(rows.n_columns, _FEW_COLUMNS) > _MANY_VALUES:
             warn(
@@ -110,7 +116,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 CostlyInspectionWarning,
             )
 
-    def _resolve_pairs(self, rows):
+    def _resolve_pairs(self, rows: ArrayRows) -> None:
         """Set the players and `pairs_`."""
         self._resolve_players(rows)
         if self.pairs is None:
@@ -126,11 +132,11 @@ class BaseInteraction(ResultsMixin, SampleInspector):
             raise AttributeError(f"This {type(self).__name__} has no pairs yet.")
         return list(tuples(self._pairs))
 
-    def _reset(self):
+    def _reset(self) -> None:
         super()._reset()
         vars(self).pop("_pairs", None)
 
-    def _resolve_sets(self, rows, parameter, order):
+    def _resolve_sets(self, rows: Any, parameter: str, order: Any) -> Any:
         """Sets of `order` players from a parameter, as positions of players."""
         groups = self._groups(rows)
         entries = resolve_features(
@@ -144,7 +150,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
         )
         position = {columns: place for place, columns in enumerate(self.features_)}
 
-        def player(part):
+        def player(part: Any) -> Any:
             is_group = isinstance(part, str)
             columns = tuple(groups[part]) if is_group else (part,)
             if columns not in position:
@@ -157,17 +163,17 @@ class BaseInteraction(ResultsMixin, SampleInspector):
 
         return [tuple(map(player, entry)) for entry in entries]
 
-    def _groups(self, rows):
+    def _groups(self, rows: ArrayRows) -> dict[Any, Any]:
         return resolve_groups(self.feature_groups, rows.names, named=rows.named)
 
 
-def tuples(sets):
+def tuples(sets: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
     """Yield the rows of an array of sets as tuples of ints, in blocks."""
     for part in slices(len(sets), _SETS_PER_BLOCK):
         yield from map(tuple, sets[part].tolist())
 
 
-def warn_of_undefined(attribute, sets, remedy):
+def warn_of_undefined(attribute: str, sets: list[Any], remedy: str) -> None:
     """Warn of sets of players whose share is of a zero variance."""
     if not sets:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,10 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import InteractionExplanation
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+
 # What to do where too many rows would go to the model.
 _ADVICE = (
     "Pass fewer rows, a smaller background (subsample), a smaller max_order or "
@@ -49,7 +53,7 @@ class _GamTerms:
     response: Response  # additive
 
     @classmethod
-    def of_response(cls, gam, response, response_method):
+    def of_response(cls, gam: Any, response: Any, response_method: str) -> Any:
         """Terms of a response, or None if it is not their sum."""
         if is_classifier(gam):
             if response_method == "auto":
@@ -58,7 +62,7 @@ class _GamTerms:
         linear = response.method == "predict" and gam.link in (None, "identity")
         return cls(response) if linear and gam.family == "normal" else None
 
-    def players(self, player):
+    def players(self, player: Any) -> Any:
         """Players that intercept and terms depend on, given the player of a column."""
         gam = unfrozen(self.response.estimator)
         columns = [column.own_columns for column in gam._terms]
@@ -67,7 +71,7 @@ class _GamTerms:
             *(tuple(sorted({int(player[c.position]) for c in own})) for own in columns),
         ]
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         """Values of intercept and terms, (n_rows, n_terms * k)."""
         explanation = unfrozen(self.response.estimator).explain(X)
         parts = [explanation.base_values, *np.moveaxis(explanation.values, 1, 0)]
@@ -215,7 +219,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         "response_method": [str, list, tuple, callable],
     }
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         if self.perturbation == "path_dependent" and self.background is not None:
             raise ValueError(
                 'perturbation="path_dependent" uses no background: pass '
@@ -223,21 +227,25 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             )
         return make_response(self.estimator_, self.response_method, self.target)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         super()._inspect(sample, response)
         explained = self._explained
         self._response_name = getattr(explained, "name", "response")
         self.output_names_ = explained.output_names(len(self._source.base_values))
         self.response_method_ = explained.method
 
-    def _fit_base_values(self, background, response):
+    def _fit_base_values(
+        self, background: Sample, response: Any
+    ) -> NDArray[np.float64]:
         self._statistics = None
         given = background.rows, background.weights, response
         self._explained, self._source = self._read(*given)
         self.interactions_ = self._source.sets
         return self._source.base_values
 
-    def _read(self, background, weights, response):
+    def _read(
+        self, background: Rows, weights: NDArray[np.float64], response: Any
+    ) -> tuple[Any, Any]:
         """The response that is decomposed, and the source of its components."""
         path_dependent = self.perturbation == "path_dependent"
         if path_dependent:
@@ -261,7 +269,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         game = CoalitionGame(terms, background, weights, self.features_)
         return explained, ComponentsOfCoalitions(game, players, order)
 
-    def _terms(self, background, response):
+    def _terms(self, background: Any, response: Any) -> Any:
         """The response that is decomposed, its terms, and the players of each."""
         given = self.estimator_, self.response_method, self.target
         linear = formula([explained_linear], *given, rows=background)
@@ -325,7 +333,9 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             largest_order=self._source.largest_order,
         )
 
-    def _attribute(self, rows):
+    def _attribute(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         """Components (m, n_components, k), predictions (m, k); no further fields."""
         self._source.warn_of_cost(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -352,7 +362,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         unexplained = self._moments()[1][-1]
         return unexplained if len(unexplained) > 1 else float(unexplained[0])
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each component and output: columns "interaction" (names of the
         features), "order" (their number), "output" where there are several, "variance"
         over the rows of `fit`, and "share" of that of the response. The last line of an
@@ -374,7 +384,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             )
         return blocks
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {}
 
     @property
@@ -387,7 +397,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
                 importances[list(self.features_[player])] += deviation / len(players)
         return importances
 
-    def _moments(self):
+    def _moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Variances of components, (n_components, k); shares, the remainder's last."""
         check_is_fitted(self)
         if self._statistics is None:
@@ -408,7 +418,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             self._statistics = variances[:-1], shares
         return self._statistics
 
-    def _moments_of(self, sample, part):
+    def _moments_of(self, sample: Any, part: slice) -> Moments:
         """Moments over some rows of `fit`, as `shares_of_variance` takes variances.
 
         Of the response, of components and remainder, and of their sums with it.
@@ -420,7 +430,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         columns = np.concatenate([whole, parts, parts + whole], axis=1)
         return Moments.of_rows(columns, sample.weights[part])
 
-    def _attributed(self):
+    def _attributed(self) -> Any:
         names = [
             " x ".join(self.player_names_[player] for player in players)
             for players in self.interactions_

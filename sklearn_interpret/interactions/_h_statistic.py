@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 from itertools import chain, combinations
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,7 @@ from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
@@ -31,6 +33,10 @@ from sklearn_interpret.interactions._base import (
     tuples,
     warn_of_undefined,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.effects.h_statistics import Strength
+    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Values of triples of names; with several outputs arrays.
 OfTriples = dict[tuple[str, str, str], float | NDArray[np.float64]]
@@ -226,7 +232,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         """All rows: each repeat draws from them."""
         if self.n_repeats > 1 and self.subsample is None:
             raise ValueError(
@@ -235,7 +243,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             )
         return Sample.of_positive_weight(rows, y, weights)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         rng = check_random_state(self.random_state)
         first = drawn = self._draw(sample, self.subsample, rng)
         self._check_several(first.rows)
@@ -259,7 +267,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         self.output_names_ = response.output_names(n_outputs)
         self._background, self._weights = first.rows.native, first.weights
 
-    def _triples(self, rows):
+    def _triples(self, rows: ArrayRows) -> list[Any]:
         """Triples of players, as positions."""
         if self.three_way is None or self.three_way is False:
             return []
@@ -283,7 +291,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             for third in np.flatnonzero(of_first * known[second])
         ]
 
-    def _responses(self, sample, response):
+    def _responses(self, sample: Any, response: Any) -> Any:
         """Partial dependence at the own values of the rows of a sample."""
         return dependence_at_rows(
             self.method,
@@ -295,7 +303,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
             n_jobs=self.n_jobs,
         )
 
-    def _statistics(self, sample, responses, triples):
+    def _statistics(
+        self, sample: Any, responses: Any, triples: list[Any]
+    ) -> tuple[dict[str, Strength], NDArray[np.float64]]:
         """Strengths by name, of one sample, and mean joint effects of pairs."""
         weights, predictions = sample.weights, responses.predictions
         n_players, parts = len(self.features_), phases(2)
@@ -318,7 +328,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         strengths = pairs, overall, three_way, total
         return dict(zip(names, strengths, strict=True)), constants
 
-    def _set_results(self, draws, triples):
+    def _set_results(
+        self, draws: list[dict[str, Strength]], triples: list[Any]
+    ) -> None:
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
         forms = {
@@ -364,7 +376,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         for columns, size in zip(self.features_, sizes, strict=True):
             self.feature_importances_[list(columns)] = size
 
-    def _measured(self):
+    def _measured(self) -> Iterator[Any]:
         names = np.array(self.player_names_, dtype=object)
         first, second = self._pairs.T
         yield names[:, None], self._numbers("overall", slice(None))
@@ -376,7 +388,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             numbers = {c: np.vstack([*part.values()]) for c, part in parts.items()}
             yield list(self.three_way_), numbers
 
-    def _numbers(self, statistic, sets):
+    def _numbers(self, statistic: Any, sets: Any) -> Any:
         """Numbers of sets, (n, k), by column."""
         parts = {"strength": "", "unnormalized": "unnormalized_", "std": "std_"}
         found = {c: getattr(self, f"{statistic}_{end}") for c, end in parts.items()}
@@ -388,10 +400,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
             if values is not None
         }
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         return {"statistic": "H²" if self.squared else "H"}
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {"unnormalized": self._response_name}
 
     @empty_for_no_rows
@@ -431,7 +443,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         terms -= self._constants
         return terms.reshape(rows.n_rows, -1)
 
-    def _averages_at(self, rows, sets):
+    def _averages_at(
+        self, rows: ArrayRows, sets: list[tuple[int, ...]]
+    ) -> list[NDArray[np.float64]]:
         """Partial dependence on sets of players at rows: for each, (n_rows, k)."""
         background = as_rows(self._background)
         places, replacements = [], []
@@ -474,14 +488,22 @@ class HStatistic(TransformerMixin, BaseInteraction):
         return np.array(of_pairs, dtype=object)
 
 
-def _parts_of_all(responses, n_players):
+def _parts_of_all(
+    responses: Any, n_players: int
+) -> Iterator[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]]:
     """Partial dependences on each player and on all others, by blocks of rows."""
     for rows, players, all_but in responses.all_but():
         alone = [responses.alone(j, rows) for j in range(n_players)[players]]
         yield rows, players, np.stack(alone, axis=1), all_but
 
 
-def _strengths_of_sets(responses, pairs, triples, weights, floor):
+def _strengths_of_sets(
+    responses: Any,
+    pairs: NDArray[np.intp],
+    triples: list[Any],
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> tuple[Strength, Strength, NDArray[np.float64]]:
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
     within = {frozenset(two) for triple in triples for two in combinations(triple, 2)}
     others = within - set(map(frozenset, tuples(pairs))) if within else ()

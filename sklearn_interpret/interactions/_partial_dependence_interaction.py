@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 from operator import length_hint
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,9 @@ from sklearn_interpret._model.responses.response import (
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.interactions._base import BaseInteraction
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 _ADVICE = (
     "Their number grows with the square of grid_resolution. No rows are sent if the "
@@ -161,7 +165,7 @@ class PartialDependenceInteraction(BaseInteraction):
         "pairs": "no_validation",
     }
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         self._resolve_pairs(sample.rows)
         predictions = plain_responses(response, sample.rows)
         n_outputs = predictions.shape[1]
@@ -174,17 +178,19 @@ class PartialDependenceInteraction(BaseInteraction):
         self.pairwise_ = drop_single_output(pairwise)
         self.output_names_ = response.output_names(len(pairwise))
 
-    def _measured(self):
+    def _measured(self) -> Iterator[Any]:
         if len(self._pairs):
             names = np.array(self.player_names_, dtype=object)
             p, (first, second) = len(names), self._pairs.T
             strengths = self.pairwise_.reshape(-1, p, p)[:, first, second].T
             yield names[self._pairs], {"strength": strengths}
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {"strength": self._response_name}
 
-    def _parts_of_pairs(self, rows, response, n_outputs):
+    def _parts_of_pairs(
+        self, rows: ArrayRows, response: Any, n_outputs: int
+    ) -> Iterator[slice]:
         """Slices of the pairs whose surfaces fit into memory together."""
         n_pairs = len(self._pairs)
         if not n_pairs:
@@ -205,7 +211,7 @@ class PartialDependenceInteraction(BaseInteraction):
             yield slice(start, start + n_held)
             start += n_held
 
-    def _most_points(self, rows):
+    def _most_points(self, rows: ArrayRows) -> NDArray[np.float64]:
         """Largest number of points along each player, as floats."""
         categorical = resolve_categorical(self.categorical_features, rows)
         custom = (self.custom_values or {}).values()
@@ -218,7 +224,9 @@ class PartialDependenceInteraction(BaseInteraction):
             sizes.append(max(n_points, most_custom))
         return np.array(sizes, dtype=np.float64)
 
-    def _surfaces(self, sample, pairs, n_outputs):
+    def _surfaces(
+        self, sample: Any, pairs: list[list[int]], n_outputs: int
+    ) -> Iterator[NDArray[np.float64]]:
         """Partial dependence on pairs over a grid: (k, n_points, n_points_2)."""
         players = [
             columns[0] if len(columns) == 1 else name
@@ -240,6 +248,6 @@ class PartialDependenceInteraction(BaseInteraction):
             yield np.reshape(average, (n_outputs, len(first), len(second)))
 
 
-def _points(sizes, pairs):
+def _points(sizes: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.float64]:
     """Most points of the surfaces of pairs, from those along each player."""
     return sizes[pairs].prod(axis=1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.effects import functional_anova
@@ -25,8 +26,12 @@ from sklearn_interpret._model.responses.response import (
     drop_single_output,
     plain_responses,
 )
+from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
+
+if TYPE_CHECKING:
+    pass
 
 # Values of sets of names; with several outputs arrays.
 ValuesOfSets = dict[tuple[str, ...], float | NDArray[np.float64]]
@@ -186,11 +191,13 @@ class VariableInteractionNetwork(BaseInteraction):
         "n_repeats": [Interval(Integral, 2, None, closed="left")],
     }
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         """All rows: `_inspect` draws the subsample, then donors, from one generator."""
         return Sample.of_positive_weight(rows, y, weights)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         rng = check_random_state(self.random_state)
         sample = self._draw(sample, self.subsample, rng)
         self._check_several(sample.rows)
@@ -207,10 +214,14 @@ class VariableInteractionNetwork(BaseInteraction):
             candidates = _larger_sets(strong) if grow else []
         self._set_results(strengths, found, response)
 
-    def _set_results(self, strengths, found, response):
+    def _set_results(
+        self, strengths: _Strengths, found: list[tuple[int, ...]], response: Any
+    ) -> None:
         names, n_outputs = self.player_names_, strengths.n_outputs
 
-        def named(sets, values):
+        def named(
+            sets: Any, values: dict[tuple[int, ...], NDArray[np.float64]]
+        ) -> dict[tuple[str, ...], float]:
             return {
                 tuple(names[player] for player in players): (
                     float(values[players][0]) if n_outputs == 1 else values[players]
@@ -238,7 +249,7 @@ class VariableInteractionNetwork(BaseInteraction):
         self.cliques_ = [tuple(names[player] for player in one) for one in cliques]
         self.output_names_ = response.output_names(n_outputs)
 
-    def _measured(self):
+    def _measured(self) -> Iterator[Any]:
         for order in range(1, self.max_order + 1):
             sets = [one for one in self.strengths_ if len(one) == order]
             if not sets:
@@ -253,11 +264,11 @@ class VariableInteractionNetwork(BaseInteraction):
                 numbers["main_effect"] = main[places]
             yield sets, numbers
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         return {"cliques": self.cliques_}
 
 
-def _larger_sets(strong):
+def _larger_sets(strong: list[tuple[int, ...]]) -> list[tuple[int, int]]:
     """Sets of one more player, all of whose subsets of this size are strong."""
     known = set(strong)
     players = sorted({player for one in strong for player in one})
@@ -277,7 +288,9 @@ class _Strengths:
     `main_effects` (n_players, k).
     """
 
-    def __init__(self, players, sample, response, n_jobs):
+    def __init__(
+        self, players: list[tuple[int, ...]], sample: Any, response: Any, n_jobs: None
+    ) -> None:
         self._players, self._rows, self._weights = players, sample.rows, sample.weights
         self._response, self._n_jobs = response, n_jobs
         self._predictions = plain_responses(response, sample.rows)
@@ -292,7 +305,7 @@ class _Strengths:
         self.main_effects = np.empty((len(players), self.n_outputs))
         self._differences = {}
 
-    def draw_donors(self, n_repeats, rng):
+    def draw_donors(self, n_repeats: int, rng: np.random.RandomState) -> None:
         """Draw the donor rows of each player, for each row and repeat."""
         self._donors = []
         for seed in rng.randint(np.iinfo(np.int32).max, size=len(self._players)):
@@ -300,7 +313,9 @@ class _Strengths:
             draws = [random_donors(self._weights, own) for _ in range(n_repeats)]
             self._donors.append(np.stack(draws, axis=1))
 
-    def measure(self, sets, threshold, *, keep):
+    def measure(
+        self, sets: list[tuple[int, ...]], threshold: float, *, keep: bool
+    ) -> list[tuple[int, ...]]:
         """Measure sets of one size, and return those stronger than the threshold.
 
         With `keep`, their differences are stored for larger sets.
@@ -319,7 +334,7 @@ class _Strengths:
                         self._differences[players] = differences
         return strong
 
-    def _redrawn(self, sets):
+    def _redrawn(self, sets: list[tuple[int, ...]]) -> Iterator[Any]:
         """Responses with all players of each set redrawn: (n_rows, n_draws, k)."""
         replacements = []
         for players in sets:
@@ -333,14 +348,18 @@ class _Strengths:
         blocks = model.responses(_unchanged, n_jobs=self._n_jobs)
         return map(np.concatenate, blocks)
 
-    def _finite_difference(self, players, responses):
+    def _finite_difference(
+        self, players: tuple[int, ...], responses: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         differences = responses - self._predictions[:, None]
         for size in range(1, len(players)):
             for part in combinations(players, size):
                 differences -= self._differences[part]
         return differences
 
-    def _set_strength(self, players, differences):
+    def _set_strength(
+        self, players: tuple[int, ...], differences: NDArray[np.float64]
+    ) -> None:
         order, weights, floor = len(players), self._weights, self._floor
         importance, error = functional_anova.superset_importance(
             differences, order, weights, floor
@@ -357,6 +376,8 @@ class _Strengths:
             self.main_effects[player] = effect / self._variance
 
 
-def _unchanged(which, index, variants, responses):
+def _unchanged(
+    which: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Keep all responses."""
     return responses

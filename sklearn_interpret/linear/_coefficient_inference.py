@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,6 +61,17 @@ from sklearn_interpret.exceptions import (
     SeparationWarning,
 )
 from sklearn_interpret.explanations import Explanation
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._core.influence.score_models import ScoreModel
+    from sklearn_interpret._core.influence.score_passes import PassSums
+    from sklearn_interpret._core.regression.working_regression import FittedRegression
+
+    Regression = PassedRegression | working_regression.WorkingRegression
+    from sklearn_interpret._model.gradients.objectives import Objective
+    from sklearn_interpret._model.rows.base import Rows
 
 __all__ = ["CoefficientInference"]
 
@@ -344,12 +356,12 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     _takes_partitions = True
 
     @property
-    def _weights_count_rows(self):
+    def _weights_count_rows(self) -> bool:
         return self.weights == "frequency"
 
     _errors_count_rows = _weights_count_rows
 
-    def _make_response(self):
+    def _make_response(self) -> Any:
         model = innermost(self.estimator_)
         # Checked for models that are refused below, too, such as Lasso.
         alpha = getattr(model, "alpha_", getattr(model, "alpha", 0))
@@ -371,35 +383,44 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self.output_names_ = response.output_names(1)
         return objective
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         self._check_covariance(response)
         self._objective = response
         self._response_name = _response_name(response)
         self._name_terms(sample.rows)
         parameters = self._sign * response.network.parameters
-        self.intercept_, own = float(parameters[-1]), parameters[self._parameters]
-        known = has_known_dispersion(response.loss) and self.dispersion == "model"
-        whole, unknown = self._from_passes(sample, own, known)
-        regression = whole
-        if whole is None:
-            whole, regression, unknown = self._with_all_rows(sample, own, known)
+        self.intercept_, weights = float(parameters[-1]), parameters[self._parameters]
+        fixed = has_known_dispersion(response.loss) and self.dispersion == "model"
+        by_passes = self._from_passes(sample, weights, fixed)
+        if by_passes is None:
+            of_all_rows, regression, unknown = self._with_all_rows(
+                sample, weights, fixed
+            )
+        else:
+            of_all_rows = regression = by_passes
+            unknown = by_passes.undetermined
         self.coef_ = regression.parameters.copy()
-        if regression is not whole or len(unknown) == len(own):
-            self.coef_[unknown] = own[unknown]
+        if regression is not of_all_rows or len(unknown) == len(weights):
+            self.coef_[unknown] = weights[unknown]
         self._test(regression, unknown)
-        self._explain_deviance(whole)
-        if known and self.covariance == "model":
+        self._explain_deviance(of_all_rows)
+        if fixed and self.covariance == "model":
             self._warn_of_overdispersion(regression)
         if self._offset is not None and not isinstance(self.estimator, FrozenEstimator):
             self._keep_weights()
 
-    def _from_passes(self, sample, own, known):
-        """The regression, and the weights it leaves open; None if it takes all rows."""
+    def _from_passes(
+        self, sample: Any, weights: NDArray[np.float64], fixed: bool
+    ) -> PassedRegression | None:
+        """The regression by passes over the rows; None if it takes all rows.
+
+        `weights` are those of the model; `fixed` says that the dispersion is one.
+        """
         loss, free = self._objective.loss, self._has_intercept
         in_memory = isinstance(sample, Sample)
         if self.interval == "profile" and not isinstance(loss, HalfSquared):
             if in_memory:
-                return None, None
+                return None
             raise ValueError(
                 'interval="profile" takes many passes over the rows, and they are in '
                 'partitions: "wald" is accepted.'
@@ -407,75 +428,80 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         if in_memory:
             model = self._scores_reader()(sample)
 
-        def sums(function, merge):
+        def sums(function: Callable[..., Any], merge: Callable[..., Any]) -> PassSums:
             if in_memory:  # the model is made once
                 return function(model)
             task = partial(_of_scores, self._scores_reader(), function)
             return sample.map_reduce(task, merge)
 
         counts_rows = self._weights_count_rows
-        found = PassedRegression.fit(sums, loss, own, free, known, counts_rows)
+        regression = PassedRegression.fit(sums, loss, weights, free, fixed, counts_rows)
         if in_memory:
-            if found is None or found.flat or len(found.undetermined):
-                return None, None
-        elif found is None or found.slow:
+            if regression is None or regression.flat or len(regression.undetermined):
+                return None
+        elif regression is None or regression.slow:
             raise ValueError(
                 "The likelihood still grows after many passes over the rows: terms may "
                 "separate classes, or zeros from positive targets. Fit a sample of the "
                 "rows in memory, which names them."
             )
-        if not known:
-            self._check_dispersion(found)
-        if len(found.undetermined):
-            self._warn_of_dependence(found.undetermined)
-        check_is_optimum(self.estimator_, self._objective.model, found.distance)
-        return found, found.undetermined
+        if not fixed:
+            self._check_dispersion(regression)
+        if len(regression.undetermined):
+            self._warn_of_dependence(regression.undetermined)
+        check_is_optimum(self.estimator_, self._objective.model, regression.distance)
+        return regression
 
-    def _with_all_rows(self, sample, own, known):
+    def _with_all_rows(
+        self, sample: Any, weights: NDArray[np.float64], fixed: bool
+    ) -> tuple[Regression, Regression, NDArray[np.intp]]:
         """The regression of all rows, that without separated rows, unknown weights."""
         model = self._scores_reader()(sample).polished()
-        whole = working_regression.WorkingRegression(
-            model, known, counts_rows=self._weights_count_rows
+        regression = working_regression.WorkingRegression(
+            model, fixed, counts_rows=self._weights_count_rows
         )
-        if not known:
-            self._check_dispersion(whole)
-        return whole, *self._determined(whole, own)
+        if not fixed:
+            self._check_dispersion(regression)
+        return regression, *self._determined(regression, weights)
 
-    def _scores_reader(self):
+    def _scores_reader(self) -> Callable[..., Any]:
         """Function from a sample to the `ScoreModel` of its rows; it can be pickled."""
         name = type(self).__name__
         return partial(_scores, name, self.estimator_, self._sign, self._offset)
 
-    def _determined(self, whole, own):
+    def _determined(
+        self, regression: Any, weights: NDArray[np.float64]
+    ) -> tuple[Any, NDArray[np.intp]]:
         """The regression of rows that are not separated; the weights it leaves open.
 
-        `own` are the weights of the model itself.
+        `weights` are those of the model itself.
         """
-        model, dependent = whole.model, whole.undetermined
+        model, dependent = regression.model, regression.undetermined
         if len(dependent):
             self._warn_of_dependence(dependent)
         left = without_separated_rows(model)
         if left is model:
-            distance = model.distance(own[:, None])
+            distance = model.distance(weights[:, None])
             check_is_optimum(self.estimator_, self._objective.model, distance)
-            return whole, dependent
-        rest, unknown = whole, np.arange(len(own))
+            return regression, dependent
+        unseparated, unknown = regression, np.arange(len(weights))
         if len(left.design):
-            rest = replace(whole, model=left)
-            if whole.known_dispersion or rest.dispersion_dof:
-                unknown = rest.undetermined
+            unseparated = replace(regression, model=left)
+            if regression.known_dispersion or unseparated.dispersion_dof:
+                unknown = unseparated.undetermined
         self._warn_of_separation(np.setdiff1d(unknown, dependent))
-        return (rest if len(unknown) < len(own) else whole), unknown
+        return (unseparated if len(unknown) < len(weights) else regression), unknown
 
     @property
-    def _has_intercept(self):
+    def _has_intercept(self) -> bool:
         return bool(self._objective.model.fit_intercept)
 
-    def _name_terms(self, rows):
+    def _name_terms(self, rows: Rows) -> None:
         """Set names of terms, which columns of the model they are, and the offset."""
         names = column_names(self._objective, rows.names)
         self._columns = feature_columns(self._objective, rows.n_columns)
-        self._offset, terms = None, np.arange(len(names))
+        terms = np.arange(len(names))
+        self._offset: Any = None  # or an `_Offset`
         if self.offset is not None:
             self._offset = self._find_offset(rows, names)
             terms = np.delete(terms, self._offset.column)
@@ -486,7 +512,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._parameters = np.array([*terms, *intercept], dtype=np.intp)
         self.term_names_ += self._has_intercept * ["intercept"]
 
-    def _find_offset(self, rows, names):
+    def _find_offset(self, rows: Any, names: Any) -> Any:
         """Where the offset is, of the names of the columns that the model gets."""
         feature = feature_index(
             self.offset, rows.names, named=rows.named, parameter="offset"
@@ -511,7 +537,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             )
         return _Offset(feature, int(columns[0]), name)
 
-    def _keep_weights(self):
+    def _keep_weights(self) -> None:
         """Give the model the weights of the fit with the offset."""
         weights = self._objective.network.parameters
         weights[self._parameters] = self._sign * self.coef_
@@ -520,7 +546,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._objective = read_objective(self.estimator_)
         self.intercept_ = float(self._sign * weights[-1])
 
-    def _check_dispersion(self, regression):
+    def _check_dispersion(self, regression: FittedRegression) -> None:
         """Refuse too few rows to estimate the dispersion."""
         self._check_residuals(regression)
         if not regression.dispersion_dof:
@@ -531,7 +557,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 'dispersion="model" is accepted.'
             )
 
-    def _check_covariance(self, objective):
+    def _check_covariance(self, objective: Objective) -> None:
         sandwich = self.covariance
         if sandwich == "model":
             return
@@ -546,13 +572,13 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 f'{type(objective.model).__name__} "model" and "HC0" are accepted.'
             )
 
-    def _named(self, terms):
+    def _named(self, terms: Any) -> Any:
         """Terms by name, for messages."""
         names = [repr(str(self.term_names_[term])) for term in terms]
         more = len(names) - _MOST_NAMED
         return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" * (more > 0))
 
-    def _warn_of_dependence(self, unknown):
+    def _warn_of_dependence(self, unknown: Any) -> None:
         warn(
             "Leave out one of the columns that depend on each other, as "
             'OneHotEncoder(drop="first"), and PolynomialFeatures and '
@@ -562,7 +588,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             DependentTermsWarning,
         )
 
-    def _warn_of_leverage(self, terms):
+    def _warn_of_leverage(self, terms: Any) -> None:
         warn(
             "Leave out levels of one row, or join them with others, or use "
             f'covariance="HC1": single rows determine {self._named(terms)} alone. '
@@ -572,7 +598,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             LeverageWarning,
         )
 
-    def _warn_of_overdispersion(self, regression):
+    def _warn_of_overdispersion(self, regression: FittedRegression) -> None:
         """Warn of counts, and of classes with numbers of trials, that vary too much."""
         varies, as_much = "targets vary", "Poisson's distribution"
         if self._objective.classes is not None:
@@ -590,7 +616,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 OverdispersionWarning,
             )
 
-    def _warn_of_separation(self, terms):
+    def _warn_of_separation(self, terms: Any) -> None:
         counts = self._objective.classes is None
         what = "zeros from positive targets" if counts else "some rows' classes"
         warn(
@@ -600,7 +626,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             SeparationWarning,
         )
 
-    def _test(self, regression, unknown):
+    def _test(self, regression: Regression, unknown: NDArray[np.intp]) -> None:
         """Errors, tests and intervals of the weights, NaN of the unknown ones."""
         tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
@@ -630,7 +656,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             with np.errstate(over="ignore"):
                 self.exponentiated_ = np.exp(self.coef_)
 
-    def _warn_of_lost_ends(self, terms):
+    def _warn_of_lost_ends(self, terms: Any) -> None:
         if len(terms):
             warn(
                 'Use interval="wald", or for counts in another unit '
@@ -640,20 +666,20 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 ConvergenceWarning,
             )
 
-    def _explain_deviance(self, regression):
+    def _explain_deviance(self, regression: Regression) -> None:
         """Shares of the deviance that the terms explain."""
         self.residual_dof_ = regression.residual_dof
         self._n_observations = regression.n_observations
         with np.errstate(divide="ignore", invalid="ignore"):
             if self._offset is None:
-                whole = regression.null_deviance(self._has_intercept)
+                total = regression.null_deviance(self._has_intercept)
             else:
-                whole = regression.deviance_without_terms(self._has_intercept)
+                total = regression.deviance_without_terms(self._has_intercept)
         dof = regression.n_observations - self._has_intercept
         with np.errstate(divide="ignore", invalid="ignore"):
-            left = np.float64(regression.deviance) / whole
-            self.r2_ = float(1 - left)
-            self.adjusted_r2_ = float(1 - left * dof / np.float64(self.residual_dof_))
+            share = np.float64(regression.deviance) / total
+            self.r2_ = float(1 - share)
+            self.adjusted_r2_ = float(1 - share * dof / np.float64(self.residual_dof_))
 
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -672,13 +698,13 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         """
         return self._effects(self._checked(X))[1]
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Rows:
         """Rows as `fit` had them."""
         rows = self._check_rows(X, reset=False)
         self.estimator_.predict(copy_of(rows.native))  # the model's own checks
         return rows
 
-    def _effects(self, rows):
+    def _effects(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Columns of the model that are terms, and their effects, (m, n_terms) each."""
         inputs = self._objective.layers(rows.native)[0][:, self._terms]
         weights = self._objective.network.coefs[0][self._terms, 0]
@@ -748,7 +774,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         names = column_names(self._objective, given)
         return np.asarray(names, dtype=object)[self._terms]
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each term, under its name. Columns "class" (of a classifier: the
         class whose log-odds the weights are of), "coef", "standard_error", "statistic",
         "pvalue", "low", "high", and of classes and models with a link "log"
@@ -764,7 +790,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 columns["exponentiated_high"] = np.exp(self.intervals_high_)
         return [{"term": as_objects(self.term_names_)} | columns]
 
-    def _result_facts(self):
+    def _result_facts(self) -> dict[str, Any]:
         return {
             "model": type(self._objective.model).__name__,
             "rows": self._n_observations,
@@ -776,7 +802,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             "interval": f"{self.interval}, {100 * self.confidence_level:g} %",
         }
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         return {"coef": self._response_name}
 
 
@@ -789,7 +815,9 @@ class _Offset:
     name: str
 
 
-def _scores(name, estimator, sign, offset, sample):
+def _scores(
+    name: str, estimator: BaseEstimator, sign: float, offset: Any, sample: Any
+) -> ScoreModel:
     """The model's scores at the rows of a sample, with their signs."""
     model = scores_of(name, estimator, sample)
     if model.penalty.any() or model.row_penalty.any():
@@ -799,7 +827,7 @@ def _scores(name, estimator, sign, offset, sample):
     return model if sign > 0 else _of_other_class(model)
 
 
-def _with_offset(model, offset, rows):
+def _with_offset(model: BaseEstimator, offset: Any, rows: Any) -> Any:
     """The scores of the other columns, with the offset."""
     values = model.design[:, offset.column, None]
     if not _are_offsets(values, offset.feature, rows).all():
@@ -815,13 +843,13 @@ def _with_offset(model, offset, rows):
     )
 
 
-def _are_offsets(columns, feature, rows):
+def _are_offsets(columns: Any, feature: Any, rows: Any) -> Any:
     """Which columns (n, d) are the feature as it is; steps may round to float32."""
     offsets = offsets_of(feature, rows)[:, None]
     return np.isclose(columns, offsets, rtol=1e-6, atol=0).all(axis=0)
 
 
-def _not_as_it_is(name):
+def _not_as_it_is(name: str) -> Any:
     """The error that the model does not get the offset."""
     return ValueError(
         f"offset={name!r} is added to the linear predictor as it is, and the model "
@@ -830,26 +858,28 @@ def _not_as_it_is(name):
     )
 
 
-def _of_scores(scores, function, sample):
+def _of_scores(
+    scores: Callable[..., Any], function: Callable[..., Any], sample: Any
+) -> Any:
     check_scales(sample.rows)
     return function(scores(sample))
 
 
-def _of_other_class(model):
+def _of_other_class(model: BaseEstimator) -> Any:
     """The scores of the other one of two classes."""
     targets, parameters = 1 - model.targets, -model.parameters
     offsets = -model.offsets
     return replace(model, targets=targets, parameters=parameters, offsets=offsets)
 
 
-def _response_name(objective):
+def _response_name(objective: Objective) -> str:
     """Name of the linear predictor."""
     if objective.classes is not None:
         return "log-odds"
     return "log" if isinstance(objective.loss, HalfTweedie) else "prediction"
 
 
-def _refuse_penalty(model):
+def _refuse_penalty(model: BaseEstimator) -> Any:
     raise ValueError(
         f"{type(model).__name__} is fitted with a penalty, which shrinks its weights: "
         "standard errors, p-values and intervals of least squares or maximum "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,9 @@ from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret.prototypes._kernels import GowerColumns
 from sklearn_interpret.prototypes._tables import with_values
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 # Metrics of scikit-learn that take sparse matrices.
 _OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
@@ -221,20 +224,20 @@ class KMedoids(
         """
         rows = validation.check_rows(self, X, reset=True)
         weights = validation.check_weights(sample_weight, rows)
-        kept = np.flatnonzero(weights)
-        if self.n_clusters > len(kept):
-            some = " of positive weight" if len(kept) < rows.n_rows else ""
+        used = np.flatnonzero(weights)
+        if self.n_clusters > len(used):
+            positive = " of positive weight" if len(used) < rows.n_rows else ""
             raise ValueError(
                 f"n_clusters={self.n_clusters} is too large: there must be as many "
-                f"rows{some}, and there are n_samples={len(kept)}."
+                f"rows{positive}, and there are n_samples={len(used)}."
             )
         self._gower, categorical = None, rows.detected_categorical
         if self.metric == "gower":
             self._gower = GowerColumns(rows, weights, categorical)
         points = self._points(rows)
         self._measure = _measure(self.metric, points, categorical)
-        found = self._search(points, kept, weights[kept])
-        self.prototype_indices_ = kept[found]
+        medoids = self._search(points, used, weights[used])
+        self.prototype_indices_ = used[medoids]
         self._centers = self.cluster_centers_ = None
         if self.metric != "precomputed":
             self._centers = points[self.prototype_indices_]
@@ -251,7 +254,7 @@ class KMedoids(
             )
         return self
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each: columns "row" (its position), "n_rows" (rows of its
         cluster), and its values by the names of the features, but of precomputed
         distances.
@@ -262,10 +265,10 @@ class KMedoids(
             return [columns]
         return [with_values(columns, self.cluster_centers_)]
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         return {"inertia": self.inertia_}
 
-    def _points(self, rows):
+    def _points(self, rows: Rows) -> NDArray[np.float64]:
         """Rows as numbers, as the metric takes them."""
         if self._gower is not None:
             return self._gower.encode(rows)
@@ -288,24 +291,31 @@ class KMedoids(
                 f'categories: {names}; take metric="gower", or encode them. {error}'
             ) from error
 
-    def _search(self, points, kept, weights):
-        """Positions of the medoids among the rows kept."""
+    def _search(
+        self,
+        points: NDArray[np.float64],
+        used: NDArray[np.intp],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.intp]:
+        """Positions of the medoids among the rows in use."""
         if self.metric == "precomputed":
             _check_distances(points)
-            points = points if len(kept) == len(points) else points[kept][:, kept]
+            points = points if len(used) == len(points) else points[used][:, used]
             return self._best_of_starts(points, weights)
-        points = points[kept]
+        points = points[used]
         dense = not sparse.issparse(points)
-        if self.metric == "euclidean" and dense and len(kept) > _FEW_ROWS:
-            found = self._best_of_starts(_EuclideanDistances(points), weights)
-            distances = self._measure(points[found], points)
+        if self.metric == "euclidean" and dense and len(used) > _FEW_ROWS:
+            medoids = self._best_of_starts(_EuclideanDistances(points), weights)
+            distances = self._measure(points[medoids], points)
             mean = np.average(distances.min(axis=0), weights=weights)
             # Single precision has lost what is small beside the largest distances.
             if mean > _COARSE * distances.max():
-                return found
+                return medoids
         return self._best_of_starts(_LazyDistances(points, self._measure), weights)
 
-    def _best_of_starts(self, distances, weights):
+    def _best_of_starts(
+        self, distances: Any, weights: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
         """Positions of the medoids, by the distances of rows that are asked for."""
         item_size = 4 if isinstance(distances, _EuclideanDistances) else 8
         if rows_in_memory(item_size * len(weights)) >= len(weights):
@@ -317,10 +327,10 @@ class KMedoids(
         ]
         if self.init == "build":
             starts[0] = build(distances, weights, self.n_clusters)
-        found = [search(distances, weights, start, self.max_iter) for start in starts]
-        sums = [distances[np.sort(m)].min(axis=0) @ weights for m, *_ in found]
+        results = [search(distances, weights, start, self.max_iter) for start in starts]
+        sums = [distances[np.sort(m)].min(axis=0) @ weights for m, *_ in results]
         best = np.argmax(sums <= min(sums) * (1 + _ROUNDING))  # the first of these
-        medoids, self.n_iter_, settled = found[best]
+        medoids, self.n_iter_, settled = results[best]
         if not settled:
             warn(
                 "Raise max_iter: medoids still changed after "
@@ -329,7 +339,7 @@ class KMedoids(
             )
         return medoids
 
-    def _distances(self, points):
+    def _distances(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distances from the medoids, (n_rows, n_clusters)."""
         if self.metric == "precomputed":
             return points[:, self.prototype_indices_]
@@ -340,7 +350,7 @@ class KMedoids(
         return self._measure(points, self._centers)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> Any:
         return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
@@ -380,17 +390,19 @@ class KMedoids(
 class _LazyDistances:
     """Rows of the matrix of distances, computed on each access."""
 
-    def __init__(self, points, measure):
+    def __init__(
+        self, points: NDArray[np.float64], measure: Callable[..., Any]
+    ) -> None:
         self._points, self._measure = points, measure
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         return self._measure(self._points[rows], self._points)
 
 
 class _EuclideanDistances:
     """Rows of the matrix of distances in single precision, up to a factor."""
 
-    def __init__(self, points):
+    def __init__(self, points: Any) -> None:
         # No square overflows, and sums of products are of the size of distances.
         points = points / (np.abs(points).max() or 1.0)
         points -= points.mean(axis=0)
@@ -398,7 +410,7 @@ class _EuclideanDistances:
         self._left = np.column_stack([-2 * points, squares, ones])
         self._right = np.column_stack([points, ones, squares]).T
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
         left = self._left[rows]
         distances = np.empty((len(left), len(self._left)), dtype=np.float32)
         for part in slices(len(left), _STRIP):
@@ -406,7 +418,11 @@ class _EuclideanDistances:
         return np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
 
 
-def _measure(metric, points, categorical):
+def _measure(
+    metric: str | Callable[..., float],
+    points: NDArray[np.float64],
+    categorical: NDArray[np.bool_],
+) -> Callable[..., Any]:
     """The function of two tables that gives all distances between their rows."""
     learned = {}
     if metric == "gower":
@@ -419,7 +435,9 @@ def _measure(metric, points, categorical):
     return partial(_finite_distances, metric=metric, **learned)
 
 
-def _finite_distances(A, B, metric, **learned):
+def _finite_distances(
+    A: NDArray[np.float64], B: NDArray[np.float64], metric: Any, **learned: Any
+) -> NDArray[np.float64]:
     """All distances between two tables' rows, which must be finite."""
     measure = partial(pairwise_distances, metric=metric, **learned)
     if callable(metric):
@@ -435,7 +453,7 @@ def _finite_distances(A, B, metric, **learned):
     return distances
 
 
-def _check_distances(matrix):
+def _check_distances(matrix: Any) -> None:
     """Refuse a matrix that does not hold distances between rows."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(

@@ -4,11 +4,16 @@ Each kind has the same methods: the kernel of a part of the known rows, its diag
 block between known rows, one between new and known rows, and which are nearest.
 """
 
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
@@ -23,11 +28,18 @@ from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.validation import call_parameter
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.arrays import ArrayRows
+
 # Rows of a matrix, or of a block on its diagonal, in one strip.
 _STRIP = 64
 
 
-def gaussian_kernel(rows, weights, *, standardize):
+def gaussian_kernel(
+    rows: ArrayRows, weights: NDArray[np.float64], *, standardize: bool
+) -> DistanceKernel:
     """Gaussian kernel of rows of numbers, which may be standardised."""
     values = numbers_of(rows)
     # Always centred: distances come from products, in which large means lose digits.
@@ -43,18 +55,20 @@ def gaussian_kernel(rows, weights, *, standardize):
     return DistanceKernel(partial(_scaled, scaler), squared_distances, known)
 
 
-def _scaled(scaler, rows):
+def _scaled(scaler: BaseEstimator, rows: Any) -> Any:
     return scaler.transform(numbers_of(rows))
 
 
-def gower_kernel(rows, weights, categorical):
+def gower_kernel(
+    rows: Any, weights: NDArray[np.float64], categorical: NDArray[np.bool_]
+) -> Any:
     """Kernel of Gower's distances between rows of numbers and categories."""
     columns = GowerColumns(rows, weights, categorical)
     distances = partial(gower_distances, categorical=categorical)
     return DistanceKernel(columns.encode, distances, columns.encode(rows))
 
 
-def precomputed_kernel(sample, n_rows):
+def precomputed_kernel(sample: Any, n_rows: int) -> Any:
     """The kernel that X is, of the rows in use among the `n_rows` of `fit`."""
     n_columns = sample.rows.n_columns
     if n_columns == n_rows:
@@ -70,7 +84,7 @@ def precomputed_kernel(sample, n_rows):
     )
 
 
-def numbers_of(rows):
+def numbers_of(rows: ArrayRows) -> NDArray[np.float64]:
     """Rows as a float64 array, with scikit-learn's errors for other input."""
     return check_array(rows.native, dtype=np.float64, input_name="X")
 
@@ -96,7 +110,7 @@ class DistanceKernel:
     known: np.ndarray
     gamma: float = 1.0
 
-    def median_gamma(self, weights):
+    def median_gamma(self, weights: NDArray[np.float64]) -> float:
         """A gamma of 1/2 over the median of the positive distances; 1 for no such.
 
         Pairs of rows weigh the product of their weights.
@@ -114,37 +128,47 @@ class DistanceKernel:
         weights = np.outer(weights, weights)[pairs][positive]
         return 0.5 / averaged_quantile(distances[positive], [0.5], weights)[0]
 
-    def part(self, index):
+    def part(self, index: NDArray[np.intp]) -> DistanceKernel:
         """The kernel of some of the known rows."""
         return replace(self, known=self.known[index])
 
-    def diagonal(self):
+    def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
         return np.ones(len(self.known))
 
-    def block(self, rows, columns):
+    def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
         """Kernel between two slices of the known rows."""
         return self._kernel(self.known[rows], self.known[columns])
 
-    def cross(self, rows):
+    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         encoded = self.encode(rows)
         return lambda columns: self._kernel(encoded, self.known[columns])
 
-    def nearest(self, rows):
+    def nearest(self, rows: Any) -> Any:
         """Which known row is nearest to each of `Rows`, also where kernels are zero."""
         return self.distances(self.encode(rows), self.known).argmin(axis=1)
 
-    def _kernel(self, A, B):
+    def _kernel(
+        self, A: NDArray[np.float64], B: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         values = self.distances(A, B)
         values *= -self.gamma
         return np.exp(values, out=values)
 
 
-class NearestMixin:
+class NearestMixin(ABC):
     """Adds the nearest known row, by the distance that a kernel stands for."""
 
-    def nearest(self, rows):
+    @abstractmethod
+    def diagonal(self) -> NDArray[np.float64]:
+        """Kernel of each known row and itself."""
+
+    @abstractmethod
+    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
+        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+
+    def nearest(self, rows: Any) -> NDArray[np.intp]:
         """Which known row is nearest to each of `Rows`."""
         alike = self.cross(rows)(slice(None))
         return (alike - self.diagonal() / 2).argmax(axis=1)
@@ -165,19 +189,19 @@ class PrecomputedKernel(NearestMixin):
     matrix: np.ndarray
     columns: np.ndarray
 
-    def part(self, index):
+    def part(self, index: NDArray[np.intp]) -> Any:
         """The kernel of some of the known rows."""
         return PrecomputedKernel(self.matrix[index][:, index], self.columns[index])
 
-    def diagonal(self):
+    def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
         return np.diagonal(self.matrix)
 
-    def block(self, rows, columns):
+    def block(self, rows: Any, columns: Any) -> Any:
         """Kernel between two slices of the known rows."""
         return self.matrix[rows, columns]
 
-    def cross(self, rows):
+    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         values = numbers_of(rows)
         return lambda columns: values[:, self.columns[columns]]
@@ -198,27 +222,27 @@ class CallableKernel(NearestMixin):
     function: Callable
     known: Rows
 
-    def part(self, index):
+    def part(self, index: NDArray[np.intp]) -> Any:
         """The kernel of some of the known rows."""
         return replace(self, known=self.known.take(index))
 
-    def diagonal(self):
+    def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
         parts = slices(self.known.n_rows, _STRIP)
         return np.concatenate([np.diagonal(self.block(s, s)) for s in parts])
 
-    def block(self, rows, columns):
+    def block(self, rows: Any, columns: Any) -> Any:
         """Kernel between two slices of the known rows."""
         return self.cross(self.known.sliced(rows))(columns)
 
-    def cross(self, rows):
+    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         return lambda columns: self._kernel(rows, self.known.sliced(columns))
 
-    def _numbers(self, A, B):
+    def _numbers(self, A: Rows, B: Rows) -> NDArray[np.float64]:
         return np.asarray(self.function(A.native, B.native), dtype=np.float64)
 
-    def _kernel(self, A, B):
+    def _kernel(self, A: Rows, B: Rows) -> NDArray[np.float64]:
         values = call_parameter(f"kernel={self.function!r}", self._numbers, A, B)
         if values.shape != (A.n_rows, B.n_rows) or not np.isfinite(values).all():
             raise ValueError(
@@ -242,7 +266,9 @@ class GowerColumns:
         Which columns are categories.
     """
 
-    def __init__(self, rows, weights, categorical):
+    def __init__(
+        self, rows: Any, weights: NDArray[np.float64], categorical: NDArray[np.bool_]
+    ) -> None:
         self._known = Actionability(
             rows,
             weights,
@@ -255,6 +281,6 @@ class GowerColumns:
         scales = self._known.costs * rows.n_columns
         self._scales = np.where(categorical, 1.0, scales)
 
-    def encode(self, rows):
+    def encode(self, rows: Any) -> Any:
         """Rows as floats, NaN where they are missing, -1 for unknown levels."""
         return self._known.encode(rows) * self._scales

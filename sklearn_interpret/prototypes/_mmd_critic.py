@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +45,10 @@ from sklearn_interpret.prototypes._kernels import (
     precomputed_kernel,
 )
 from sklearn_interpret.prototypes._tables import with_values
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret.prototypes._kernels import DistanceKernel
 
 # Number of rows whose pairs give the median distance.
 _N_ROWS_OF_MEDIAN = 500
@@ -217,7 +222,7 @@ class MMDCritic(
         "embedding": [callable, None],
     }
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.by_class
         tags.input_tags.pairwise = self.kernel == "precomputed"
@@ -264,7 +269,7 @@ class MMDCritic(
         self._prototypes = kernel.part(prototypes)
         return self
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each: columns "kind", "row" (its position) and its values, by the
         names of the features.
         """
@@ -278,7 +283,7 @@ class MMDCritic(
         ]
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> Any:
         return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
@@ -343,7 +348,7 @@ class MMDCritic(
                 values[index[some]] = group.witness(rows.take(index[some]))
         return values
 
-    def _rows_of_groups(self, labels):
+    def _rows_of_groups(self, labels: Any) -> Any:
         """Positions of the rows of each class; a class that has no group is refused."""
         known = [group.label for group in counted(self._groups)]
         unknown = labels[~np.isin(labels, known)]
@@ -354,7 +359,7 @@ class MMDCritic(
             )
         return [np.flatnonzero(labels == label) for label in known]
 
-    def _check_labels(self, rows, y):
+    def _check_labels(self, rows: Any, y: Any) -> Any:
         """Class labels of rows."""
         if y is None:
             raise ValueError(
@@ -367,7 +372,7 @@ class MMDCritic(
         check_classification_targets(labels)
         return labels
 
-    def _make_kernel(self, sample, n_rows):
+    def _make_kernel(self, sample: Any, n_rows: int) -> Any:
         """The kernel of the rows in use, among the `n_rows` of `fit`."""
         if self.kernel == "precomputed":
             if self.embedding is not None:
@@ -399,25 +404,22 @@ class MMDCritic(
             kernel, gamma=kernel.part(drawn).median_gamma(sample.weights[drawn])
         )
 
-    def _embedded(self, rows):
+    def _embedded(self, rows: ArrayRows) -> ArrayRows:
         """Representations of rows, as `Rows`."""
         if self.embedding is None:
             return rows
-        found = validation.call_parameter(
-            f"embedding={self.embedding!r}", self._embed, rows.native
+        embed = partial(_embedded_rows, self.embedding)
+        embedded = validation.call_parameter(
+            f"embedding={self.embedding!r}", embed, rows.native
         )
-        if found.n_rows != rows.n_rows or found.n_columns == 0:
+        if embedded.n_rows != rows.n_rows or embedded.n_columns == 0:
             raise ValueError(
                 f"embedding={self.embedding!r} must give numbers for each of "
-                f"{rows.n_rows} rows; got shape {found.native.shape}."
+                f"{rows.n_rows} rows; got shape {embedded.native.shape}."
             )
-        return found
+        return embedded
 
-    def _embed(self, native):
-        found = self.embedding(native)
-        return as_rows(np.reshape(found, (-1, 1)) if np.ndim(found) < 2 else found)
-
-    def _grouped(self, kernel, sample):
+    def _grouped(self, kernel: DistanceKernel, sample: Any) -> Iterator[_Group]:
         """All rows, or those of each class."""
         if not self.by_class:
             everything = np.arange(sample.rows.n_rows)
@@ -428,12 +430,14 @@ class MMDCritic(
             shares = shares_of(sample.weights[index])
             yield _Group(label, index, kernel.part(index), shares)
 
-    def _choose(self, group):
+    def _choose(
+        self, group: _Group
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         """Positions of prototypes and criticisms of a group; MMD^2 after each."""
         kernel, shares = group.kernel, group.shares
         diagonal, means = kernel.diagonal(), self._means(kernel, shares)
 
-        def column(row):
+        def column(row: int) -> NDArray[np.float64]:
             return kernel.block(slice(None), slice(row, row + 1))[:, 0]
 
         prototypes, objectives, similarity, free = select_prototypes(
@@ -452,7 +456,9 @@ class MMDCritic(
         mmd[np.abs(mmd) < _ROUNDING * np.abs(diagonal).max()] = 0
         return group.index[prototypes], group.index[criticisms], mmd
 
-    def _means(self, kernel, shares):
+    def _means(
+        self, kernel: DistanceKernel, shares: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Mean of the kernel over all rows, for each row."""
         block, step, n_rows = kernel.block, _BLOCK_ROWS, len(shares)
         tasks = [(block, shares, rows, step) for rows in slices(n_rows, step)]
@@ -461,6 +467,12 @@ class MMDCritic(
         for strip in strips:
             means[n_rows - len(strip) :] += strip
         return means
+
+
+def _embedded_rows(embedding: Callable[..., Any], native: Any) -> ArrayRows:
+    """What a user's function gives for rows, as `Rows`."""
+    values = embedding(native)
+    return as_rows(np.reshape(values, (-1, 1)) if np.ndim(values) < 2 else values)
 
 
 @dataclass
@@ -487,7 +499,7 @@ class _Group:
     shares: np.ndarray
     prototypes: Any = None
 
-    def witness(self, rows):
+    def witness(self, rows: Any) -> Any:
         """The witness function at some `Rows`: (n_rows,)."""
         values = self.kernel.cross(rows)
         mean = sum(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,9 @@ from sklearn_interpret._model.rows.validation import (
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 from sklearn_interpret.prototypes._tables import with_values
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.arrays import ArrayRows
+
 
 @dataclass(eq=False, repr=False)
 class _NearestPrototype(ResultsMixin, BaseEstimator):
@@ -53,13 +56,13 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         tags.input_tags = get_tags(self._unfitted_selector()).input_tags
         return tags
 
-    def _unfitted_selector(self):
+    def _unfitted_selector(self) -> Any:
         if self.selector is not None:
             return self.selector
         return MMDCritic(n_criticisms=0, by_class=isinstance(self, ClassifierMixin))
 
     @abstractmethod
-    def _read_targets(self, rows, y):
+    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
         """Checked targets of the rows; of classes, set `classes_` too."""
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -91,7 +94,7 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         self.prototype_targets_ = targets[self.prototype_indices_]
         return self
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each: columns "row" (its position), "y" (its target) and its
         values, by the names of the features.
         """
@@ -192,7 +195,7 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
 
     classes_: NDArray[Any]
 
-    def _read_targets(self, rows, y):
+    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
         self.classes_, positions = check_labels(self, rows, y)
         return self.classes_[positions]
 
@@ -279,5 +282,5 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _read_targets(self, rows, y):
+    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
         return check_targets(self, rows, y, dtype=np.float64)

@@ -1,5 +1,9 @@
 """Checks of explanations: importances, effects and Shapley values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
@@ -11,12 +15,15 @@ from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret.report._results import NotApplicable, titled
 from sklearn_interpret.shapley import ShapleyValues
 
+if TYPE_CHECKING:
+    from sklearn_interpret.report._inspection import Inspection
+
 # Rows explained, and backgrounds: what models take that are asked for each coalition.
 _EXPLAINED, _BACKGROUND, _BACKGROUNDS = 4, 100, 6
 
 
 @titled("Do columns share their importance?", "table columns")
-def companions(inspection):
+def companions(inspection: Inspection) -> Any:
     shares = {
         j: r2_score(own, predicted, multioutput="variance_weighted")
         for j, (own, predicted) in inspection.from_others.items()
@@ -37,7 +44,7 @@ def companions(inspection):
 
 
 @titled("Do permuted rows lie outside of the data?", "table columns")
-def outside(inspection):
+def outside(inspection: Inspection) -> Any:
     columns = list(inspection.from_others)[:3]
     share, column = max((_share_outside(inspection, j), j) for j in columns)
     finding = (
@@ -48,7 +55,7 @@ def outside(inspection):
     return share, 0.2, share > 0.2, finding, advice
 
 
-def _share_outside(inspection, j):
+def _share_outside(inspection: Inspection, j: int) -> Any:
     """Share of rows with column `j` permuted that a classifier finds unlike the data.
 
     It also sees how far the column is from what the others predict.
@@ -71,7 +78,7 @@ def _share_outside(inspection, j):
 
 
 @titled("Do average curves hide opposite ones?", "table columns")
-def opposite(inspection):
+def opposite(inspection: Inspection) -> Any:
     effects = inspection.regions
     spread = max(effects.individual_[0].std(), 1e-300)
     found = [(0.0, "No region reverses the curve of one of the top features.")]
@@ -93,7 +100,7 @@ def opposite(inspection):
 
 
 @titled("Are importances stable?", "folds table columns")
-def folds(inspection):
+def folds(inspection: Inspection) -> Any:
     models = [fold.model for fold in inspection.folds]
     rows, top = inspection.part.rows, inspection.top
     found = np.array([inspection.reliances(one, rows, top) for one in models])
@@ -113,7 +120,7 @@ def folds(inspection):
 
 
 @titled("Is noise as important as real columns?", "folds targets table columns")
-def noise(inspection):
+def noise(inspection: Inspection) -> Any:
     # The least important columns become noise: a model meets as many columns, of the
     # same kinds, as before.
     permuted = inspection.order[-min(3, len(inspection.order) // 2) :]
@@ -137,7 +144,7 @@ def noise(inspection):
 
 
 @titled("Do Shapley values depend on the background?", "table")
-def background(inspection):
+def background(inspection: Inspection) -> Any:
     part, rng = inspection.part, np.random.default_rng(inspection.seed)
     rows, size = part.rows, min(_BACKGROUND, -(-part.rows.n_rows // 2))
     explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED]).native

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import clone
@@ -39,6 +40,10 @@ from sklearn_interpret.effects import AccumulatedLocalEffects, RegionalEffects
 from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.prototypes import MMDCritic
 from sklearn_interpret.report._results import NotApplicable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
 
 # Rows that methods are computed on: errors of means over 1000 rows are smaller than
 # effects that a figure can show.
@@ -110,30 +115,30 @@ class Inspection:
     constraints: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def classifies(self):
+    def classifies(self) -> bool:
         """Whether the model is a classifier."""
         return is_classifier(self.model)
 
     @cached_property
-    def names(self):
+    def names(self) -> list[str]:
         """Names of the columns."""
         return self.sample.rows.names
 
     @cached_property
-    def is_table(self):
+    def is_table(self) -> bool:
         """Whether the rows are rows of a table, not texts."""
         return not isinstance(self.sample.rows, TextRows)
 
     @property
-    def has_targets(self):
+    def has_targets(self) -> bool:
         """Whether each row has one target."""
         return self.sample.y is not None and self.sample.y.ndim == 1
 
-    def need(self, *names):
+    def need(self, *names: str) -> None:
         """Refuse a section or a check that needs what there is not."""
         of_several = self.is_table and len(self.names) > 1
         n_targets = "no targets" if self.sample.y is None else "several targets"
-        known = {
+        conditions = {
             "table": (self.is_table, "The rows are texts, and this is for tables."),
             "columns": (of_several, "There is one feature only."),
             "folds": (self.folds, _NO_FOLDS),
@@ -144,38 +149,38 @@ class Inspection:
             "classes": (self.classifies, "The model is no classifier."),
             "numbers": (not self.classifies, "Classes have no range."),
         }
-        for is_there, reason in map(known.get, names):
+        for is_there, reason in map(conditions.__getitem__, names):
             if not is_there:
                 raise NotApplicable(reason)
 
     @cached_property
-    def frozen(self):
+    def frozen(self) -> Any:
         """The model, as inspectors take it."""
         return FrozenEstimator(self.model)
 
     @cached_property
-    def part(self):
+    def part(self) -> Any:
         """At most 1000 of the rows."""
         return self.sample.draw(MOST_ROWS, self.seed, stratified=self.classifies)
 
     @cached_property
-    def small_part(self):
+    def small_part(self) -> Any:
         """At most 200 of the rows, for methods that take longer; 60 for many leaves."""
         n_rows = 200 if self.has_few_leaves else 60
         return self.part.draw(n_rows, self.seed, stratified=self.classifies)
 
     @property
-    def seeded(self):
+    def seeded(self) -> Any:
         """Parameters of inspectors that draw."""
         return {"random_state": self.seed, "n_jobs": self.n_jobs}
 
     @property
-    def targeted(self):
+    def targeted(self) -> Any:
         """Parameters of inspectors that explain one output."""
         return {"target": self.target, **self.seeded}
 
     @property
-    def n_background(self):
+    def n_background(self) -> Any:
         """Number of background rows that methods average over."""
         return 100 if self.has_few_leaves else 40
 
@@ -199,10 +204,10 @@ class Inspection:
         first = self.part.rows.take(np.array([0])).native
         return np.size(self.model.predict(first)) > 1
 
-    def named(self, response_name: str) -> str:
+    def named(self, response_name: str | None) -> str:
         """A response in words, with the output that is explained."""
         if self.target is None and not self.classifies:
-            return response_name
+            return str(response_name)
         (output,) = make_response(self.model, "auto", self.target).output_names(1)
         kind = "class " if self.classifies else "output "
         return f"{response_name} of {'' if isinstance(output, str) else kind}{output}"
@@ -229,11 +234,11 @@ class Inspection:
         return [Fold(self.model, everything, np.sort(part)) for part in parts]
 
     @cached_property
-    def held_out(self):
+    def held_out(self) -> NDArray[np.intp]:
         """Rows that a fold's model, or the frozen model, has not seen: positions."""
         return np.unique(np.concatenate([fold.test for fold in self.tested]))
 
-    def over_folds(self, by_fold):
+    def over_folds(self, by_fold: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Mean over folds of arrays for their test rows; (n_held_out, ...)."""
         values = np.concatenate(by_fold)
         places = np.concatenate([fold.test for fold in self.tested])
@@ -242,7 +247,7 @@ class Inspection:
         np.add.at(total, places, values)
         return (total.T / times).T
 
-    def mean_loss(self, losses_by_fold):
+    def mean_loss(self, losses_by_fold: list[NDArray[np.float64]]) -> float:
         """Mean over held-out rows of the losses of each fold's test rows."""
         weights = self.sample.weights[self.held_out]
         return np.average(self.over_folds(losses_by_fold), weights=weights)
@@ -267,7 +272,7 @@ class Inspection:
         y, weights = self.sample.y[test], self.sample.weights[test]
         return Sample(self.sample.rows.take(test), y, weights)
 
-    def responses(self, model, X):
+    def responses(self, model: BaseEstimator, X: DataFrame) -> NDArray[np.float64]:
         """Predicted numbers, or probabilities of all classes, of rows.
 
         Classifiers without probabilities give indicators of the predicted class.
@@ -296,17 +301,19 @@ class Inspection:
         ]
 
     @cached_property
-    def held_out_responses(self):
+    def held_out_responses(self) -> NDArray[np.float64]:
         """Responses for rows that the model has not seen: (n_held_out, n_outputs)."""
         return self.over_folds(self.responses_by_fold)
 
-    def target_columns(self, y):
+    def target_columns(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Targets as a column, or as indicators of the classes."""
         if self.classifies:
             return class_indicators(y, self.model.classes_)
         return np.asarray(y, dtype=np.float64)[:, None]
 
-    def losses_of(self, model, positions):
+    def losses_of(
+        self, model: BaseEstimator, positions: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Loss of each row: squared error, or minus the log of its class's probability.
 
         Probabilities are at least 1e-3, so that no row decides alone.
@@ -323,11 +330,11 @@ class Inspection:
         return [self.losses_of(fold.model, fold.test) for fold in self.tested]
 
     @cached_property
-    def held_out_losses(self):
+    def held_out_losses(self) -> NDArray[np.float64]:
         """Loss of each held-out row."""
         return self.over_folds(self.losses_by_fold)
 
-    def refit_losses(self, estimator):
+    def refit_losses(self, estimator: BaseEstimator) -> list[NDArray[np.float64]]:
         """Losses by fold of another estimator, fitted on the same training rows."""
         losses_by_fold, weights = [], self.sample.weights / self.sample.weights.mean()
         for fold in self.tested:
@@ -343,19 +350,19 @@ class Inspection:
         return losses_by_fold
 
     @cached_property
-    def dummy_losses(self):
+    def dummy_losses(self) -> list[NDArray[np.float64]]:
         """Losses by fold of the mean target, or of the shares of the classes."""
         dummy = DummyClassifier() if self.classifies else DummyRegressor()
         return self.refit_losses(dummy)
 
     @cached_property
-    def linear_model(self):
+    def linear_model(self) -> BaseEstimator:
         """An unfitted linear model that takes the same rows."""
         if not self.classifies:
             return self.linear_surrogate
         return make_pipeline(self.encoder(), LogisticRegression(max_iter=1000))
 
-    def encoder(self, kept=None):
+    def encoder(self, kept: Any = None) -> BaseEstimator:
         """Numbers scaled, with means for missing ones; categories as indicators.
 
         `kept` are the columns of the table that it takes; None for all.
@@ -377,7 +384,7 @@ class Inspection:
             (levels_as_columns, columns[levels].tolist()),
         )
 
-    def skill(self, losses_by_fold):
+    def skill(self, losses_by_fold: list[NDArray[np.float64]]) -> float:
         """Share of the dummy's held-out loss that is removed; at most 1."""
         reference = self.mean_loss(self.dummy_losses)
         if reference == 0:
@@ -387,17 +394,17 @@ class Inspection:
     # Results of inspectors that several sections and checks read.
 
     @cached_property
-    def importances(self):
+    def importances(self) -> Any:
         """Fitted `PermutationImportance` of each fold, on its test rows."""
         return [self._importance_of(fold) for fold in self.informed]
 
     @property
-    def scoring(self):
+    def scoring(self) -> Any:
         """The score of importances: log loss, or the model's own where it has none."""
         has_probabilities = self.classifies and hasattr(self.model, "predict_proba")
         return "neg_log_loss" if has_probabilities else None
 
-    def _importance_of(self, fold):
+    def _importance_of(self, fold: Any) -> Any:
         test = self.test_sample(fold)
         inspector = PermutationImportance(
             FrozenEstimator(fold.model),
@@ -408,25 +415,26 @@ class Inspection:
         )
         return inspector.fit(test.rows.native, test.y, sample_weight=test.weights)
 
-    def half_width(self, by_fold: np.ndarray) -> np.ndarray:
+    def half_width(self, by_fold: ArrayLike) -> NDArray[np.float64]:
         """Half-widths of 95 % intervals of the mean of results on folds' test rows."""
         # Results of one frozen model differ by their test rows only.
         ratios = [len(fold.test) / len(fold.train) for fold in self.folds]
         splits = Splits(float(np.mean(ratios)) if ratios else 0.0)
-        return learner_half_width(by_fold, splits, on_test_rows=True)
+        return learner_half_width(np.asarray(by_fold), splits, on_test_rows=True)
 
     @cached_property
-    def importance_widths(self):
+    def importance_widths(self) -> NDArray[np.float64]:
         """Half-widths of 95 % intervals of the mean importances."""
-        return self.half_width([one.importances_mean_ for one in self.importances])
+        means = [inspector.importances_mean_ for inspector in self.importances]
+        return self.half_width(means)
 
     @cached_property
-    def mean_importances(self):
+    def mean_importances(self) -> Any:
         """Mean permutation importance of each column over folds."""
         return np.mean([one.importances_mean_ for one in self.importances], axis=0)
 
     @cached_property
-    def order(self):
+    def order(self) -> Any:
         """Columns by importance; without targets by the size of their effects."""
         if self.has_targets:
             importances = self.mean_importances
@@ -437,18 +445,18 @@ class Inspection:
         return np.argsort(-importances, kind="stable").tolist()
 
     @cached_property
-    def top(self):
+    def top(self) -> Any:
         """The most important columns, at most `max_features`."""
         return self.order[: self.max_features]
 
     @property
-    def groups(self):
+    def groups(self) -> Any:
         """All columns but `top` as one group, where there are several."""
         others = self.order[self.max_features :]
         return {"other features": others} if len(others) > 1 else None
 
     @cached_property
-    def important(self):
+    def important(self) -> Any:
         """The columns of `top` with 5 % of the largest importance, if it is known."""
         if not self.has_targets:
             return self.top
@@ -457,7 +465,7 @@ class Inspection:
         return chosen or self.top[:1]
 
     @cached_property
-    def regions(self):
+    def regions(self) -> Any:
         """Fitted `RegionalEffects` of the most important features."""
         part = self.part
         return RegionalEffects(
@@ -468,7 +476,7 @@ class Inspection:
         ).fit(part.rows.native, sample_weight=part.weights)
 
     @cached_property
-    def critic(self):
+    def critic(self) -> Any:
         """Fitted `MMDCritic`: typical rows, and rows unlike them."""
         n_rows = min(4, self.part.rows.n_rows // 2)
         critic = MMDCritic(
@@ -478,7 +486,7 @@ class Inspection:
         return critic.fit(numbers, sample_weight=self.part.weights)
 
     @cached_property
-    def has_few_leaves(self):
+    def has_few_leaves(self) -> Any:
         """Whether what follows all leaves takes seconds: few of them, or no trees."""
         trees = formula([read_trees], self.model)
         return trees is None or trees.ensemble.n_nodes <= 2 * _MOST_LEAVES
@@ -507,14 +515,14 @@ class Inspection:
         return n_fits * rows.n_rows * rows.n_columns * n_passes <= _MOST_CELLS
 
     @cached_property
-    def linear_surrogate(self):
+    def linear_surrogate(self) -> BaseEstimator:
         """An unfitted linear model of the response."""
         return make_pipeline(self.encoder(), RidgeCV(_PENALTIES))
 
     # The columns of a part of the rows, and rows with one of them permuted.
 
     @cached_property
-    def table(self):
+    def table(self) -> Any:
         """Columns of `part` as numbers, missing ones as medians; levels as codes."""
         rows = self.part.rows
         columns = [
@@ -525,12 +533,12 @@ class Inspection:
         return imputer.fit_transform(np.stack(columns, axis=1).astype(np.float64))
 
     @cached_property
-    def ranks(self):
+    def ranks(self) -> Any:
         """Columns of `table` as ranks, with the mean 0 and at most 1 apart."""
         return rankdata(self.table, axis=0) / len(self.table) - 0.5
 
     @cached_property
-    def from_others(self):
+    def from_others(self) -> Any:
         """The most important columns, and predictions of them from the others.
 
         A dict with two arrays for each column: its ranks, or indicators of its levels,
@@ -562,17 +570,19 @@ class Inspection:
             found[j] = column, predictions[np.argmin(errors)]
         return found
 
-    def permuted(self, rows, columns):
+    def permuted(self, rows: Any, columns: Any) -> Any:
         """Rows in the user's container with columns permuted, each by itself."""
         rng, n_rows = np.random.default_rng(self.seed), rows.n_rows
         donors = {j: rng.permutation(n_rows) for j in columns}
         return rows.mixed(np.arange(n_rows), donors)
 
-    def responses_to_permuted(self, model, rows, columns):
+    def responses_to_permuted(
+        self, model: BaseEstimator, rows: Any, columns: Any
+    ) -> Any:
         """Responses to rows with each of some columns permuted."""
         return [self.responses(model, self.permuted(rows, [j])) for j in columns]
 
-    def reliances(self, model, rows, columns):
+    def reliances(self, model: BaseEstimator, rows: Any, columns: Any) -> Any:
         """Root mean square change of a model's responses if a column is permuted."""
         plain = self.responses(model, rows.native)
         changed = self.responses_to_permuted(model, rows, columns)

@@ -9,11 +9,11 @@ from contextlib import nullcontext
 from dataclasses import field, fields, replace
 from numbers import Integral
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import parallel_config
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
@@ -55,9 +55,24 @@ from sklearn_interpret.report._sections import (
     surrogates,
 )
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret.report._results import Titled
+
 _SECTIONS = {
-    one.__name__: one
-    for one in (overview, importance, effects, interactions, rows, training, surrogates)
+    section.__name__: section
+    for section in (
+        overview,
+        importance,
+        effects,
+        interactions,
+        rows,
+        training,
+        surrogates,
+    )
 }
 
 # Sections that explain one output, where a model has several.
@@ -205,7 +220,9 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
     # The response is that of each method; the model itself is asked.
     response_method = "auto"
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(
+        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
+    ) -> Any:
         one_axis = isinstance(X, Iterable) and len(getattr(X, "shape", (0,))) == 1
         if one_axis and isinstance(next(iter(X), None), str):
             return as_texts(X)
@@ -215,12 +232,19 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             )
         return super()._check_rows(X, reset=reset)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
 
-    def _fit_estimator(self, X, y, sample_weight, params, context):
+    def _fit_estimator(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
+        context: Any,
+    ) -> None:
         workers = nullcontext()
         if self.n_jobs is not None:
             # For a model that sets no number itself; processes would need copies.
@@ -228,7 +252,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         with workers:
             super()._fit_estimator(X, y, sample_weight, params, context)
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         if not isinstance(sample.rows, TextRows):
             self._check_constraints(sample.rows)
         sections = _chosen("sections", self.sections, _SECTIONS)
@@ -238,7 +262,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         with parallel_config(prefer="threads"):
             self._compute(sample, checks, sections)
 
-    def _check_constraints(self, rows):
+    def _check_constraints(self, rows: PandasRows) -> None:
         """Refuse features to vary, or with permitted values, that `X` lacks."""
         names, named = rows.names, rows.named
         resolve_features(
@@ -249,7 +273,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 self.permitted_range, names, named=named, parameter="permitted_range"
             )
 
-    def _compute(self, sample, checks, sections):
+    def _compute(self, sample: Any, checks: list[str], sections: list[str]) -> None:
         """Results of the checks and sections of some names."""
         if sample.y is not None:
             if sample.y.shape[1:] == (1,):
@@ -276,7 +300,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 self.checks_.append(_check(name, inspection))
             self._seconds[name] = perf_counter() - start
 
-    def _folds(self, sample, seed):
+    def _folds(self, sample: Any, seed: int) -> list[Fold]:
         """Refits of the model on the training rows of each fold."""
         if isinstance(self.estimator, FrozenEstimator) or sample.y is None:
             return []
@@ -285,7 +309,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
             by_class = is_classifier(self.estimator_) and sample.y.ndim == 1
             kind = StratifiedKFold if by_class else KFold
-            if self._given[2] is not None:
+            if self._fit_input[2] is not None:
                 kind = StratifiedGroupKFold if by_class else GroupKFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)
@@ -296,7 +320,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         models = run(_refit, tasks, n_jobs=self.n_jobs)
         return [Fold(model, *s) for model, s in zip(models, splits, strict=True)]
 
-    def _rows_to_explain(self, sample):
+    def _rows_to_explain(self, sample: Any) -> Any:
         """Positions within the sample of the rows that the user chose, or None."""
         if self.rows is None:
             return None
@@ -328,7 +352,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 file.write(html)
         return html
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each check: columns "name", "title", "verdict", "statistic",
         "threshold", "finding" and "advice".
         """
@@ -388,13 +412,13 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         ]
         return found | {"sections": json_value(sections)}
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         if not hasattr(self, "sections_"):
-            return super()._repr_html_()
+            return super()._repr_html_()  # type: ignore[misc]  # of scikit-learn
         return framed(self.to_html())
 
 
-def _check_targets(model, y):
+def _check_targets(model: BaseEstimator, y: NDArray[np.float64]) -> None:
     """Refuse targets that a frozen model cannot be scored with."""
     if is_classifier(model):
         if y.ndim == 1:
@@ -406,54 +430,63 @@ def _check_targets(model, y):
         raise ValueError(f"y must have a number for each row. {error}") from error
 
 
-def _refit(estimator, sample, train, parameters):
+def _refit(
+    estimator: BaseEstimator,
+    sample: Any,
+    train: NDArray[np.intp],
+    parameters: dict[Any, Any],
+) -> BaseEstimator:
     return estimator.fit(sample.rows.take(train).native, sample.y[train], **parameters)
 
 
-def _chosen(parameter, names, known):
+def _chosen(
+    parameter: str, names: str | Sequence[str], functions: dict[str, Titled]
+) -> list[str]:
     """The names that were asked for, in the order of the report."""
     if isinstance(names, str) and names == "all":
-        return list(known)
-    unknown = [name for name in np.atleast_1d(names).tolist() if name not in known]
+        return list(functions)
+    unknown = [name for name in np.atleast_1d(names).tolist() if name not in functions]
     if unknown:
         raise ValueError(
             f"{parameter} has {unknown[0]!r}; accepted are 'all' and a list of "
-            f"{', '.join(known)}."
+            f"{', '.join(functions)}."
         )
-    return [name for name in known if name in names]
+    return [name for name in functions if name in names]
 
 
-def _section(name, inspection):
+def _section(name: str, inspection: Inspection) -> Section:
     """A section; warnings of its methods are its notes."""
     make = _SECTIONS[name]
-    found, notes = _computed(make, inspection)
-    summary, parts, code = (found, (), "") if isinstance(found, str) else found
-    if parts and name in _OF_ONE_OUTPUT and inspection.target is not None:
+    result, notes = _computed(make, inspection)
+    summary, contents, code = (result, (), "") if isinstance(result, str) else result
+    if contents and name in _OF_ONE_OUTPUT and inspection.target is not None:
         summary += f" This is {inspection.named('about predictions')}."
-    return Section(name, make.title, summary, parts, notes, code)
+    return Section(name, make.title, summary, contents, notes, code)
 
 
-def _check(name, inspection):
+def _check(name: str, inspection: Inspection) -> Check:
     """A check; what its methods refuse is why it was skipped."""
     make = CHECKS[name]
-    found, _ = _computed(make, inspection)
-    if isinstance(found, str):
-        return Check(name, make.title, "skipped", None, None, found, "")
-    statistic, threshold, warns, *texts = found
+    result, _ = _computed(make, inspection)
+    if isinstance(result, str):
+        return Check(name, make.title, "skipped", None, None, result, "")
+    statistic, threshold, warns, *texts = result
     verdict = "warned" if warns else "passed"
     numbers = float(statistic), float(threshold)
     return Check(name, make.title, verdict, *numbers, *texts)
 
 
-def _computed(make, inspection):
+def _computed(
+    make: Titled, inspection: Inspection
+) -> tuple[tuple[Any, ...] | str, list[str]]:
     """The result of a section or a check, or why it was refused; and warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             inspection.need(*make.needs)
-            found = make(inspection)
+            result = make(inspection)
         except (NotApplicable, UnreadableModelError) as error:
-            found = str(error)
+            result = str(error)
         except (TypeError, ValueError) as error:
-            found = f"Could not be computed: {error}"
-    return found, list(dict.fromkeys(str(one.message) for one in caught))
+            result = f"Could not be computed: {error}"
+    return result, list(dict.fromkeys(str(record.message) for record in caught))

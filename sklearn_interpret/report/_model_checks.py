@@ -1,6 +1,11 @@
 """Checks of a model, its score and its columns."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special, stats
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
@@ -12,6 +17,9 @@ from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret.report._inspection import MOST_ROWS
 from sklearn_interpret.report._results import NotApplicable, titled
 
+if TYPE_CHECKING:
+    from sklearn_interpret.report._inspection import Inspection
+
 # Numbers of levels of columns that may hold codes, and the least rows of a level.
 _FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
 
@@ -19,7 +27,7 @@ _FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
 _LEAST_PROBABILITY = 1e-3
 
 
-def _targets(inspection):
+def _targets(inspection: Inspection) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Held-out targets as columns, 0/1 for each class, and weights with the mean 1."""
     rows = inspection.held_out
     weights = inspection.sample.weights[rows]
@@ -27,12 +35,12 @@ def _targets(inspection):
     return targets, weights / weights.mean()
 
 
-def _centred(columns, weights):
+def _centred(columns: Any, weights: NDArray[np.float64]) -> Any:
     return columns - np.average(columns, axis=0, weights=weights)
 
 
 @titled("Does the model predict better than chance?", "targets")
-def chance(inspection):
+def chance(inspection: Inspection) -> tuple[bool | float | str, ...]:
     targets, weights = _targets(inspection)
     if inspection.classifies:
         responses = inspection.held_out_responses
@@ -55,7 +63,7 @@ def chance(inspection):
 
 
 @titled("Does the model follow the noise of its training rows?", "folds targets")
-def overfit(inspection):
+def overfit(inspection: Inspection) -> Any:
     targets, weights = _targets(inspection)
     targets = _centred(targets, weights)
     responses = _centred(inspection.held_out_responses, weights)
@@ -81,7 +89,7 @@ def overfit(inspection):
     return upper, 0.9, upper < 0.9 and held_out - training > 0.1, finding, advice
 
 
-def _training_loss(inspection):
+def _training_loss(inspection: Inspection) -> Any:
     """Mean loss of the folds' models on rows that they were fitted on."""
     means = []
     for fold in inspection.folds:
@@ -92,7 +100,7 @@ def _training_loss(inspection):
 
 
 @titled("Does one column give the target away?", "table columns targets folds")
-def leakage(inspection):
+def leakage(inspection: Inspection) -> Any:
     skill = inspection.skill(inspection.losses_by_fold)
     tree = DecisionTreeRegressor(max_depth=7, min_samples_leaf=3)
     if inspection.classifies:
@@ -114,7 +122,7 @@ def leakage(inspection):
 
 
 @titled("Are all predictions possible?", "targets numbers")
-def range_(inspection):
+def range_(inspection: Inspection) -> Any:
     low, high = inspection.sample.y.min(), inspection.sample.y.max()
     width = high - low
     least, most = low - width / 10, high + width / 10
@@ -143,7 +151,7 @@ def range_(inspection):
 
 
 @titled("Do probabilities agree with what happens?", "classes targets")
-def calibration(inspection):
+def calibration(inspection: Inspection) -> Any:
     """Logistic recalibration of probabilities (Cox 1958), and its likelihood ratio."""
     if not inspection.scoring:
         raise NotApplicable("The model has no probabilities.")
@@ -183,7 +191,7 @@ def calibration(inspection):
 
 
 @titled("Is a class rare?", "classes targets")
-def imbalance(inspection):
+def imbalance(inspection: Inspection) -> Any:
     targets, weights = _targets(inspection)
     shares = np.average(targets, axis=0, weights=weights)
     rare, threshold = shares.argmin(), 0.1 / len(shares)
@@ -200,15 +208,15 @@ def imbalance(inspection):
 
 
 @titled("Are codes taken for numbers?", "table targets")
-def ordinal(inspection):
+def ordinal(inspection: Inspection) -> Any:
     rows = inspection.part.rows
-    numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical)
-    found = [
+    numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical).tolist()
+    lacks = [
         _lack_of_order(inspection, j) for j in numbers if _has_codes(inspection, j)
     ]
-    if not found:
+    if not lacks:
         raise NotApplicable("No column of numbers has 3 to 20 whole values.")
-    _, share, pvalue, column = max(found)
+    _, share, pvalue, column = max(lacks)
     finding = (
         f"Of the target's variance between values of {inspection.names[column]}, "
         f"{share:.0%} follows no curve along these values (p = {pvalue:.2g})."
@@ -217,7 +225,7 @@ def ordinal(inspection):
     return share, 0.15, share > 0.15 and pvalue < 0.001, finding, advice
 
 
-def _has_codes(inspection, j):
+def _has_codes(inspection: Inspection, j: int) -> Any:
     """Whether column `j` has whole numbers, few of them, each often enough."""
     values, counts = np.unique(inspection.table[:, j], return_counts=True)
     n_levels = (counts >= _LEVEL_ROWS).sum()
@@ -225,7 +233,7 @@ def _has_codes(inspection, j):
     return few and np.all(values % 1 == 0)
 
 
-def _lack_of_order(inspection, j):
+def _lack_of_order(inspection: Inspection, j: int) -> Any:
     """Whether it is sure, the share of differences between levels off any curve, p, j.
 
     Curves are monotone ones and polynomials; linear effects of other columns are taken
@@ -245,8 +253,8 @@ def _lack_of_order(inspection, j):
     noise = squares / max(len(targets) - design.shape[1], 1)
     effects, sizes = effects[: len(values)], (weights * levels).sum(axis=0)
     lacks = [
-        [sizes @ (own - curve) ** 2 for curve in _curves(values, own, sizes)]
-        for own in effects.T
+        [sizes @ (effect - curve) ** 2 for curve in _curves(values, effect, sizes)]
+        for effect in effects.T
     ]
     lack = np.sum(lacks, axis=0).min()
     total = (sizes @ _centred(effects, sizes) ** 2).sum()
@@ -255,7 +263,11 @@ def _lack_of_order(inspection, j):
     return pvalue < 0.001, lack / max(total, 1e-300), pvalue, j
 
 
-def _curves(values, effects, sizes):
+def _curves(
+    values: NDArray[np.float64],
+    effects: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+) -> tuple[NDArray[Any], ...]:
     """The nearest polynomial, rising and falling curve."""
     degree = min(len(values) - 2, 2 if len(values) < 8 else 3)
     coefficients = np.polyfit(values, effects, degree, w=np.sqrt(sizes))

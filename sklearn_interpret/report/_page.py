@@ -1,5 +1,7 @@
 """The page of a report: a template filled, and drawings made part of it."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import html
@@ -10,12 +12,17 @@ from io import StringIO
 from itertools import count
 from numbers import Real
 from platform import python_version
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._model.rows.number_format import number_text, value_text
 from sklearn_interpret.report._results import Figure
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 _SVG = "http://www.w3.org/2000/svg"
 # Artists of more points than this are drawn as pixels, of this resolution: as paths
@@ -32,7 +39,7 @@ _NUMBER = re.compile(
 )
 
 
-def page(report):
+def page(report: Any) -> str:
     """Page of HTML that shows a fitted report."""
     try:
         jinja2 = import_module("jinja2")
@@ -67,7 +74,7 @@ def _readable(text: str) -> str:
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def framed(html_of_page):
+def framed(html_of_page: Any) -> Any:
     """Frame with a page, for a notebook."""
     # In a frame, links within the page would lead to the page around it.
     inside = html_of_page.replace('<a href="#', '<a href="about:srcdoc#')
@@ -77,13 +84,13 @@ def framed(html_of_page):
     )
 
 
-def _with_ids(svg, place):
+def _with_ids(svg: str, place: int) -> str:
     """The drawing with ids that no other of the page has; texts are left alone."""
     named = re.compile(r'( id="| href="#|"url\(#)')
     return re.sub("<[^>]+>", lambda tag: named.sub(rf"\1f{place}-", tag[0]), svg)
 
 
-def _model_name(model):
+def _model_name(model: BaseEstimator) -> str:
     """Name of a model's class, and of its steps."""
     while isinstance(model, FrozenEstimator):
         model = model.estimator
@@ -92,14 +99,14 @@ def _model_name(model):
     return " \N{RIGHTWARDS ARROW} ".join(names)
 
 
-def _versions():
+def _versions() -> dict[str, str]:
     """Versions of the libraries that compute a report, by name."""
     names = "sklearn_interpret", "sklearn", "numpy", "scipy", "matplotlib"
     found = {name: import_module(name).__version__ for name in names}
     return {**found, "Python": python_version()}
 
 
-def _cell(value):
+def _cell(value: float | str) -> str:
     """Text of a cell of a table: numbers with three significant digits."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, str):
@@ -114,7 +121,7 @@ def _cell(value):
 # Drawings
 
 
-def drawn(figure, caption):
+def drawn(figure: Any, caption: str) -> Figure:
     """A figure of matplotlib, or of a display, as part of a page; it is closed."""
     figure = getattr(figure, "figure_", figure)
     for artist in figure.findobj(import_module("matplotlib.collections").Collection):
@@ -133,7 +140,7 @@ def drawn(figure, caption):
     return Figure(_inline_svg(out.getvalue(), caption), caption)
 
 
-def _inline_svg(text, caption):
+def _inline_svg(text: str, caption: str) -> str:
     """matplotlib's SVG as part of a page whose policy forbids styles in attributes."""
     text = re.sub(r"<(style|metadata).*?</\1>", "", text, flags=re.DOTALL)
     root = ElementTree.fromstring(_readable(text))
@@ -144,14 +151,14 @@ def _inline_svg(text, caption):
         # Groups of artists may have the same name, and no page has an id twice.
         if node.get("id") not in referenced:
             node.attrib.pop("id", None)
-    width = float(root.get("viewBox").split()[2])
+    width = float(root.attrib["viewBox"].split()[2])
     kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
     root.attrib |= {"role": "img", "class": " ".join(kinds), "xmlns": _SVG}
     ElementTree.SubElement(root, "title").text = _readable(caption)
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _attributes(node):
+def _attributes(node: Any) -> dict[str, str]:
     """Attributes of a node and of its style, with two decimals."""
     given = {key.rpartition("}")[2]: value for key, value in node.items()}
     given |= re.findall(r"([\w-]+): *([^;]+)", given.pop("style", ""))

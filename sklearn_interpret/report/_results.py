@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 
 class NotApplicable(Exception):
@@ -127,21 +127,31 @@ class Section:
     code: str = ""
 
 
-def titled(title, needs=""):
+class Titled(Protocol):
+    """A function of an `Inspection`, with a title and the names of its needs."""
+
+    __name__: str
+    title: Any
+    needs: list[str]
+
+    def __call__(self, inspection: Any, /) -> Any: ...
+
+
+def titled(title: Any, needs: str = "") -> Callable[[Callable[..., Any]], Titled]:
     """Give a function of an `Inspection` a title, and the names of its needs.
 
     A section returns its summary, its parts and its code; a check its statistic, the
     threshold, whether to warn, the finding and the advice.
     """
 
-    def decorated(function):
+    def decorated(function: Any) -> Titled:
         function.title, function.needs = title, needs.split()
         return function
 
     return decorated
 
 
-def listed(names, most=3):
+def listed(names: list[str], most: int = 3) -> str:
     """Names as a list in words."""
     names = [str(name) for name in names]
     if len(names) > most:

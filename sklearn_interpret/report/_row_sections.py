@@ -1,6 +1,9 @@
 """Sections of a report on single rows: explained ones, and those of training."""
 
+from __future__ import annotations
+
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +21,17 @@ from sklearn_interpret.report._page import drawn
 from sklearn_interpret.report._results import NotApplicable, Table, titled
 from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret.explanations import RowExplanation
+    from sklearn_interpret.report._inspection import Inspection
+
 # Training rows whose influence takes seconds.
 _MOST_TRAINING = 5000
 
 
 @titled("Single rows", "table")
-def rows(inspection):
+def rows(inspection: Inspection) -> Any:
     """Contributions, profiles and counterfactuals of a few rows."""
     part, sample, shown = inspection.part, inspection.sample, _shown(inspection)
     explainer = ShapleyValues(
@@ -72,7 +80,7 @@ def rows(inspection):
     return summary, parts, code
 
 
-def _shown(inspection):
+def _shown(inspection: Inspection) -> Any:
     """Positions of the rows chosen, or of typical and odd ones, by their names."""
     if inspection.chosen is not None:
         return {f"Chosen row {k + 1}": i for k, i in enumerate(inspection.chosen)}
@@ -88,14 +96,14 @@ def _shown(inspection):
     return found
 
 
-def _row_names(sample, places):
+def _row_names(sample: Any, places: Any) -> Any:
     """Labels of rows of a sample: those of its frame, or their positions in `X`."""
     native = sample.rows.native
     labelled = hasattr(native, "columns") and hasattr(native, "index")
     return (native.index if labelled else sample.index)[places].tolist()
 
 
-def _largest(explanation):
+def _largest(explanation: Any) -> Any:
     """The largest contribution to each row, in words."""
     found, rounding = [], 1e-12 * np.abs(explanation.base_values).max()
     for values in explanation.values:
@@ -108,7 +116,7 @@ def _largest(explanation):
     return found
 
 
-def _proof(explanation, another):
+def _proof(explanation: Any, another: Any) -> Any:
     """How near a counterfactual is known to be, in words."""
     if explanation.optimal is not None and explanation.optimal[0]:
         return f"the nearest row with {another}, proved"
@@ -118,7 +126,7 @@ def _proof(explanation, another):
     return f"a row with {another}, found by search; a nearer one may exist"
 
 
-def _counterfactuals(inspection, chosen):
+def _counterfactuals(inspection: Inspection, chosen: Rows) -> list[RowExplanation]:
     """A counterfactual of each row: another class, or the other side of the median.
 
     None of classifiers with several labels for a row.
@@ -126,12 +134,11 @@ def _counterfactuals(inspection, chosen):
     if inspection.classifies and inspection.has_several_outputs:
         return []
     X = inspection.part.rows.native
-    sides = ["other"] * chosen.n_rows
+    sides: list[Any] = ["other"] * chosen.n_rows
     if not inspection.classifies:
         middle = float(np.median(inspection.predictions(X)))
-        below = inspection.predictions(chosen.native) < middle
-        ends = np.where(below, middle, None), np.where(below, None, middle)
-        sides = list(zip(*ends, strict=True))
+        predictions = inspection.predictions(chosen.native)
+        sides = [(middle, None) if p < middle else (None, middle) for p in predictions]
     # Cells of trees take longer to find than a row's counterfactual.
     searches = {side: _search(inspection, X, side) for side in dict.fromkeys(sides)}
     return [
@@ -140,7 +147,7 @@ def _counterfactuals(inspection, chosen):
     ]
 
 
-def _search(inspection, X, side):
+def _search(inspection: Inspection, X: Any, side: Any) -> Any:
     """A fitted search, exact where that is quick."""
     model, options = inspection.frozen, {"desired": side, "n_jobs": inspection.n_jobs}
     options |= inspection.constraints
@@ -153,7 +160,7 @@ def _search(inspection, X, side):
 
 
 @titled("Training rows")
-def training(inspection):
+def training(inspection: Inspection) -> Any:
     """Rows that stand for the data, that look wrong, and that move the model."""
     parts, code = [], "MMDCritic().fit(X)"
     if inspection.is_table:
@@ -177,7 +184,7 @@ def training(inspection):
     return summary, parts, code
 
 
-def _prototypes(inspection):
+def _prototypes(inspection: Inspection) -> Any:
     """Table of the most typical and the most unusual rows."""
     found, part = inspection.critic, inspection.part
     places = np.append(found.prototype_indices_, found.criticism_indices_)
@@ -189,7 +196,7 @@ def _prototypes(inspection):
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 
 
-def _surprising(inspection):
+def _surprising(inspection: Inspection) -> Any:
     """Held-out rows with the largest losses: possible errors of the target."""
     losses = inspection.held_out_losses
     worst = np.argsort(-losses, kind="stable")[:8]
@@ -214,7 +221,7 @@ def _surprising(inspection):
     return Table(columns, "Rows with the least expected targets"), sentence
 
 
-def _influential(inspection):
+def _influential(inspection: Inspection) -> Any:
     """Rows whose removal changes the model most."""
     sample = inspection.sample  # the model is at its optimum on all of them
     if sample.rows.n_rows > _MOST_TRAINING:

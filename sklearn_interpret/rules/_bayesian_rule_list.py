@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
+
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
 
 # Largest R-hat of chains that agree (Gelman and Rubin).
 _LARGEST_R_HAT = 1.1
@@ -236,7 +239,13 @@ class BayesianRuleListClassifier(RuleListClassifier):
         "verbose": ["verbose", None],
     }
 
-    def _find_rules(self, space, labels, weights, class_weights):
+    def _find_rules(
+        self,
+        space: ConditionSpace,
+        labels: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> list[tuple[Condition, ...]]:
         mined = mine_rules(
             space.table,
             labels,
@@ -282,7 +291,13 @@ class BayesianRuleListClassifier(RuleListClassifier):
             )
         return [rules[i] for i in posterior.best[1]]
 
-    def _rule(self, conditions, sums, all_sums, class_weights):
+    def _rule(
+        self,
+        conditions: tuple[Condition, ...],
+        sums: NDArray[np.float64],
+        all_sums: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> Rule:
         rule = super()._rule(conditions, sums, all_sums, class_weights)
         own = class_weights * (sums if sums.any() else all_sums) + self.alpha
         shares = low = high = own / own.sum()

@@ -1,10 +1,13 @@
 """Sparse sums of rules and linear terms: rules grown, and weighed by the lasso."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
@@ -20,6 +23,11 @@ from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
 from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+
+    pass
 
 # Standard deviation of a linear term before the penalty: that of a typical rule.
 _SPREAD = 0.4
@@ -74,7 +82,9 @@ class EnsembleSearch:
     loss: Any
     growth: dict
 
-    def find(self, target, n_folds, random):
+    def find(
+        self, target: Target, n_folds: int, random: np.random.RandomState
+    ) -> tuple[float, float, list[Any]]:
         """The sum whose penalty is best for rows that were left out.
 
         Each fold grows rules of its own: rules that have seen the targets of a row
@@ -83,38 +93,48 @@ class EnsembleSearch:
         the most important first.
         """
         numbers, seed = target.values, random.randint(np.iinfo(np.int32).max)
-        parts = phases(3)
-        next(parts)
+        progress = phases(3)
+        next(progress)
         table, rules, columns, lasso = self._problem(numbers, self.weights, seed)
         penalties, folds = lasso.penalties(), []
         max_rules = min(self.growth["max_rules"], _MAX_RULES_OF_FOLD)
         of_fold = replace(self, growth=self.growth | {"max_rules": max_rules})
         for out in counted(_folds(numbers, self.weights, n_folds, random)):
-            *_, own, part = of_fold._problem(numbers, self.weights - out, seed)
-            left = out > 0
-            costs = (out * self.class_weights)[left]
-            folds.append((part, own[left], numbers[left], costs))
-        next(parts)
+            *_, fold_columns, fold_lasso = of_fold._problem(
+                numbers, self.weights - out, seed
+            )
+            is_out = out > 0
+            costs = (out * self.class_weights)[is_out]
+            folds.append((fold_lasso, fold_columns[is_out], numbers[is_out], costs))
+        next(progress)
         best = best_penalty(penalties, folds, self.loss) if folds else 0
-        next(parts)
+        next(progress)
         for penalty in counted(penalties[1 : best + 1]):
             lasso.move(penalty)
-        found = []
+        entries = []
         for k in np.flatnonzero(lasso.coefficients):
             if k < len(rules):
                 n_rows = float(self.weights @ columns[:, k])
                 share = n_rows / float(self.weights.sum())
                 spread = float(np.sqrt(share * (1 - share)))
-                own = table.conditions(rules[k]), None, share, None, None, n_rows
-                entry = WeightedRule(*own, coef=1.0, importance=spread)
+                entry: Any = WeightedRule(
+                    table.conditions(rules[k]),
+                    None,
+                    share,
+                    n_rows=n_rows,
+                    coef=1.0,
+                    importance=spread,
+                )
             else:
                 entry, _ = self.linear[k - len(rules)]
-            found.append(_times(entry, lasso.coefficients[k], target))
-        found.sort(key=attrgetter("importance"), reverse=True)
+            entries.append(_times(entry, lasso.coefficients[k], target))
+        entries.sort(key=attrgetter("importance"), reverse=True)
         intercept = target.origin + target.unit * lasso.intercept
-        return intercept, target.unit * penalties[best], found
+        return intercept, target.unit * penalties[best], entries
 
-    def _problem(self, targets, weights, seed):
+    def _problem(
+        self, targets: NDArray[np.float64], weights: NDArray[np.float64], seed: int
+    ) -> Any:
         """Rules grown by some weights, the columns of all rows, and the lasso."""
         weights = weights * self.class_weights
         table = OrderedTable.of_codes(self.space, self.codes, targets, weights)
@@ -122,16 +142,16 @@ class EnsembleSearch:
         rules = boosted_rules(
             table, targets, weights, self.loss, random=random, **self.growth
         )
-        columns = [rule_mask(table.ranks, rule) for rule in rules]
-        columns += [values for _, values in self.linear]
-        columns = np.array(columns, dtype=np.float64).reshape(-1, len(targets)).T
+        masks = [rule_mask(table.ranks, rule) for rule in rules]
+        entries = [*masks, *(values for _, values in self.linear)]
+        columns = np.array(entries, dtype=np.float64).reshape(-1, len(targets)).T
         used = np.flatnonzero(weights)
         shares = shares_of(weights[used])
         lasso = LassoProblem(columns[used], targets[used], shares, self.loss)
         return table, rules, columns, lasso
 
 
-def _times(entry, coefficient, target):
+def _times(entry: Any, coefficient: float, target: Target) -> Any:
     """A rule or linear term times its coefficient, in the unit of the target."""
     factor = target.unit * float(coefficient)
     return replace(
@@ -142,34 +162,42 @@ def _times(entry, coefficient, target):
     )
 
 
-def linear_terms(rows, columns, weights, trim):
+def linear_terms(
+    rows: Rows, columns: list[int], weights: NDArray[np.float64], trim: float
+) -> list[tuple[LinearTerm, NDArray[np.float64]]]:
     """Linear terms of columns of numbers, but for constant ones, all of one spread.
 
     Returns pairs of a `LinearTerm` and what it adds to each row, (n_rows,). Weights sum
     to one.
     """
-    found = []
+    terms = []
     for j in columns:
         numbers = rows.numbers(j)
-        known = ~np.isnan(numbers)
-        if not known.any():
+        observed = ~np.isnan(numbers)
+        if not observed.any():
             continue
-        ends = weighted_quantile(numbers[known], [trim, 1 - trim], weights[known])
+        ends = weighted_quantile(numbers[observed], [trim, 1 - trim], weights[observed])
         mean = known_moments(np.clip(numbers, *ends), weights).mean
         bounds = list(map(float, (*ends, mean)))
         dtype = rows.date_dtype(j)
         if dtype is not None:  # the mean of days is no whole day
             bounds = [*as_dates(ends, dtype), *as_dates([mean], f"{dtype.kind}8[s]")]
-        term = LinearTerm(j, rows.names[j], *bounds, None, 1.0, _SPREAD)
+        low, high, middle = bounds
+        term = LinearTerm(j, rows.names[j], low, high, middle, None, 1.0, _SPREAD)
         values = term.values(rows)
         spread = float(np.sqrt(weights @ np.square(values)))
         if spread > _CONSTANT * np.abs(ends).max():
             factor = _SPREAD / spread
-            found.append((replace(term, coef=factor), factor * values))
-    return found
+            terms.append((replace(term, coef=factor), factor * values))
+    return terms
 
 
-def _folds(targets, weights, n_folds, random):
+def _folds(
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    n_folds: int,
+    random: np.random.RandomState,
+) -> list[NDArray[np.float64]]:
     """Weights that each fold leaves out, (n_rows,); all folds have like targets.
 
     Copies of rows are dealt out in the order of their targets.
@@ -192,8 +220,16 @@ def _folds(targets, weights, n_folds, random):
 
 
 def boosted_rules(
-    table, targets, weights, loss, *, max_rules, tree_size, learning_rate, random
-):
+    table: OrderedTable,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    loss: Any,
+    *,
+    max_rules: int,
+    tree_size: int,
+    learning_rate: float,
+    random: np.random.RandomState,
+) -> list[tuple[tuple[int, int, int], ...]]:
     """Rules that hold for different rows, of trees that are boosted by a loss.
 
     Each tree has a random number of leaves, of mean `tree_size`, and a part of the rows
@@ -223,7 +259,8 @@ def boosted_rules(
     used = np.flatnonzero(weights)
     ranks = np.ascontiguousarray(table.ranks.T)
     scores = np.full((len(targets), 1), constant_score(loss, targets, weights))
-    targets, rules, in_vain = targets[:, None], {}, 0
+    targets, in_vain = targets[:, None], 0
+    rules: dict[bytes, tuple[tuple[int, int, int], ...]] = {}
     while len(rules) < max_rules and in_vain < _IN_VAIN:
         drawn = _draw(used, weights, random)
         # scikit-learn takes no number of leaves above 2**63.
@@ -244,14 +281,16 @@ def boosted_rules(
         scores[:, 0] += learning_rate * steps[leaf]
         before = len(rules)
         for rule in table.rules(tree.tree_)[1:]:
-            held = rule_mask(table.ranks, rule)[used]
-            if held.any() and not held.all():
-                rules.setdefault(np.packbits(held ^ held[0]).tobytes(), rule)
+            mask = rule_mask(table.ranks, rule)[used]
+            if mask.any() and not mask.all():
+                rules.setdefault(np.packbits(mask ^ mask[0]).tobytes(), rule)
         in_vain = 0 if len(rules) > before else in_vain + 1
     return list(rules.values())[:max_rules]
 
 
-def _draw(used, weights, random):
+def _draw(
+    used: NDArray[np.intp], weights: NDArray[np.float64], random: np.random.RandomState
+) -> NDArray[np.intp]:
     """Drawn rows, each as often as it is drawn: a weight is as good as copies."""
     order = random.permutation(used)
     ends = np.cumsum(weights[order])

@@ -1,6 +1,9 @@
 """The lasso on columns that share a scale, and its penalty by cross-validation."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import lasso_path
 
 from sklearn_interpret._core.statistics.score_losses import constant_score
@@ -34,71 +37,83 @@ class LassoProblem:
         The loss, of which the weighted mean is penalised.
     """
 
-    def __init__(self, columns, targets, weights, loss):
+    def __init__(
+        self,
+        columns: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        loss: Any,
+    ) -> None:
         self._columns, self._weights, self._loss = columns, weights, loss
         self._targets = targets[:, None]
         self._centre = weights @ columns
-        self.intercept = constant_score(loss, targets, weights)
+        self.intercept = float(constant_score(loss, targets, weights))
         self.coefficients = np.zeros(columns.shape[1])
         self._scores = np.full((len(targets), 1), self.intercept)
         self._slopes = self._all_slopes()
         self.largest = self._penalty = np.abs(self._slopes).max(initial=0.0)
-        self._first, self._products = (self.intercept, self._slopes), None
+        self._first = self.intercept, self._slopes
+        self._products: NDArray[np.float64] | None = None
         # Squares are solved in one step, by products of columns alone.
         self._squared = (self._curvatures() == 1).all()
 
-    def penalties(self):
+    def penalties(self) -> NDArray[np.float64]:
         """Decreasing penalties; at the first all coefficients are zero."""
         return self.largest * np.geomspace(1, _LAST, _N_PENALTIES)
 
-    def move(self, penalty):
+    def move(self, penalty: float) -> None:
         """Find the coefficients at the next smaller penalty.
 
         Columns whose coefficients are probably zero are left out, and taken in again if
         they violate the optimality conditions (strong rule, Tibshirani et al. 2012).
         """
-        kept = np.abs(self._slopes) >= 2 * penalty - self._penalty
-        kept |= self.coefficients != 0
-        while kept.any():
+        active = np.abs(self._slopes) >= 2 * penalty - self._penalty
+        active |= self.coefficients != 0
+        while active.any():
             solve = self._solve_squares if self._squared else self._solve
-            self._slopes = solve(np.flatnonzero(kept), penalty)
-            missed = ~kept & (np.abs(self._slopes) > (1 + _EXCESS) * penalty)
+            self._slopes = solve(np.flatnonzero(active), penalty)
+            missed = ~active & (np.abs(self._slopes) > (1 + _EXCESS) * penalty)
             if not missed.any():
                 break
-            kept |= missed
+            active |= missed
         self._penalty = penalty
 
-    def scores(self, columns):
+    def scores(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of rows by the present coefficients."""
         used = np.flatnonzero(self.coefficients)
         return self.intercept + columns[:, used] @ self.coefficients[used]
 
-    def _all_slopes(self):
+    def _all_slopes(self) -> NDArray[np.float64]:
         """Slope of the loss along each coefficient."""
         slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
         weighted = self._weights * slopes
         # The intercept takes the mean of the columns.
         return weighted @ self._columns - weighted.sum() * self._centre
 
-    def _curvatures(self):
+    def _curvatures(self) -> NDArray[np.float64]:
         """Curvature of the loss of each row: (n_rows,)."""
         return self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
 
-    def _solve_squares(self, kept, penalty):
+    def _solve_squares(
+        self, active: NDArray[np.intp], penalty: float
+    ) -> NDArray[np.float64]:
         """The lasso on squares, whose products of columns are computed once."""
-        if self._products is None:
-            self._products = _centred_gram(self._columns, self._weights, self._centre)
-            self._size = self._weights @ np.square(self._targets[:, 0] - self.intercept)
+        products = self._products
+        if products is None:
+            products = _centred_gram(self._columns, self._weights, self._centre)
+            self._products = products
+            squares = np.square(self._targets[:, 0] - self.intercept)
+            self._size = float(self._weights @ squares)
         intercept, slopes = self._first
-        before = self.coefficients[kept]
-        gram = self._products[np.ix_(kept, kept)]
-        found = _least_squares(gram, -slopes[kept], self._size, before, penalty)
-        self.coefficients[kept] = found
-        self.intercept = intercept - self._centre[kept] @ found
+        before = self.coefficients[active]
+        gram = products[np.ix_(active, active)]
+        after = _least_squares(gram, -slopes[active], self._size, before, penalty)
+        self.coefficients[active] = after
+        self.intercept = intercept - float(self._centre[active] @ after)
         used = np.flatnonzero(self.coefficients)
-        return slopes + self.coefficients[used] @ self._products.take(used, axis=0)
+        return slopes + self.coefficients[used] @ products.take(used, axis=0)
 
-    def _solve(self, kept, penalty):
+    def _solve(self, kept: NDArray[np.intp], penalty: float) -> NDArray[np.float64]:
         """Newton's method, each step a lasso on squares by coordinate descent."""
         for _ in range(_STEPS):
             curvature = self._weights * np.maximum(self._curvatures(), _CURVATURE)
@@ -124,10 +139,16 @@ class LassoProblem:
                 break
         return self._all_slopes()
 
-    def _step(self, before, change, moved, penalty):
+    def _step(
+        self,
+        before: NDArray[np.float64],
+        change: NDArray[np.float64],
+        moved: NDArray[np.float64],
+        penalty: float,
+    ) -> float:
         """Share of a step, halved until the objective decreases; else zero."""
 
-        def objective(share):
+        def objective(share: float) -> float:
             scores = self._scores + share * moved[:, None]
             size = np.abs(before + share * change).sum()
             loss = self._weights @ self._loss.values(self._targets, scores)
@@ -139,12 +160,22 @@ class LassoProblem:
         return next(better, 0.0)
 
 
-def _centred_gram(columns, weights, centre):
+def _centred_gram(
+    columns: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+) -> NDArray[np.float64]:
     centred = np.sqrt(weights)[:, None] * (columns - centre)
     return centred.T @ centred
 
 
-def _least_squares(gram, products, size, start, penalty):
+def _least_squares(
+    gram: NDArray[np.float64],
+    products: NDArray[np.float64],
+    size: float,
+    start: NDArray[np.float64],
+    penalty: float,
+) -> NDArray[np.float64]:
     """Coefficients of the lasso on centred squares, from products of the columns.
 
     Products are with each other, and with the targets; size is that of the targets.
@@ -165,7 +196,7 @@ def _least_squares(gram, products, size, start, penalty):
     return found[1][:, 0]
 
 
-def best_penalty(penalties, folds, loss):
+def best_penalty(penalties: NDArray[np.float64], folds: list[Any], loss: Any) -> int:
     """The penalty with the least loss on the rows left out; of equal ones the first.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from sklearn_interpret._core.rules.bins import majority_bins, uniform_bins
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
+
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret.explanations import Condition
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -127,16 +131,20 @@ class OneRClassifier(RuleListClassifier):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _find_rules(self, space, labels, weights, class_weights):
-        parts, errors = [], []
+    def _find_rules(
+        self,
+        space: ConditionSpace,
+        labels: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> list[tuple[Condition, ...]]:
+        bins, errors = [], []
         weights = weights * class_weights[labels]
         for j, codes in enumerate(space.table.codes):
             sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
             np.add.at(sums, (codes, labels), weights)
-            parts.append(self._parts(space, j, sums, class_weights))
-            right = sum(
-                sums[low : high + 1].sum(axis=0).max() for low, high in parts[j]
-            )
+            bins.append(self._bins(space, j, sums, class_weights))
+            right = sum(sums[low : high + 1].sum(axis=0).max() for low, high in bins[j])
             errors.append(1 - right / weights.sum())
         self.errors_ = np.array(errors)
         # Of sums of weights that are equal but for rounding, the first.
@@ -144,20 +152,24 @@ class OneRClassifier(RuleListClassifier):
         self.feature_ = best
         everything = 0, len(space.values[best]) - 1
         return [
-            (space.condition(best, *part),)
-            for part in parts[best]
-            if part != everything
+            (space.condition(best, *ends),) for ends in bins[best] if ends != everything
         ]
 
-    def _parts(self, space, j, sums, class_weights):
+    def _bins(
+        self,
+        space: ConditionSpace,
+        j: int,
+        sums: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> list[tuple[int, int]]:
         """Levels or bins of a column, as first and last code."""
         codes = np.flatnonzero(sums.any(axis=1)).tolist()
         missing = len(space.values[j])
-        known = [(code, code) for code in codes if code < missing]
-        if known and not space.nominal[j]:
+        bins = [(code, code) for code in codes if code < missing]
+        if bins and not space.nominal[j]:
             if self.strategy == "uniform":
-                known = uniform_bins(space.values[j], self.n_bins)
+                bins = uniform_bins(np.asarray(space.values[j]), self.n_bins)
             else:
                 least = self.min_bin_size * class_weights
-                known = majority_bins(sums[:-1], least)
-        return known + [(missing, missing)] * (missing in codes)
+                bins = majority_bins(sums[:-1], least)
+        return bins + [(missing, missing)] * (missing in codes)

@@ -1,10 +1,18 @@
 """Ranks of codes, with the levels of a column in the order of their mean target."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import node_rules
+
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret.explanations import Condition
 
 
 class OrderedTable(NamedTuple):
@@ -29,7 +37,13 @@ class OrderedTable(NamedTuple):
     levels: dict
 
     @classmethod
-    def of_codes(cls, space, codes, targets, weights):
+    def of_codes(
+        cls,
+        space: ConditionSpace,
+        codes: NDArray[np.intp],
+        targets: NDArray[Any],
+        weights: NDArray[np.float64],
+    ) -> OrderedTable:
         """Order the levels of codes (n_columns, n_rows), by rows of positive weight.
 
         The best set of levels is then an interval (Breiman et al. 1984, 4.2.2).
@@ -46,16 +60,18 @@ class OrderedTable(NamedTuple):
             ranks[j], n_known[j] = rank[codes[j]], len(used)
         return cls(space, ranks.astype(np.float32), n_known, levels)
 
-    def rules(self, tree):
+    def rules(self, tree: Any) -> list[tuple[tuple[int, int, int], ...]]:
         """The path to each node of a tree on the ranks, as intervals of these."""
         children = tree.children_left, tree.children_right
         return node_rules(*children, tree.feature, tree.threshold, self.n_known)
 
-    def conditions(self, rule):
+    def conditions(
+        self, rule: tuple[tuple[int, int, int], ...]
+    ) -> tuple[Condition, ...]:
         """A rule of intervals of ranks, as a tuple of `Condition`."""
         return tuple(self.space.of_codes(j, self._codes(j, *ends)) for j, *ends in rule)
 
-    def _codes(self, j, first, last):
+    def _codes(self, j: int, first: int, last: int) -> Sequence[int] | NDArray[np.intp]:
         """Codes of an interval of ranks, ascending."""
         if first >= self.n_known[j]:
             return [self.space.table.n_known[j]]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.rules.ripper import ripper
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
 from sklearn_interpret.rules._rules import Rule
+
+if TYPE_CHECKING:
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret.explanations import Condition
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -124,7 +129,13 @@ class RIPPERClassifier(RuleListClassifier):
         "random_state": ["random_state"],
     }
 
-    def _find_rules(self, space, labels, weights, class_weights):
+    def _find_rules(
+        self,
+        space: ConditionSpace,
+        labels: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        class_weights: NDArray[np.float64],
+    ) -> list[tuple[Condition, ...]]:
         found = ripper(
             space.table,
             labels,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ from sklearn_interpret.rules._ensemble_search import EnsembleSearch, linear_term
 from sklearn_interpret.rules._rules import RuleModel, check_digits
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
+if TYPE_CHECKING:
+    from sklearn_interpret.rules._ensemble_search import Target
+
 # Parameters of the growth of rules.
 _GROWTH = ("max_rules", "tree_size", "learning_rate")
 
@@ -41,6 +45,9 @@ class RuleFit(RuleModel):
     linear: bool = True
     trim: float = 0.025
     n_folds: int = 5
+
+    if TYPE_CHECKING:  # the subclasses' last parameters: fields here would come first
+        random_state: int | np.random.RandomState | None
 
     rules_: list[WeightedRule] = field(init=False)
     linear_terms_: list[LinearTerm] = field(init=False)
@@ -65,14 +72,14 @@ class RuleFit(RuleModel):
     }
 
     @abstractmethod
-    def _targets(self, y, weights):
+    def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> list[Target]:
         """The `Target` of each score."""
 
-    def _class_weights(self, sample):
+    def _class_weights(self, sample: Any) -> NDArray[np.float64]:
         """Factor of each row's weight where rows are not counted: (n_rows,)."""
         return np.ones(sample.rows.n_rows)
 
-    def _fit(self, sample):
+    def _fit(self, sample: Any) -> None:
         space = self._condition_space(sample.rows)
         # Distinct rows, so that a weight is as good as copies.
         _, ranks = np.unique(sample.y, return_inverse=True)
@@ -98,12 +105,12 @@ class RuleFit(RuleModel):
         ]
         self._keep(sums, scale)
 
-    def _keep(self, sums, scale):
+    def _keep(self, sums: list[tuple[float, float, list[Any]]], scale: float) -> None:
         """Set the attributes, of rows whose weights were multiplied by a scale."""
-        *numbers, entries = zip(*sums, strict=True)
-        entries = [entry for found in entries for entry in found]
+        *numbers, entries_by_sum = zip(*sums, strict=True)
+        entries: list[Any] = list(chain.from_iterable(entries_by_sum))
         rules = [entry for entry in entries if isinstance(entry, WeightedRule)]
-        self.rules_ = [replace(rule, n_rows=rule.n_rows / scale) for rule in rules]
+        self.rules_ = [replace(r, n_rows=(r.n_rows or 0.0) / scale) for r in rules]
         self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
         self.intercept_, self.penalty_ = (
             np.array(each) if len(each) > 1 else float(each[0]) for each in numbers
@@ -112,16 +119,16 @@ class RuleFit(RuleModel):
         self.feature_importances_ = sizes @ self._shares()
 
     @property
-    def _entries(self):
+    def _entries(self) -> list[Any]:
         """All terms of the sum: rules, then linear terms."""
         return [*self.rules_, *self.linear_terms_]
 
-    def _columns(self):
+    def _columns(self) -> list[tuple[int, ...]]:
         """Columns of the features of each rule and linear term."""
         rules = [tuple(c.feature for c in rule.conditions) for rule in self.rules_]
         return rules + [(term.feature,) for term in self.linear_terms_]
 
-    def _shares(self):
+    def _shares(self) -> NDArray[np.float64]:
         """Share of each feature in each rule and linear term, which sum to one."""
         columns = self._columns()
         shares = np.zeros((len(columns), self.n_features_in_))
@@ -129,7 +136,7 @@ class RuleFit(RuleModel):
             own[list(features)] = 1 / len(features)
         return shares
 
-    def _coefficients(self):
+    def _coefficients(self) -> NDArray[np.float64]:
         """Coefficients, in the columns of the scores they add to: (n_entries[, k])."""
         entries = self._entries
         coefficients = np.array([entry.coef for entry in entries])
@@ -138,22 +145,22 @@ class RuleFit(RuleModel):
         labels = np.array([e.prediction for e in entries], dtype=self.classes_.dtype)
         return coefficients[:, None] * (labels[:, None] == self.classes_)
 
-    def _terms(self, X):
+    def _terms(self, X: Any) -> NDArray[np.float64]:
         """Whether rules hold, and values of linear terms: (n_rows, n_entries)."""
         holds, rows = self._holds(X), as_rows(X)
         return np.vstack([holds, *(term.values(rows) for term in self.linear_terms_)]).T
 
-    def _scores(self, X):
+    def _scores(self, X: Any) -> NDArray[np.float64]:
         """Intercept plus rules plus linear terms, (n_rows,), or (n_rows, k)."""
         values = self._terms(X)
         return self.intercept_ + values @ self._coefficients()
 
-    def _name(self, entry):
+    def _name(self, entry: Any) -> str:
         return (
             f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
         )
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         facts = {"intercept": self.intercept_, "penalty": self.penalty_}
         return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
 
@@ -183,10 +190,10 @@ class RuleFit(RuleModel):
         labels = getattr(self, "classes_", [None])[-len(intercepts) :]
         lines = []
         for label, intercept in zip(labels, intercepts.tolist(), strict=True):
-            what = self._response_name + ("" if label is None else f" of {label}")
-            lines.append(f"{what} = {entry_text(intercept, digits)}")
-            own = [e for e in self._entries if label in (None, e.prediction)]
-            for entry in own:
+            response = self._response_name + ("" if label is None else f" of {label}")
+            lines.append(f"{response} = {entry_text(intercept, digits)}")
+            entries = [e for e in self._entries if label in (None, e.prediction)]
+            for entry in entries:
                 sign = "-" if entry.coef < 0 else "+"
                 size = entry_text(abs(entry.coef), digits)
                 lines.append(f"  {sign} {size} {entry.to_text(digits)}")

@@ -129,7 +129,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
 
     _loss, _response_name = score_losses.HalfSquared(), "prediction"
 
-    def _targets(self, y, weights):
+    def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> list[Target]:
         moments = Moments.of_rows(y, weights)
         mean, unit = float(moments.mean), float(np.sqrt(moments.variance))
         if unit <= _CONSTANT * np.abs(y).max():
@@ -280,14 +280,14 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
         "class_weight": CLASS_WEIGHT,
     }
 
-    def _fit(self, sample):
+    def _fit(self, sample: Any) -> None:
         super()._fit(sample)
         warn_of_unpredicted_classes(self, sample)
 
-    def _class_weights(self, sample):
+    def _class_weights(self, sample: Any) -> NDArray[np.float64]:
         return class_weights_of(self, sample)[sample.y]
 
-    def _targets(self, y, weights):
+    def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> list[Target]:
         labels = list(enumerate(self.classes_))
         if len(labels) < 3:
             labels = labels[-1:]

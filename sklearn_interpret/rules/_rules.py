@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,9 @@ from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.explanations import Condition
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Rule:
     def __str__(self) -> str:
         return self._in_words(None)
 
-    def _in_words(self, digits):
+    def _in_words(self, digits: int | None) -> str:
         texts = [condition.to_text(digits) for condition in self.conditions]
         return " and ".join(texts) or "otherwise"
 
@@ -100,7 +103,9 @@ class RuleModel(TransformerMixin, BasePredictor):
     :meth:`to_frame` shows too.
     """
 
-    rules_: Sequence[Rule]
+    rules_: Sequence[Any]
+    # A parameter of each subclass.
+    categorical_features: Any
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -110,13 +115,13 @@ class RuleModel(TransformerMixin, BasePredictor):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _check_targets(self, rows, y):
+    def _check_targets(self, rows: Rows, y: ArrayLike | None) -> NDArray[Any]:
         if not is_classifier(self):
             return super()._check_targets(rows, y)
         self.classes_, positions = check_labels(self, rows, y)
         return positions
 
-    def _condition_space(self, rows):
+    def _condition_space(self, rows: Rows) -> ConditionSpace:
         """Conditions on the rows."""
         categorical = resolve_categorical(self.categorical_features, rows)
         space = ConditionSpace(rows, categorical)
@@ -132,11 +137,11 @@ class RuleModel(TransformerMixin, BasePredictor):
         return space
 
     @property
-    def _entries(self):
+    def _entries(self) -> Sequence[Any]:
         """Entries of the table, one row for each."""
         return self.rules_
 
-    def _holds(self, X):
+    def _holds(self, X: Any) -> NDArray[np.bool_]:
         """Whether each rule holds for each row: (n_rules, n_rows)."""
         rows = self._check_rows(X, reset=False)
         conditions = [rule.conditions for rule in self.rules_]
@@ -185,11 +190,11 @@ class RuleModel(TransformerMixin, BasePredictor):
             texts.append(f"{text} ({times[text]})" if times[text] > 1 else text)
         return np.array(texts, dtype=object)
 
-    def _name(self, rule):
+    def _name(self, rule: Any) -> str:
         """A rule in words, with its class where there are several sums."""
         return str(rule)
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """A line for each rule. Column "rule" has the conditions in words; the others
         are those attributes of the rules that they have: "prediction", "coverage",
         "precision", for each class "share of" it, "n_rows", and bounds of shares where
@@ -198,23 +203,23 @@ class RuleModel(TransformerMixin, BasePredictor):
         return [rule_columns(self._entries, getattr(self, "classes_", None))]
 
 
-def check_digits(digits):
+def check_digits(digits: int | None) -> None:
     """Refuse a number of digits that is no positive whole number, or None."""
     if digits is not None:
         check_scalar(digits, "digits", Integral, min_val=1)
 
 
-def rule_columns(rules, classes):
+def rule_columns(rules: Sequence[Any], classes: Any) -> dict[str, Any]:
     """Columns of a table of rules: their words, and the attributes that they have."""
-    columns = {"rule": list(map(str, rules))}
+    columns: dict[str, Any] = {"rule": list(map(str, rules))}
     for name in dict.fromkeys(field.name for rule in rules for field in fields(rule)):
         entries = [getattr(rule, name, None) for rule in rules]
         if name == "conditions" or set(entries) == {None}:
             continue
         if name.startswith("shares"):
             of_class = zip(classes, zip(*entries, strict=True), strict=True)
-            what = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
-            columns |= {f"{what} of {label}": shares for label, shares in of_class}
+            share = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
+            columns |= {f"{share} of {label}": shares for label, shares in of_class}
         else:
             columns[name] = entries
     return columns

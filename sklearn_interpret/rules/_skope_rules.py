@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,14 @@ from sklearn_interpret.rules._rule_classifiers import (
     warn_of_unpredicted_classes,
 )
 from sklearn_interpret.rules._rules import Rule, RuleModel, check_digits
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.explanations import Condition
 
 
 @dataclass(frozen=True)
@@ -211,13 +220,15 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
 
     decision_rule, predict = first_rule_that_holds, most_probable_class
 
-    def _fit(self, sample):
+    def _fit(self, sample: Any) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
         self.rules_ = self._chosen_rules(sample, space, class_weights)
         warn_of_unpredicted_classes(self, sample)
 
-    def _chosen_rules(self, sample, space, class_weights):
+    def _chosen_rules(
+        self, sample: Sample, space: ConditionSpace, class_weights: NDArray[np.float64]
+    ) -> list[SkopeRule]:
         """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
         index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)
         codes, labels = space.table.codes[:, index], sample.y[index]
@@ -225,53 +236,82 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         size = range(self.n_estimators)
         draws = np.array([draw_share(weights, self.max_samples, random) for _ in size])
         tree = DecisionTreeClassifier(max_depth=self.max_depth, random_state=random)
-        found, of_row = {}, class_weights[labels]
-        for draw, drawn in enumerate(draws):
-            own = drawn > 0
-            parts = codes[:, own], labels[own], (drawn * of_row)[own]
-            for leaf in _leaves(tree, space, *parts):
-                found.setdefault(leaf, []).append(draw)
+        draws_by_rule: dict[tuple[Condition, ...], list[int]] = {}
+        of_row = class_weights[labels]
+        for draw, copies in enumerate(draws):
+            used = copies > 0
+            leaves = _leaves(
+                tree, space, codes[:, used], labels[used], (copies * of_row)[used]
+            )
+            for leaf in leaves:
+                draws_by_rule.setdefault(leaf, []).append(draw)
         rows, classes = sample.rows.take(index), np.eye(len(self.classes_))[labels]
         outside = (weights - draws) * of_row
         # Weight of a mean row (with fractional weights, a distinct one), less rounding.
         least = (weights @ of_row) / max(weights.sum(), len(weights)) * (1 - 1e-12)
-        rules = self._good(found, rows, classes, weights, outside, least)
+        rules = self._good(draws_by_rule, rows, classes, weights, outside, least)
         return self._unlike(rules, rows, classes, weights, of_row, least)
 
-    def _good(self, found, rows, classes, weights, outside, least):
+    def _good(
+        self,
+        draws_by_rule: dict[tuple[Condition, ...], list[int]],
+        rows: PandasRows,
+        classes: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        outside: NDArray[np.float64],
+        least: float,
+    ) -> list[SkopeRule]:
         """Rules of the least precision and recall, the best first."""
-        rules, all_conditions = [], list(found)
-        for part in slices(len(found), batch_rows(24 * rows.n_rows)):
-            some = all_conditions[part]
-            by_draw = np.zeros((len(some), len(outside)))
-            for own, conditions in zip(by_draw, some, strict=True):
-                own[found[conditions]] = 1
-            holds = all_hold(some, rows, rows.n_rows)
+        rules, all_conditions = [], list(draws_by_rule)
+        for part in slices(len(all_conditions), batch_rows(24 * rows.n_rows)):
+            batch = all_conditions[part]
+            by_draw = np.zeros((len(batch), len(outside)))
+            for of_rule, conditions in zip(by_draw, batch, strict=True):
+                of_rule[draws_by_rule[conditions]] = 1
+            holds = all_hold(batch, rows, rows.n_rows)
             judged = judge(holds, by_draw @ outside, classes)
             n_rows = holds @ weights
             good = (judged.precision >= self.precision_min) & (judged.weight >= least)
             for k in np.flatnonzero(good & (judged.recall >= self.recall_min)):
                 facts = judged.label[k], judged.shares[k], n_rows[k], weights.sum()
-                rules.append(self._rule(some[k], *facts, judged.recall[k]))
-        return sorted(rules, key=lambda rule: -f1(rule.precision, rule.recall))
+                rules.append(self._rule(batch[k], *facts, judged.recall[k]))
+        return sorted(rules, key=_negative_f1)
 
-    def _unlike(self, rules, rows, classes, weights, of_row, least):
+    def _unlike(
+        self,
+        rules: list[SkopeRule],
+        rows: PandasRows,
+        classes: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        of_row: NDArray[np.float64],
+        least: float,
+    ) -> list[SkopeRule]:
         """Rules that do not overlap too much, and the default."""
         holds = all_hold([rule.conditions for rule in rules], rows, rows.n_rows)
         predicted = np.array([rule.prediction for rule in rules])
-        kept = []
+        selected = []
         for label in self.classes_:
-            own = np.flatnonzero(predicted == label)
-            kept.extend(own[unlike(holds[own], weights, self.max_overlap)].tolist())
-        kept.sort()
-        left = ~holds[kept].any(axis=0) * weights
-        sums = ((left if left @ of_row >= least else weights) * of_row) @ classes
+            of_class = np.flatnonzero(predicted == label)
+            is_unlike = unlike(holds[of_class], weights, self.max_overlap)
+            selected.extend(of_class[is_unlike].tolist())
+        selected.sort()
+        uncovered = ~holds[selected].any(axis=0) * weights
+        is_enough = uncovered @ of_row >= least
+        sums = ((uncovered if is_enough else weights) * of_row) @ classes
         shares = sums / sums.sum()
-        facts = shares.argmax(), shares, left.sum(), weights.sum()
+        facts = int(shares.argmax()), shares, uncovered.sum(), weights.sum()
         default = self._rule((), *facts)
-        return [*(rules[k] for k in kept), default]
+        return [*(rules[k] for k in selected), default]
 
-    def _rule(self, conditions, label, shares, n_rows, total, recall=None):
+    def _rule(
+        self,
+        conditions: tuple[Condition, ...],
+        label: int,
+        shares: NDArray[np.float64],
+        n_rows: float,
+        total: float,
+        recall: float | None = None,
+    ) -> SkopeRule:
         return SkopeRule(
             conditions,
             prediction=self.classes_[label],
@@ -334,7 +374,17 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         return "\n".join(lines)
 
 
-def _leaves(tree, space, codes, labels, weights):
+def _negative_f1(rule: SkopeRule) -> float:
+    return -f1(rule.precision or 0.0, rule.recall or 0.0)
+
+
+def _leaves(
+    tree: BaseEstimator,
+    space: ConditionSpace,
+    codes: NDArray[Any],
+    labels: NDArray[np.intp],
+    weights: NDArray[np.float64],
+) -> Iterator[tuple[Condition, ...]]:
     """Conditions of the leaves of trees for each class of rows that were drawn."""
     classes = np.unique(labels)
     # Trees for either of two classes have the same leaves.

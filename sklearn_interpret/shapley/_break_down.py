@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import Any, ClassVar, cast
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,12 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.replacement.response_games import (
+        CoalitionGame,
+        PlayedRows,
+    )
 
 # Interactions below this, relative to the responses, are rounding errors.
 _ROUNDING = 1e-12
@@ -71,7 +77,7 @@ class BreakDownExplanation(Explanation):
         "step_numbers",
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         shape = self.values.shape[:2]
         numbers = self.step_numbers
@@ -272,7 +278,7 @@ class BreakDown(BaseCoalitional):
         """
         return cast(BreakDownExplanation, super().explain(X))
 
-    def _make_attributor(self):
+    def _make_attributor(self) -> Attributor:
         if isinstance(self.order, str):
             return _Steps(with_pairs=self.interactions)
         if self.interactions:
@@ -280,9 +286,9 @@ class BreakDown(BaseCoalitional):
                 'interactions=True looks for pairs in order="greedy"; in an order that '
                 "is given, name pairs as tuples, and pass interactions=False."
             )
-        return _Steps(path=self._given_path())
+        return _Steps(path=self._custom_path())
 
-    def _given_path(self):
+    def _custom_path(self) -> tuple[tuple[int, ...], ...]:
         """Players of each step of the user's order."""
         if isinstance(self.order, np.ndarray) and self.order.ndim == 0:
             raise ValueError(f"order={self.order!r} must be a list of features.")
@@ -297,16 +303,16 @@ class BreakDown(BaseCoalitional):
             if len(columns) == 1:
                 players[columns[0]] = player
         missing = set(range(len(self.features_)))
-        for part in (part for entry in entries for part in entry):
-            if players.get(part) not in missing:
-                shown = part if isinstance(part, str) else rows.names[part]
-                reason = "there twice" if part in players else "in a group"
-                raise ValueError(f"order has {shown!r}, which is {reason}.")
-            missing.remove(players[part])
+        for key in chain.from_iterable(entries):
+            if players.get(key) not in missing:
+                name = key if isinstance(key, str) else rows.names[key]
+                reason = "there twice" if key in players else "in a group"
+                raise ValueError(f"order has {name!r}, which is {reason}.")
+            missing.remove(players[key])
         if missing:
             names = ", ".join(repr(self.player_names_[j]) for j in sorted(missing))
             raise ValueError(f"order must name all features; it lacks {names}.")
-        return tuple(tuple(players[part] for part in entry) for entry in entries)
+        return tuple(tuple(players[key] for key in entry) for entry in entries)
 
 
 @dataclass(frozen=True)
@@ -316,15 +322,17 @@ class _Steps(Attributor):
     `path` is a tuple of tuples of players; None takes a greedy order for each row.
     """
 
-    path: tuple | None = None
+    path: tuple[tuple[int, ...], ...] | None = None
     with_pairs: bool = False
 
-    def n_coalitions(self, n_players):
+    def n_coalitions(self, n_players: int) -> int:
         """Each single player, and each pair if pairs may be steps."""
         n_pairs = n_players * (n_players - 1) // 2
         return n_players + n_pairs * self.with_pairs
 
-    def attribute(self, game, played):
+    def attribute(
+        self, game: CoalitionGame, played: PlayedRows
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions, and the step at which each player was added.
 
         Players of one step share its contribution equally.
@@ -351,20 +359,22 @@ class _Steps(Attributor):
                 values[row, list(step)] = gain / len(step)
         return values, {"step_numbers": step_numbers}
 
-    def _candidates(self, n_players):
+    def _candidates(self, n_players: int) -> list[tuple[int, ...]]:
         """Possible steps: each player and, after these, each pair."""
         singles = [(player,) for player in range(n_players)]
         pairs = list(combinations(range(n_players), 2)) if self.with_pairs else []
         return singles + pairs
 
-    def _design(self, n_players):
+    def _design(self, n_players: int) -> NDArray[np.bool_]:
         steps = self._candidates(n_players)
         design = np.zeros((len(steps), n_players), dtype=bool)
         for coalition, step in zip(design, steps, strict=True):
             coalition[list(step)] = True
         return design
 
-    def _greedy_paths(self, game, played):
+    def _greedy_paths(
+        self, game: CoalitionGame, played: PlayedRows
+    ) -> Iterator[list[tuple[int, ...]]]:
         """Steps of each row: its active players', then the other players."""
         base = game.base_values
         designed = played.designed(self._design)
@@ -382,7 +392,9 @@ class _Steps(Attributor):
             yield moved + [(player,) for player in np.flatnonzero(~active).tolist()]
 
 
-def _largest_first(steps, gains):
+def _largest_first(
+    steps: list[tuple[int, ...]], gains: NDArray[np.float64]
+) -> list[tuple[int, ...]]:
     """Steps by falling size; each player is added with the first that has it.
 
     The size is the mean square of the gains (n_steps, k) over outputs.
@@ -390,7 +402,8 @@ def _largest_first(steps, gains):
     sizes = np.square(gains).mean(axis=1)
     # Rounding must not break ties.
     sizes = np.round(sizes / (sizes.max(initial=0.0) or 1.0), _DIGITS)
-    path, members = [], set()
+    path: list[tuple[int, ...]] = []
+    members: set[int] = set()
     for position in np.argsort(-sizes, kind="stable"):
         if members.isdisjoint(steps[position]):
             path.append(steps[position])
@@ -398,17 +411,19 @@ def _largest_first(steps, gains):
     return path
 
 
-def _gains(game, played, paths):
+def _gains(
+    game: CoalitionGame, played: PlayedRows, paths: list[list[tuple[int, ...]]]
+) -> Iterator[NDArray[np.float64]]:
     """Contributions of the steps of each row, (n_steps, k)."""
     n_players = played.active.shape[1]
-    rows, coalitions = [], []
+    rows, members = [], []
     for row, path in enumerate(paths):
         present = np.zeros(n_players, dtype=bool)
         for step in path[:-1]:  # after the last step it is the prediction
             present[list(step)] = True
             rows.append(row)
-            coalitions.append(present.copy())
-    coalitions = np.array(coalitions, dtype=bool).reshape(-1, n_players)
+            members.append(present.copy())
+    coalitions = np.array(members, dtype=bool).reshape(-1, n_players)
     responses = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):

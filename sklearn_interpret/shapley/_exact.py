@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sklearn_interpret.shapley import _base
 from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
+
+if TYPE_CHECKING:
+    from sklearn_interpret.shapley._base import Attributor
 
 MOST_PLAYERS = 20
 
@@ -115,7 +120,7 @@ class ExactShapley(BaseCoalitional):
 
     interaction_values = _base.interaction_values
 
-    def _make_attributor(self):
+    def _make_attributor(self) -> Attributor:
         n_players = len(self.features_)
         if n_players > MOST_PLAYERS:
             raise ValueError(

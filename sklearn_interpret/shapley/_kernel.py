@@ -5,8 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import partial
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.coalitions import paired_design
@@ -22,11 +24,16 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley import _base
 from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 
+if TYPE_CHECKING:
+    from sklearn_interpret.shapley._base import Attributor
+
 # Largest numbers of sampled coalitions (time grows with their cube, memory with their
 # square), and of all coalitions (20 players).
 _MOST_COALITIONS, _MOST_OF_ALL = 2**15, 2**20
 # Bytes for which no warning is raised.
 _LITTLE_MEMORY = 2**20
+
+Surrogate = TypeVar("Surrogate", OddSurrogate, EvenSurrogate)
 
 
 @estimator_dataclass
@@ -204,14 +211,14 @@ class KernelSHAP(BaseCoalitional):
 
     interaction_values = _base.interaction_values
 
-    def _make_attributor(self):
+    def _make_attributor(self) -> Attributor:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         attributor = _PairedCoalitions(self.n_coalitions, seed, working_bytes())
         n_players = len(self.features_)
         self._check_size(attributor.n_coalitions(n_players), n_players)
         return attributor
 
-    def _check_size(self, n_coalitions, n_players):
+    def _check_size(self, n_coalitions: int, n_players: int) -> None:
         """Refuse too many coalitions, and warn of those that take much memory."""
         takes_all = n_coalitions == 2**n_players
         most = _MOST_OF_ALL if takes_all else _MOST_COALITIONS
@@ -237,21 +244,21 @@ class _PairedCoalitions(AllCoalitions):
 
     sampled = True
 
-    def __init__(self, n_coalitions, seed, most_bytes):
+    def __init__(self, n_coalitions: int | str, seed: int, most_bytes: int) -> None:
         self._n, self._seed, self._most_bytes = n_coalitions, seed, most_bytes
-        self._surrogates = {}
+        self._surrogates: dict[tuple[type, int], Any] = {}
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_surrogates": {}}  # large, and cheap to rebuild
 
-    def n_coalitions(self, n_players):
+    def n_coalitions(self, n_players: int) -> int:
         """Number of coalitions that are evaluated."""
-        wanted = 2 * n_players + 2048 if self._n == "auto" else self._n
-        if wanted >= 2**n_players:
+        number = 2 * n_players + 2048 if isinstance(self._n, str) else self._n
+        if number >= 2**n_players:
             return 2**n_players
-        return self._most_in_memory(n_players) if self._n == "auto" else wanted
+        return self._most_in_memory(n_players) if self._n == "auto" else number
 
-    def _most_in_memory(self, n_players):
+    def _most_in_memory(self, n_players: int) -> int:
         """The largest of the numbers for "auto" whose surrogates fit, or the least."""
         # From as many pairs on as identify the main effects.
         n_pairs = range(n_players + 1, n_players + 1024)
@@ -259,29 +266,33 @@ class _PairedCoalitions(AllCoalitions):
         n_fitting = bisect_right(n_pairs, self._most_bytes, key=needed)
         return 2 * (n_pairs[max(n_fitting - 1, 0)] + 1)
 
-    def _is_complete(self, n_players):
+    def _is_complete(self, n_players: int) -> bool:
         return self.n_coalitions(n_players) == 2**n_players
 
-    def _design(self, n_players):
+    def _design(self, n_players: int) -> NDArray[np.bool_]:
         """One coalition of each pair, (n_pairs, n_players)."""
         rng = np.random.default_rng([self._seed, n_players])
         return paired_design(n_players, self.n_coalitions(n_players), rng)
 
-    def coalitions(self, n_players):
+    def coalitions(self, n_players: int) -> NDArray[np.bool_]:
         """One of each pair, then their complements; or all coalitions."""
         if self._is_complete(n_players):
             return super().coalitions(n_players)
         pairs = self._design(n_players)
         return np.concatenate([pairs, ~pairs])
 
-    def attributions(self, responses, n_players):
+    def attributions(
+        self, responses: NDArray[np.float64], n_players: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
         """Attributions and their standard errors."""
         if self._is_complete(n_players):
             return super().attributions(responses, n_players)
         halves, complement = _halves(responses)
         return self._surrogate(OddSurrogate, n_players).values(halves - complement)
 
-    def interactions(self, responses, n_players):
+    def interactions(
+        self, responses: NDArray[np.float64], n_players: int
+    ) -> NDArray[np.float64]:
         """Interaction values, zero on the diagonal."""
         if self._is_complete(n_players):
             return super().interactions(responses, n_players)
@@ -289,7 +300,7 @@ class _PairedCoalitions(AllCoalitions):
         surrogate = self._surrogate(EvenSurrogate, n_players)
         return surrogate.interactions(halves + complement)
 
-    def _surrogate(self, kind, n_players):
+    def _surrogate(self, kind: type[Surrogate], n_players: int) -> Surrogate:
         """The surrogate for `n_players`, cached as far as memory allows."""
         key, surrogates = (kind, n_players), self._surrogates
         if key not in surrogates:
@@ -302,12 +313,14 @@ class _PairedCoalitions(AllCoalitions):
         return surrogates[key]
 
 
-def _bytes_needed(n_pairs, n_players):
+def _bytes_needed(n_pairs: int, n_players: int) -> int:
     """Bytes of one surrogate, for values, while one for interactions is made."""
     return sum(surrogate_bytes(n_pairs, n_players))
 
 
-def _halves(responses):
+def _halves(
+    responses: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Half the values of one member of each pair and of its complement.
 
     Both are (1 + n_pairs, k); the grand and the empty coalition come first. `responses`

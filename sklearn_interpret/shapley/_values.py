@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._inspectors.attribution import BaseAttribution
@@ -27,7 +28,7 @@ from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
-KINDS: dict[str, type[BaseAttribution]] = {
+KINDS: dict[str, type[Any]] = {
     "tree": TreeSHAP,
     "linear": LinearSHAP,
     "exact": ExactShapley,
@@ -53,7 +54,7 @@ def _is_linear(rows: Rows, *response: Any) -> bool:
     return formula([explained_linear], *response, rows=rows) is not None
 
 
-def _has_interaction_values(inspector):
+def _has_interaction_values(inspector: Any) -> Any:
     """Whether the chosen estimator has interaction values."""
     kind = KINDS.get(getattr(inspector, "algorithm_", inspector.algorithm))
     return kind is None or hasattr(kind, "interaction_values")
@@ -186,13 +187,15 @@ class ShapleyValues(BaseAttribution):
         "budget": [Interval(Integral, 2, None, closed="left"), None],
     }
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Sample, response: Any) -> None:
         super()._inspect(sample, response)
         # The chosen estimator may explain another response method.
         self.response_method_ = self.inspector_.response_method_
         self.output_names_ = self.inspector_.output_names_
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Sample:
         self.algorithm_ = self._chosen(rows)
         subsample = self.subsample
         if subsample is None and self.algorithm_ not in ("tree", "linear"):
@@ -201,7 +204,7 @@ class ShapleyValues(BaseAttribution):
             Sample.of_positive_weight(rows, y, weights), subsample, self.random_state
         )
 
-    def _chosen(self, rows):
+    def _chosen(self, rows: Rows) -> Any:
         """The algorithm that is used."""
         if self.algorithm != "auto":
             return self.algorithm
@@ -213,7 +216,9 @@ class ShapleyValues(BaseAttribution):
         affordable = 2 ** len(players) <= min(budget, 2**MOST_PLAYERS)
         return "exact" if affordable else "kernel"
 
-    def _fit_base_values(self, background, response):
+    def _fit_base_values(
+        self, background: Sample, response: Any
+    ) -> NDArray[np.float64]:
         inspector = KINDS[self.algorithm_](
             FrozenEstimator(self.estimator_),
             feature_groups=self.feature_groups,
@@ -228,7 +233,7 @@ class ShapleyValues(BaseAttribution):
         self.inspector_, self._response_name = inspector, inspector._response_name
         return np.atleast_1d(inspector.base_values_)
 
-    def _budgeted(self):
+    def _budgeted(self) -> dict[str, Any]:
         """Parameters of the chosen estimator that follow from the budget."""
         if self.budget is None:
             return {}
@@ -239,10 +244,13 @@ class ShapleyValues(BaseAttribution):
             return {"n_permutations": max(2, self.budget // steps)}
         return {}
 
-    def _attribute(self, rows):
+    def _attribute(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         return self.inspector_._attribute(rows)
 
-    def _pair_values(self, rows):
-        return self.inspector_._pair_values(rows)
+    def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
+        inspector: Any = self.inspector_
+        return inspector._pair_values(rows)
 
     interaction_values = available_if(_has_interaction_values)(_base.interaction_values)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache, partial
-from itertools import combinations
+from itertools import chain, combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,11 @@ from sklearn_interpret.surrogates._local_fits import (
     fit_locally,
 )
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.masks import Masks
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.surrogates._local_fits import LocalFit
+
 _LARGEST_SEED = np.iinfo(np.int32).max
 # Largest number of rows, evenly spaced in those of `fit`, and draws of `stability_`:
 # the cost of 50 explanations.
@@ -55,7 +60,7 @@ class Sampler(ABC):
     exact = False
 
     @abstractmethod
-    def neighbourhoods(self, rows):
+    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the `Neighbourhood` of each row."""
 
 
@@ -84,33 +89,41 @@ class MaskSampler(Sampler):
         Seed of the draws. Samples with equal numbers of parts get the same masks.
     """
 
-    def __init__(self, response, split, draw, n_samples, kernel_width, seed):
+    def __init__(
+        self,
+        response: Any,
+        split: Callable[..., Any],
+        draw: Callable[..., Any],
+        n_samples: int,
+        kernel_width: float | None,
+        seed: list[int],
+    ) -> None:
         self.response, self.split, self.draw = response, split, draw
         self.n_samples, self.seed = n_samples, seed
         self.kernel_width = _WIDTH_OF_MASKS if kernel_width is None else kernel_width
 
-    def neighbourhoods(self, rows):
+    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the neighbourhood of each sample that `rows` iterates over."""
         masks_of = lru_cache(maxsize=8)(self._masks)
         for sample in rows:
-            n_parts, make_copies, at_once = self.split(sample)
-            masks = masks_of(n_parts)
+            n_segments, make_copies, at_once = self.split(sample)
+            masks = masks_of(n_segments)
             responses = [
-                self.response(make_copies(masks.present[part]))
-                for part in slices(len(masks.present), at_once)
+                self.response(make_copies(masks.present[batch]))
+                for batch in slices(len(masks.present), at_once)
             ]
             squares = cosine_distances(masks.present) ** 2
             yield Neighbourhood(
                 design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
                 weights=masks.shares * gaussian(squares, self.kernel_width),
-                own=np.ones(n_parts),
+                origin=np.ones(n_segments),
                 complete=masks.complete,
             )
 
-    def _masks(self, n_parts):
-        rng = np.random.default_rng([*self.seed, n_parts])
-        return self.draw(n_parts, self.n_samples, rng)
+    def _masks(self, n_segments: int) -> Masks:
+        rng = np.random.default_rng([*self.seed, n_segments])
+        return self.draw(n_segments, self.n_samples, rng)
 
 
 @estimator_dataclass
@@ -120,6 +133,11 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     A subclass reads the rows of `fit` (`_fit_samplers`), draws samples
     (`_make_sampler`) and builds explanations from the surrogates (`_explanation`).
     """
+
+    # Each subclass has defaults of these.
+    n_features_to_select: int | None
+    feature_selection: str
+    surrogate: Any
 
     min_fidelity: float | None = 0.2
     response_method: str | Sequence[str] | Callable[..., Any] = "auto"
@@ -145,10 +163,11 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     # Advice for a better fidelity.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         if self.surrogate is not None:
             check_local_surrogate(self.surrogate)
-        self._response, self._stability = response, None
+        self._response = response
+        self._stability: float | None = None
         last = sample.rows.n_rows - 1
         evenly = np.linspace(0, last, min(last + 1, _ROWS_REDRAWN)).astype(np.intp)
         self._redrawn = sample.rows.take(evenly)
@@ -160,15 +179,17 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         self._sampler = self._make_sampler([self._seed])
 
     @abstractmethod
-    def _fit_samplers(self, sample):
+    def _fit_samplers(self, sample: Sample) -> None:
         """Set the attributes that all samplers use."""
 
     @abstractmethod
-    def _make_sampler(self, seed):
+    def _make_sampler(self, seed: list[int]) -> Sampler:
         """A sampler with draws from a seed, a list of int."""
 
     @abstractmethod
-    def _explanation(self, rows, fits, **fields):
+    def _explanation(
+        self, rows: Any, fits: list[LocalFit], **fields: Any
+    ) -> AnyLocalExplanation:
         """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
     @empty_for_no_rows
@@ -207,7 +228,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             target_name=self._target_name,
         )
 
-    def _fits(self, rows, sampler):
+    def _fits(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
         """A `LocalFit` for each row."""
         fit = partial(
             fit_locally,
@@ -215,12 +236,12 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             selection=self.feature_selection,
             surrogate=self.surrogate,
         )
-        parts = worker_slices(rows.n_rows, self.n_jobs)
-        tasks = [(fit, sampler, rows.sliced(part)) for part in parts]
-        parts = run(_fit_all, tasks, n_jobs=self.n_jobs)
-        return [fit for part in parts for fit in part]
+        blocks = worker_slices(rows.n_rows, self.n_jobs)
+        tasks = [(fit, sampler, rows.sliced(block)) for block in blocks]
+        fits_by_block = run(_fit_all, tasks, n_jobs=self.n_jobs)
+        return list(chain.from_iterable(fits_by_block))
 
-    def _check_fidelity(self, fits):
+    def _check_fidelity(self, fits: list[LocalFit]) -> None:
         if self.min_fidelity is None:
             return
         # fmin: NaN only if no output has an R².
@@ -303,17 +324,19 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         return self._stability
 
 
-def _fit_all(fit, sampler, rows):
+def _fit_all(fit: Callable[..., Any], sampler: Sampler, rows: Any) -> list[LocalFit]:
     # The fits are too small for threads.
     with limit_threads(1):
         samples = counted(sampler.neighbourhoods(rows), rows.n_rows)
-        return [fit(around) for around in samples]
+        return [fit(neighbourhood) for neighbourhood in samples]
 
 
-def _similarity(fits, n_features):
+def _similarity(fits: tuple[LocalFit, ...], n_features: int) -> float:
     """Mean Jaccard similarity of a row's strongest features between its fits."""
-    found = []
+    similarities = []
     for output in range(fits[0].coefficients.shape[1]):
         tops = [frozenset(fit.strongest(output)[:n_features].tolist()) for fit in fits]
-        found += [len(a & b) / len(a | b) for a, b in combinations(tops, 2) if a | b]
-    return float(np.mean(found)) if found else 1.0
+        similarities += [
+            len(a & b) / len(a | b) for a, b in combinations(tops, 2) if a | b
+        ]
+    return float(np.mean(similarities)) if similarities else 1.0

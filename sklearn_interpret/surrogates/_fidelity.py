@@ -1,9 +1,13 @@
 """Fidelity of a global surrogate, by any score."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 
 from sklearn_interpret._core.statistics.losses import agreement, mean_r_squared
@@ -14,6 +18,9 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
     squeeze_outputs,
 )
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(frozen=True)
@@ -30,25 +37,32 @@ class Fidelity:
         Estimator for scikit-learn's scorers; its `predict` is the surrogate's.
     """
 
-    scoring: str | Callable
+    scoring: str | Callable[..., Any]
     predictions: SurrogatePredictions
     inspector: Any
 
-    def measure(self, rows, weights, responses, labels):
+    def measure(
+        self,
+        rows: Rows,
+        weights: NDArray[np.float64],
+        responses: NDArray[np.float64],
+        labels: NDArray[Any] | None,
+    ) -> float:
         """Fidelity on rows with weights (n,), responses (n, k) and labels of the model.
 
         Labels are None if the model predicts none.
         """
         surrogate, scoring = self.predictions, self.scoring
         if scoring == "accuracy":
-            self._refuse_accuracy(labels)
-            return agreement(labels, surrogate.predictions(rows.native), weights)
+            model_labels = self._comparable(labels)
+            return agreement(model_labels, surrogate.predictions(rows.native), weights)
         if isinstance(scoring, str) and scoring != "r2":
             return self._scored(rows, weights, responses, labels)
         if callable(scoring) and surrogate.predicts_labels:
-            return self._compared(labels, surrogate.predictions(rows.native), weights)
-        mine = surrogate.responses(rows.native)
-        if mine is None:
+            predictions = surrogate.predictions(rows.native)
+            return self._compared(scoring, labels, predictions, weights)
+        predictions = surrogate.responses(rows.native)
+        if predictions is None:
             raise ValueError(
                 'scoring="r2" compares probabilities where the surrogate is a '
                 f"classifier, and {self._without_probabilities()}: use "
@@ -56,26 +70,36 @@ class Fidelity:
             )
         if callable(scoring):
             return self._compared(
-                squeeze_outputs(responses), squeeze_outputs(mine), weights
+                scoring,
+                squeeze_outputs(responses),
+                squeeze_outputs(predictions),
+                weights,
             )
-        return mean_r_squared(responses, mine, weights)
+        return mean_r_squared(responses, predictions, weights)
 
-    def _without_probabilities(self):
+    def _without_probabilities(self) -> str:
         if self.predictions.has_probabilities:
             return f"the model's response is {self.predictions.response.method!r}"
         return f"{type(self.predictions.surrogate).__name__} has no predict_proba"
 
-    def _refuse_accuracy(self, labels):
+    def _comparable(self, labels: NDArray[Any] | None) -> NDArray[Any]:
         model = self.predictions.response.estimator
-        why = self.predictions.why_no_labels()
+        reason = self.predictions.why_no_labels()
         if not is_classifier(model):
-            why = f"{type(model).__name__} is no classifier"
+            reason = f"{type(model).__name__} is no classifier"
         elif labels is None:
-            why = "the model has no predict"
-        if why is not None:
-            raise ValueError(f'scoring="accuracy" compares labels, but {why}.')
+            reason = "the model has no predict"
+        if labels is None or reason is not None:
+            raise ValueError(f'scoring="accuracy" compares labels, but {reason}.')
+        return labels
 
-    def _scored(self, rows, weights, responses, labels):
+    def _scored(
+        self,
+        rows: Any,
+        weights: NDArray[np.float64],
+        responses: NDArray[np.float64],
+        labels: Any,
+    ) -> Any:
         """A scikit-learn score, with the model's predictions as targets."""
         scorer = get_scorer(self.scoring)
         params = self._weights_for(scorer_takes_weights(scorer), weights)
@@ -83,11 +107,20 @@ class Fidelity:
         score = scored(scorer, self.inspector, rows.native, targets, **params)
         return self._checked(score)
 
-    def _compared(self, of_model, of_surrogate, weights):
-        params = self._weights_for(takes_weights(self.scoring), weights)
-        return self._checked(self.scoring(of_model, of_surrogate, **params))
+    def _compared(
+        self,
+        scoring: Callable[..., Any],
+        answers: Any,
+        predictions: Any,
+        weights: NDArray[np.float64],
+    ) -> float:
+        """A score of the surrogate's predictions, against the model's answers."""
+        params = self._weights_for(takes_weights(scoring), weights)
+        return self._checked(scoring(answers, predictions, **params))
 
-    def _weights_for(self, taken, weights):
+    def _weights_for(
+        self, taken: list[NDArray[np.intp]], weights: NDArray[np.float64]
+    ) -> Any:
         if (weights == weights[0]).all():
             return {}
         if not taken:
@@ -97,7 +130,7 @@ class Fidelity:
             )
         return {"sample_weight": weights}
 
-    def _checked(self, score):
+    def _checked(self, score: float) -> Any:
         number = as_number(score)
         if number is None:
             raise ValueError(f"scoring={self.scoring!r} must be a number; got {score}.")

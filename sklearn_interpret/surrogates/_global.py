@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,11 +39,18 @@ from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWa
 from sklearn_interpret.surrogates._fidelity import Fidelity
 from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from sklearn.base import BaseEstimator
 
-def _offers(name):
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.frames import PandasRows
+
+
+def _offers(name: str) -> Any:
     """Check for `available_if`: the surrogate can provide a method."""
 
-    def check(self):
+    def check(self) -> Any:
         return name in self._methods()
 
     return check
@@ -201,10 +208,12 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         "min_fidelity": [Interval(Real, None, None, closed="neither"), None],
     }
 
-    def _choose_sample(self, rows, y, weights):
+    def _choose_sample(
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Any:
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 
-    def _inspect(self, sample, response):
+    def _inspect(self, sample: Any, response: Any) -> None:
         if self.surrogate is not None:
             check_surrogate(self.surrogate)
         check_has_classes(self.estimator_)
@@ -236,7 +245,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         self._table = surrogate_blocks(self, *given)
         self._warn()
 
-    def _result_blocks(self):
+    def _result_blocks(self) -> Any:
         """Of trees a line for each leaf, with columns "leaf", "rule", "n_rows" and
         "share" of the rows of `fit`, "mean" and quantiles "q05" to "q95" of the model's
         responses to these, and "surrogate", the mean of its own. Of linear surrogates a
@@ -246,12 +255,12 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         """
         return self._table
 
-    def _result_facts(self):
+    def _result_facts(self) -> Any:
         facts = {"fidelity": self.fidelity_}
         agrees = hasattr(self, "agreement_")
         return facts | ({"agreement": self.agreement_} if agrees else {})
 
-    def _result_units(self):
+    def _result_units(self) -> Any:
         numbers = "mean", *(f"q{100 * q:02.0f}" for q in QUANTILES), "surrogate"
         return (
             dict.fromkeys(numbers, self._response_name)
@@ -259,20 +268,20 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             else {}
         )
 
-    def _evaluate(self, function, rows):
+    def _evaluate(self, function: Any, rows: Rows) -> NDArray[Any]:
         """Concatenated results of a function of the model for batches of rows."""
         parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.sliced(part)) for part in parts]
         return np.concatenate(list(run(_call, tasks, n_jobs=self.n_jobs)))
 
-    def _predict_labels(self, rows):
+    def _predict_labels(self, rows: Rows) -> NDArray[Any] | None:
         """Labels that the model predicts; None if it predicts none."""
         if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
             response = make_response(self.estimator_, "predict")
             return self._evaluate(response.labels, rows)
         return None
 
-    def _labels_to_learn(self, surrogate, labels):
+    def _labels_to_learn(self, surrogate: BaseEstimator, labels: Any) -> Any:
         name = type(surrogate).__name__
         if labels is None:
             raise ValueError(
@@ -286,12 +295,18 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             )
         return labels
 
-    def _fidelity(self, rows, weights, responses, labels):
+    def _fidelity(
+        self,
+        rows: Rows,
+        weights: NDArray[np.float64],
+        responses: NDArray[np.float64],
+        labels: NDArray[Any] | None,
+    ) -> float:
         """Fidelity on rows, by the model's responses and labels."""
         fidelity = Fidelity(self.scoring, self._surrogate_predictions(), self)
         return fidelity.measure(rows, weights, responses, labels)
 
-    def _warn(self):
+    def _warn(self) -> None:
         if self.scoring not in ("r2", "accuracy") or self.min_fidelity is None:
             return
         if np.isnan(self.fidelity_):
@@ -309,10 +324,10 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
                 LowFidelityWarning,
             )
 
-    def _surrogate_predictions(self):
+    def _surrogate_predictions(self) -> SurrogatePredictions:
         return SurrogatePredictions(self.surrogate_, self._make_response())
 
-    def _methods(self):
+    def _methods(self) -> Any:
         """Names of a classifier's methods that the surrogate can provide."""
         model = getattr(self, "estimator_", self.estimator)
         if not is_classifier(model):
@@ -325,7 +340,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         except (TypeError, ValueError):  # to be raised by `fit`
             return set()
 
-    def _checked(self, X):
+    def _checked(self, X: DataFrame) -> PandasRows:
         """Validated rows; finite ones if the model takes no others."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
@@ -497,11 +512,13 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         return self._importances
 
 
-def _call(function, rows):
+def _call(function: Any, rows: Rows) -> NDArray[Any]:
     return np.asarray(function(rows.native))
 
 
-def _weights_inside(inspector, rows, weights):
+def _weights_inside(
+    inspector: GlobalSurrogate, rows: Rows, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weights, set to zero for rows outside of the inspector's subset."""
     if inspector.subset is not None:
         inside = np.asarray(inspector.subset(rows.native))
@@ -516,7 +533,9 @@ def _weights_inside(inspector, rows, weights):
     return weights
 
 
-def rows_inside(inspector, rows, weights):
+def rows_inside(
+    inspector: GlobalSurrogate, rows: PandasRows, weights: NDArray[np.float64]
+) -> tuple[PandasRows, NDArray[np.float64]]:
     """Rows of positive weight in a global surrogate's subset, and their weights."""
     weights = _weights_inside(inspector, rows, weights)
     kept = np.flatnonzero(weights)

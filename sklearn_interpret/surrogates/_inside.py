@@ -1,8 +1,12 @@
 """What is inside a global surrogate: the leaves of its trees, or its coefficients."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model._sklearn_compat import has_category_splits
@@ -13,6 +17,11 @@ from sklearn_interpret._model.surrogates.inner_predictors import (
     inner_predictors,
 )
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order, read_tree
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.base import Rows
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -29,22 +38,22 @@ class Leaf:
     surrogate: float  # mean response of the surrogate; NaN where that is not known
 
     @property
-    def mean(self):
+    def mean(self) -> float:
         """Mean response of the model."""
         return float(np.average(self.values, weights=self.weights))
 
     @property
-    def percent(self):
+    def percent(self) -> str:
         """Share of the rows, in words."""
         percent = 100 * self.share
         return "<1 %" if 0 < percent < 0.95 else f"{percent:.0f} %"
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> str:
         """Number of the rows, in words."""
         return f"{len(self.values)} row{'s'[: len(self.values) != 1]}"
 
-    def numbers(self):
+    def numbers(self) -> dict[str, Any]:
         """Row of a table."""
         names = [f"q{100 * q:02.0f}" for q in QUANTILES]
         values = averaged_quantile(self.values, np.array(QUANTILES), self.weights)
@@ -59,7 +68,13 @@ class Leaf:
         }
 
 
-def leaves_of(tree, nodes, values, surrogate, weights):
+def leaves_of(
+    tree: dict[str, Any],
+    nodes: NDArray[Any],
+    values: NDArray[np.float64],
+    surrogate: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> list[Leaf]:
     """The `Leaf` of each node that rows fall into, from left to right."""
     leaves = []
     for node in leaf_order(tree):
@@ -76,13 +91,15 @@ def leaves_of(tree, nodes, values, surrogate, weights):
     return leaves
 
 
-def leaf_columns(leaves):
+def leaf_columns(leaves: list[Leaf]) -> dict[str, Any]:
     """Columns of a table with a line for each leaf."""
     lines = [leaf.numbers() for leaf in leaves]
     return {name: [line[name] for line in lines] for name in lines[0]}
 
 
-def coefficient_columns(names, coefficients, deviations):
+def coefficient_columns(
+    names: Any, coefficients: NDArray[np.float64], deviations: NDArray[np.float64]
+) -> Any:
     """Columns of a table with a line for each column, the largest effect first."""
     effects = coefficients * deviations
     order = np.argsort(-np.abs(effects), kind="stable")
@@ -94,7 +111,13 @@ def coefficient_columns(names, coefficients, deviations):
     }
 
 
-def surrogate_blocks(inspector, rows, weights, responses, predicted):
+def surrogate_blocks(
+    inspector: Any,
+    rows: Rows,
+    weights: NDArray[np.float64],
+    responses: NDArray[np.float64],
+    predicted: NDArray[np.float64],
+) -> list[dict[str, Any]]:
     """Table of a fitted surrogate: of leaves, or of columns, output by output.
 
     `responses` are the model's, (n, k), and `predicted` the surrogate's, or None. A
@@ -124,13 +147,13 @@ def surrogate_blocks(inspector, rows, weights, responses, predicted):
     return blocks
 
 
-def of_output(table, output):
+def of_output(table: Any, output: int) -> Any:
     """The row of an output, or the one row for all of them."""
     table = np.atleast_2d(np.asarray(table, np.float64))
     return table[output] if len(table) > 1 else table[0]
 
 
-def inside(inspector, rows, weights):
+def inside(inspector: Any, rows: Rows, weights: NDArray[np.float64]) -> dict[str, Any]:
     """The surrogate's trees, or its coefficients."""
     predictors = inner_predictors(inspector.surrogate_)
     trees = [getattr(inner.predictor, "tree_", None) for inner in predictors]
@@ -145,7 +168,9 @@ def inside(inspector, rows, weights):
     return {}
 
 
-def _lines(inspector, predictors, rows, weights):
+def _lines(
+    inspector: Any, predictors: Any, rows: Any, weights: NDArray[np.float64]
+) -> Any:
     """Coefficients (k, q) and the deviations of their columns, one row each output."""
     tables, deviations, names = [], [], []
     for inner in predictors:
@@ -162,7 +187,7 @@ def _lines(inspector, predictors, rows, weights):
     }
 
 
-def _for_outputs(model, inspector):
+def _for_outputs(model: BaseEstimator, inspector: Any) -> Any:
     """Coefficients of a linear model, in the order of the outputs."""
     table = coefficient_table(model)
     if not is_classifier(inspector.surrogate_):

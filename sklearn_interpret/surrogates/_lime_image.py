@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -33,6 +33,12 @@ from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sklearn_interpret.surrogates._base import Sampler
+    from sklearn_interpret.surrogates._local_fits import LocalFit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +104,7 @@ class ImageExplanation(LocalExplanation):
     )
     _features_are_columns: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = np.shape(self.values)
         if self.feature_names is None and len(values) > 1:
             names = tuple(f"segment {segment}" for segment in range(values[1]))
@@ -145,8 +151,8 @@ class ImageExplanation(LocalExplanation):
         """
         values = self.values
         if output is not None:
-            place = output_position(self.output_names, output)
-            values = values if values.ndim == 2 else values[:, :, place]
+            position = output_position(self.output_names, output)
+            values = values if values.ndim == 2 else values[:, :, position]
         rows = np.arange(len(self))[:, None, None]
         return values[rows, self.segments]
 
@@ -310,7 +316,9 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     # Read by the estimator checks: pixels must be numbers.
     _takes_numbers_only = True
 
-    def _check_rows(self, X, *, reset):
+    def _check_rows(
+        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
+    ) -> Any:
         if not reset:
             check_is_fitted(self)
         rows, given = as_image_rows(X), as_image_shape(self.image_shape)
@@ -335,34 +343,35 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         _check_colour(self.hide_color, images)
         return images
 
-    def _fit_samplers(self, sample):
-        self._segments, self._images = None, sample.rows
-        _ = sample.rows.pixels  # raises an error if pixels are not numbers
+    def _fit_samplers(self, sample: Any) -> None:
+        self._segments: NDArray[np.intp] | None = None
+        self._images: Images = sample.rows
+        _ = self._images.pixels  # raises an error if pixels are not numbers
 
-    def _make_sampler(self, seed):
+    def _make_sampler(self, seed: list[int]) -> Sampler:
         return MaskSampler(
             self._response,
-            partial(_parts, colour=self.hide_color),
+            partial(_segmented, colour=self.hide_color),
             independent_masks,
             self.n_samples,
             self.kernel_width,
             seed,
         )
 
-    def _fits(self, rows, sampler):
+    def _fits(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
         if not rows.segments:
             rows.segments = self._find_segments(rows)
         return super()._fits(rows, sampler)
 
-    def _find_segments(self, rows):
+    def _find_segments(self, rows: Images) -> list[NDArray[np.intp]]:
         """Segments of images, a list of arrays (height, width)."""
         segment = partial(
             _segments, function=self.segmentation, n_segments=self.n_segments
         )
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
-        tasks = [(segment, rows.pixels[part]) for part in slices(rows.n_rows, step)]
-        found = run(_segment_all, tasks, n_jobs=self.n_jobs)
-        return [labels for part in found for labels in part]
+        tasks = [(segment, rows.pixels[block]) for block in slices(rows.n_rows, step)]
+        blocks = run(_segment_all, tasks, n_jobs=self.n_jobs)
+        return [labels for block in blocks for labels in block]
 
     @property
     def segments_(self) -> NDArray[np.intp]:
@@ -372,23 +381,29 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
             self._segments = np.stack(self._find_segments(self._images))
         return self._segments
 
-    def _explanation(self, rows, fits, **fields):
+    def _explanation(
+        self, rows: Any, fits: list[LocalFit], **fields: Any
+    ) -> ImageExplanation:
         sizes = [len(fit.coefficients) for fit in fits]
-        found = fields_of(fits, list(map(np.arange, sizes)), max(sizes))
+        arrays = fields_of(fits, list(map(np.arange, sizes)), max(sizes))
         return ImageExplanation(
-            **by_output(found),
+            **by_output(arrays),
             **fields,
             segments=np.stack(rows.segments),
             images=rows.pixels,
         )
 
 
-def _parts(image, colour):
+def _segmented(image: Any, colour: Any) -> tuple[int, Callable[..., Any], int]:
     """An image for `MaskSampler`: number of segments, masker, copies per call."""
     return image.n_segments, image.masker(colour), image.at_once
 
 
-def _segments(image, function, n_segments):
+def _segments(
+    image: NDArray[np.float64],
+    function: Callable[..., Any] | None,
+    n_segments: int | None,
+) -> NDArray[np.intp]:
     """Segments of an image by the user's function or by k-means: (height, width)."""
     if function is None:
         return colour_segments(image, n_segments or default_number(image.shape))
@@ -397,13 +412,15 @@ def _segments(image, function, n_segments):
     )
 
 
-def _segment_all(segment, images):
+def _segment_all(
+    segment: Callable[..., Any], images: NDArray[np.float64]
+) -> list[NDArray[np.intp]]:
     # The images are too small for threads.
     with limit_threads(1):
         return [segment(image) for image in images]
 
 
-def _check_colour(colour, images):
+def _check_colour(colour: Any, images: Images) -> None:
     """Refuse a colour that does not fit the images."""
     if colour is None:
         return

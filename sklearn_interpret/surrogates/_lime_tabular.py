@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,11 @@ from sklearn_interpret.explanations import AttributionTransformerMixin
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import Neighbourhood, by_output, fields_of
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.marginals import Location
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.surrogates._local_fits import LocalFit
 
 # Default number of bins of equal weight: quartiles, as in lime.
 _QUARTILES = 4
@@ -216,9 +222,10 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         "discretize=False, a smaller kernel_width, or more features"
     )
 
-    def _fit_samplers(self, sample):
+    def _fit_samplers(self, sample: Sample) -> None:
         rows = sample.rows
-        self._weights, self._importances = sample.weights, None
+        self._importances: NDArray[np.float64] | None = None
+        self._weights = sample.weights
         categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
         self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
@@ -236,7 +243,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         self._products = self._read_products()
         self.method_ = "sampling" if self._products is None else "tree"
 
-    def _read_products(self):
+    def _read_products(self) -> Any:
         """The model's trees over independent columns, or None if they can't be used."""
         if self.method == "sampling":
             return None
@@ -258,7 +265,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         columns = self._response, self._marginals.levels(), sizes
         return formula([IndependentColumns], *columns, required=self.method == "tree")
 
-    def _make_sampler(self, seed):
+    def _make_sampler(self, seed: list[int]) -> Sampler:
         rng = np.random.default_rng(seed)
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
@@ -280,7 +287,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         responses = plain_responses(self._response, drawn)
         return _SharedSamples(marginals, width, marginals.locate(drawn), responses)
 
-    def _attributed(self):
+    def _attributed(self) -> Any:
         names = self._marginals.rows.names
         return [((j,), name) for j, name in enumerate(names)]
 
@@ -299,7 +306,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
             self._importances = np.average(sizes, axis=0, weights=self._weights)
         return self._importances
 
-    def _explanation(self, rows, fits, **fields):
+    def _explanation(
+        self, rows: Any, fits: list[LocalFit], **fields: Any
+    ) -> LocalExplanation:
         marginals = self._marginals
         scales, centers = marginals.scales[:, None], marginals.centers[:, None]
         arrays = fields_of(fits)
@@ -322,19 +331,25 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
 class _TableSampler(Sampler):
     """Weights samples by their distance from a row."""
 
-    def __init__(self, marginals, width):
+    def __init__(self, marginals: Marginals, width: float) -> None:
         self._marginals, self._width = marginals, width
 
-    def _neighbourhood(self, samples, responses, own, moments=None):
+    def _neighbourhood(
+        self,
+        samples: Location,
+        responses: NDArray[np.float64],
+        origin: Location,
+        moments: LocalMoments | None = None,
+    ) -> Neighbourhood:
         """The `Neighbourhood` of a row from the locations of samples and row."""
         discrete = self._marginals.discrete
-        squares = np.einsum("ij->i", samples.squared_distances(own))
+        squares = np.einsum("ij->i", samples.squared_distances(origin))
         return Neighbourhood(
-            design=np.where(discrete, samples.codes == own.codes, samples.scores),
+            design=np.where(discrete, samples.codes == origin.codes, samples.scores),
             responses=responses,
             # Relative to the nearest: otherwise all weights may underflow.
             weights=gaussian(squares - squares.min(), self._width),
-            own=np.where(discrete, 1.0, own.scores[0]),
+            origin=np.where(discrete, 1.0, origin.scores[0]),
             moments=moments,
         )
 
@@ -345,28 +360,35 @@ class _SharedSamples(_TableSampler):
     With `products`, surrogates are fitted to exact moments of the distribution.
     """
 
-    def __init__(self, marginals, width, samples, responses, products=None):
+    def __init__(
+        self,
+        marginals: Marginals,
+        width: float,
+        samples: Location,
+        responses: NDArray[np.float64],
+        products: Any = None,
+    ) -> None:
         super().__init__(marginals, width)
         self._samples, self._responses = samples, responses
         self._products, self.exact = products, products is not None
 
-    def neighbourhoods(self, rows):
+    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the samples with the weights for each row."""
         step = self._products.block_rows if self.exact else rows.n_rows
-        for part in slices(rows.n_rows, step):
-            own = self._marginals.locate(rows.sliced(part))
-            moments = [None] * len(own.codes)
+        for block in slices(rows.n_rows, step):
+            origins = self._marginals.locate(rows.sliced(block))
+            moments: list[LocalMoments] | list[None] = [None] * len(origins.codes)
             if self.exact:
-                moments = self._moments(own)
-            for row, known in enumerate(moments):
+                moments = self._moments(origins)
+            for row, exact_moments in enumerate(moments):
                 yield self._neighbourhood(
-                    self._samples, self._responses, own.take([row]), known
+                    self._samples, self._responses, origins.take([row]), exact_moments
                 )
 
-    def _moments(self, own):
+    def _moments(self, origins: Location) -> list[LocalMoments]:
         """Exact moments of the weighted distribution, for each row."""
         moments = self._products.moments(
-            *self._marginals.local_probabilities(own, self._width)
+            *self._marginals.local_probabilities(origins, self._width)
         )
         return [
             LocalMoments(mean, response, np.diag(variance), cross)
@@ -383,21 +405,23 @@ class _SharedSamples(_TableSampler):
 class _SamplesAroundRows(_TableSampler):
     """Samples around each row, from the same draws."""
 
-    def __init__(self, marginals, width, draws, response):
+    def __init__(
+        self, marginals: Marginals, width: float, draws: LocalDraws, response: Any
+    ) -> None:
         super().__init__(marginals, width)
         self._draws, self._response = draws, response
 
-    def neighbourhoods(self, rows):
+    def neighbourhoods(self, rows: Any) -> Iterator[Neighbourhood]:
         """Yield the samples around each row."""
         n_samples = self._draws.n_samples
         step = max(1, batch_rows(rows.row_bytes) // n_samples)
         for batch in slices(rows.n_rows, step):
-            some = rows.sliced(batch)
-            drawn = as_rows(self._draws.around(some))
-            samples = self._marginals.locate(drawn)
-            own = self._marginals.locate(some)
-            responses = plain_responses(self._response, drawn)
-            for row, part in enumerate(slices(drawn.n_rows, n_samples)):
+            block = rows.sliced(batch)
+            draws = as_rows(self._draws.around(block))
+            samples = self._marginals.locate(draws)
+            origins = self._marginals.locate(block)
+            responses = plain_responses(self._response, draws)
+            for row, index in enumerate(slices(draws.n_rows, n_samples)):
                 yield self._neighbourhood(
-                    samples.take(part), responses[part], own.take([row])
+                    samples.take(index), responses[index], origins.take([row])
                 )

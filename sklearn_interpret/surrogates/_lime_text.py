@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,12 @@ from sklearn_interpret.surrogates._local_explanation import (
     r_squared_text,
 )
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.local.tokens import Splitter
+    from sklearn_interpret._model.rows.sample import Sample
+    from sklearn_interpret.surrogates._base import Sampler
+    from sklearn_interpret.surrogates._local_fits import LocalFit
 
 # Colours of words that raise and lower the response, from Okabe and Ito's palette,
 # which is safe for the colour-blind.
@@ -91,8 +97,8 @@ class TextExplanation(LocalExplanation):
     [('free', 0.5), ('charge', -0.25)]
     """
 
-    tokens: NDArray[np.object_] = field(kw_only=True)
-    token_features: NDArray[np.object_] = field(kw_only=True)
+    tokens: Sequence[Sequence[str]] = field(kw_only=True)
+    token_features: Sequence[Any] = field(kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *LocalExplanation._arrays_by_row,
@@ -101,7 +107,7 @@ class TextExplanation(LocalExplanation):
     )
     _features_are_columns: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.conditions is not None:
             raise ValueError("conditions must be None: texts have none.")
@@ -175,14 +181,16 @@ class TextExplanation(LocalExplanation):
             outputs = [output_position(self.output_names, target)]
         return self._html(range(len(self))[row], outputs)
 
-    def _of_output(self, row, output):
+    def _of_output(
+        self, row: int, output: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Weights of a text's words, and a mask of those in use, for one output."""
         values, selected = self.values[row], self.selected[row]
         if values.ndim == 1:
             return values, selected
         return values[:, output], selected[:, output]
 
-    def _facts(self, row, output):
+    def _facts(self, row: int, output: int) -> Any:
         """Text of the response, the surrogate's prediction and the fidelity."""
         texts = {
             "predictions": lambda x: f"response {entry_text(x)}",
@@ -196,45 +204,47 @@ class TextExplanation(LocalExplanation):
             if array is not None
         )
 
-    def _html(self, row, outputs, most=None):
+    def _html(self, row: int, outputs: Sequence[int], most: int | None = None) -> str:
         """HTML of the first `most` pieces of a text, highlighted for each output."""
         weights = [self._of_output(row, output)[0] for output in outputs]
         largest = max((np.abs(w).max(initial=0.0) for w in weights), default=0.0)
         blocks = []
-        for output, own in zip(outputs, weights, strict=True):
+        for output, of_words in zip(outputs, weights, strict=True):
             head = f"Text {row}, output {self.output_names[output]}"
             head = ": ".join(filter(None, [head, self._facts(row, output)]))
             blocks.append(
                 f'<div style="color: #333; font-size: 0.9em">{escape(head)}</div>'
                 '<div style="white-space: pre-wrap; overflow-wrap: anywhere; '
                 'line-height: 1.6; margin: 0 0 0.8em 0">'
-                f"{self._marked(row, own, largest, most)}</div>"
+                f"{self._marked(row, of_words, largest, most)}</div>"
             )
         style = "background: white; color: black; padding: 0.4em"
         html = f'<div style="{style}">{"".join(blocks)}</div>'
         # Lone surrogates cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
-    def _marked(self, row, weights, largest, most):
+    def _marked(
+        self, row: int, weights: NDArray[np.float64], largest: float, most: int | None
+    ) -> str:
         """HTML of a text, with its weighted words in tags."""
         pieces, features = self.tokens[row], self.token_features[row]
-        shown = []
+        marked = []
         for piece, feature in zip(pieces[:most], features[:most], strict=True):
             weight = weights[feature] if feature >= 0 else 0.0
             alpha = highlight(weight, largest)
             if not alpha:
-                shown.append(escape(piece))
+                marked.append(escape(piece))
                 continue
             red, green, blue = UP_RGB if weight > 0 else DOWN_RGB
             title = f"{self.feature_names[feature]}: {entry_text(weight, signed=True)}"
-            shown.append(
+            marked.append(
                 f'<span title="{escape(title)}" style="background: '
                 f'rgba({red}, {green}, {blue}, {alpha:.2f}); border-radius: 0.2em">'
                 f"{escape(piece)}</span>"
             )
         if most is not None and len(pieces) > most:
-            shown.append(" …")
-        return "".join(shown)
+            marked.append(" …")
+        return "".join(marked)
 
     def _repr_html_(self) -> str:
         """Return the first texts with their words highlighted."""
@@ -249,7 +259,7 @@ class TextExplanation(LocalExplanation):
         return f"<div><div>{escape(head)}</div>{''.join(blocks)}</div>"
 
 
-def highlight(weight, largest):
+def highlight(weight: float, largest: float) -> float:
     """Opacity of the colour behind a word; zero if its weight is rounding error.
 
     Parameters
@@ -404,42 +414,46 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         **TextInputMixin._text_constraints,
     }
 
-    def _fit_samplers(self, sample):
+    def _fit_samplers(self, sample: Sample) -> None:
         self._split = self._make_splitter()
 
-    def _make_sampler(self, seed):
+    def _make_sampler(self, seed: list[int]) -> Sampler:
         split = partial(
-            _parts, split=self._split, like=self._like, mask_token=self.mask_token
+            _segmented, split=self._split, like=self._like, mask_token=self.mask_token
         )
         return MaskSampler(
             self._response, split, sized_masks, self.n_samples, self.kernel_width, seed
         )
 
-    def _explanation(self, rows, fits, **fields):
+    def _explanation(
+        self, rows: Any, fits: list[LocalFit], **fields: Any
+    ) -> TextExplanation:
         texts = [self._split(text) for text in rows]
-        numbers = {}
-        places = [
-            np.array([numbers.setdefault(key, len(numbers)) for key in text.keys], int)
+        numbers: dict[tuple[str, int], int] = {}
+        positions = [
+            np.array([numbers.setdefault(k, len(numbers)) for k in text.keys], np.intp)
             for text in texts
         ]
         return TextExplanation(
-            **by_output(fields_of(fits, places, len(numbers))),
+            **by_output(fields_of(fits, positions, len(numbers))),
             **fields,
             feature_names=list(map(feature_name, numbers)),
             tokens=[text.pieces for text in texts],
             token_features=[
-                np.append(place, -1)[text.features]
-                for text, place in zip(texts, places, strict=True)
+                np.append(columns, -1)[text.features]
+                for text, columns in zip(texts, positions, strict=True)
             ],
         )
 
 
-def _parts(text, split, like, mask_token):
+def _segmented(
+    text: str, split: Splitter, like: Any, mask_token: str | None
+) -> tuple[int, Callable[..., Any], int]:
     """A text for `MaskSampler`: number of words, masker, copies per call."""
     tokens = split(text)
     size = copied_bytes(text, tokens, mask_token)
 
-    def make_copies(kept):
-        return like.like(tokens.copies(kept, mask_token))
+    def make_copies(present: NDArray[np.bool_]) -> Any:
+        return like.like(tokens.copies(present, mask_token))
 
     return len(tokens.keys), make_copies, batch_rows(size)

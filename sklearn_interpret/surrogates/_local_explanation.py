@@ -89,7 +89,7 @@ class LocalExplanation(Explanation):
     _displays: ClassVar[str] = "LimeDisplay"
     _strength_name: ClassVar[str] = "effect"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         shape = self.values.shape
         by_row = (shape[0], *shape[2:])
@@ -156,7 +156,7 @@ class LocalExplanation(Explanation):
             Such as ``"1 < age <= 3"``, or ``"age (2)"`` if `data` is known.
         """
         texts = self.texts(row)
-        entries = self._entries(row, range(len(texts)))
+        entries = self._entries(row, np.arange(len(texts)))
         return [
             f"{text}{entry}" if text == name else text
             for text, entry, name in zip(
@@ -164,10 +164,10 @@ class LocalExplanation(Explanation):
             )
         ]
 
-    def _strengths(self):
+    def _strengths(self) -> NDArray[np.float64]:
         return np.abs(self.effects)
 
-    def _summary(self):
+    def _summary(self) -> list[str]:
         lines = super()._summary()
         if self.fidelity is not None and len(self):
             low, high = (f.reduce(self.fidelity, None) for f in (np.fmin, np.fmax))
@@ -175,22 +175,22 @@ class LocalExplanation(Explanation):
             lines.append(text + (f" to {entry_text(high, 3)}" if low < high else ""))
         return lines
 
-    def _html_table(self):
+    def _html_table(self) -> Any:
         """The base's table with a column of R²."""
         head, body = super()._html_table()
         if self.fidelity is not None and body:
             fidelity = self.fidelity.reshape(len(self), -1)
             # Lines are sorted by row, then by output.
             n_rows = len(self._shown)
-            shown = fidelity[:n_rows, : len(body) // n_rows].ravel()
-            place = head.index("base value")
-            head.insert(place, "fidelity")
-            for cells, share in zip(body, shown, strict=True):
-                cells.insert(place, r_squared_text(share))
+            shares = fidelity[:n_rows, : len(body) // n_rows].ravel()
+            position = head.index("base value")
+            head.insert(position, "fidelity")
+            for cells, share in zip(body, shares, strict=True):
+                cells.insert(position, r_squared_text(share))
         return head, body
 
 
-def r_squared_text(share):
+def r_squared_text(share: float) -> str:
     """Text of R², which may be undefined."""
     if np.isnan(share):
         return "R² undefined"

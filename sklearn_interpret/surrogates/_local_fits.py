@@ -1,9 +1,13 @@
 """Surrogates fitted to the samples around a row."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
@@ -21,28 +25,31 @@ from sklearn_interpret._model.responses.predictors import (
 )
 from sklearn_interpret._model.surrogates.surrogate_predictions import check_surrogate
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def least_angles(moments, output, size):
+
+def least_angles(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The first `size` features of least angle regression."""
     cross = moments.cross[:, output]
     varying = np.flatnonzero(moments.gram.diagonal() > 0)
-    taken = varying[:0]
+    active = varying[:0]
     if cross[varying].any():
         with warnings.catch_warnings():
             # The warning is about collinear features, which are left out.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            _, active, _ = lars_path_gram(
+            _, taken, _ = lars_path_gram(
                 Xy=cross[varying].copy(),
                 Gram=moments.gram[np.ix_(varying, varying)].copy(),
                 n_samples=1,
                 max_iter=size,
                 method="lar",
             )
-        taken = varying[np.asarray(active, dtype=np.intp)]
+        active = varying[np.asarray(taken, dtype=np.intp)]
     # Features that it never takes come last.
-    rest = np.setdiff1d(np.arange(len(cross)), taken)
-    rest = rest[np.argsort(-np.abs(cross[rest]), kind="stable")]
-    return np.concatenate([taken, rest])[:size]
+    last = np.setdiff1d(np.arange(len(cross)), active)
+    last = last[np.argsort(-np.abs(cross[last]), kind="stable")]
+    return np.concatenate([active, last])[:size]
 
 
 # Methods of feature selection: ``f(moments, output, size)`` returns positions.
@@ -54,7 +61,7 @@ SELECTIONS = {
 }
 
 
-def check_local_surrogate(surrogate):
+def check_local_surrogate(surrogate: BaseEstimator) -> None:
     """Refuse estimators that cannot be fitted to weighted responses."""
     check_surrogate(surrogate)
     name = type(surrogate).__name__
@@ -82,7 +89,7 @@ class Neighbourhood:
         The model's responses to them.
     weights : ndarray of shape (n,)
         Kernel weights of the samples.
-    own : ndarray of shape (p,)
+    origin : ndarray of shape (p,)
         The row itself, in the features of the design.
     complete : bool, default=False
         Whether these are all possible samples, so that nothing is random.
@@ -94,7 +101,7 @@ class Neighbourhood:
     design: np.ndarray
     responses: np.ndarray
     weights: np.ndarray
-    own: np.ndarray
+    origin: np.ndarray
     complete: bool = False
     moments: LocalMoments | None = None
 
@@ -126,13 +133,18 @@ class LocalFit:
     fidelity: np.ndarray
     linear: bool
 
-    def strongest(self, output):
+    def strongest(self, output: int) -> NDArray[np.intp]:
         """Features in use, those of the largest coefficients first."""
         used = np.flatnonzero(self.selected[:, output])
         return used[largest_first(np.abs(self.coefficients[used, output]))]
 
 
-def fit_locally(samples, n_features, selection, surrogate=None):
+def fit_locally(
+    samples: Neighbourhood,
+    n_features: int | None,
+    selection: str,
+    surrogate: BaseEstimator | None = None,
+) -> LocalFit:
     """Select features of a neighbourhood and fit a surrogate to them for each output.
 
     Parameters
@@ -172,20 +184,20 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     ):
         chosen = np.sort(select(moments, output, size))
         selected[chosen, output] = True
-        design, own = samples.design[:, chosen], samples.own[None, chosen]
+        design, origin = samples.design[:, chosen], samples.origin[None, chosen]
         if surrogate is None:
             slopes = moments.coefficients(chosen, output)
             start = unit * moments.intercept(chosen, slopes, output)
             slopes = unit * slopes
-            predicted, at_row = (start + part @ slopes for part in (design, own))
+            predicted, at_row = (start + X @ slopes for X in (design, origin))
             if sampled:
                 missed = (response - predicted) / unit
-                found = moments.sampling_errors(chosen, design, missed, weights)
-                errors[chosen, output] = unit * found
+                sampling = moments.sampling_errors(chosen, design, missed, weights)
+                errors[chosen, output] = unit * sampling
         else:
             model = clone(surrogate).fit(design, response, sample_weight=weights)
             slopes, start, linear = _read(model, unit * moments.response[output])
-            predicted, at_row = map(model.predict, (design, own))
+            predicted, at_row = map(model.predict, (design, origin))
         coefficients[chosen, output] = slopes
         intercept[output], prediction[output] = start, at_row[0]
         fidelity[output] = r_squared(response[:, None], predicted[:, None], weights)[0]
@@ -200,7 +212,7 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     )
 
 
-def _read(model, mean_response):
+def _read(model: Any, mean_response: float) -> tuple[NDArray[np.float64], float, bool]:
     """Coefficients and intercept of a user's surrogate, and whether it is linear."""
     if hasattr(model, "coef_"):
         return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]), True
@@ -212,14 +224,18 @@ def _read(model, mean_response):
     )
 
 
-def fields_of(fits, places=None, n_features=None):
+def fields_of(
+    fits: list[LocalFit],
+    positions: list[NDArray[np.intp]] | None = None,
+    n_features: int | None = None,
+) -> dict[str, NDArray[Any]]:
     """Fields of a `LocalExplanation` from the surrogates of all rows.
 
     Parameters
     ----------
     fits : list of LocalFit
         A surrogate for each row.
-    places : list of ndarray of intp, default=None
+    positions : list of ndarray of intp, default=None
         Positions of each row's features among those of all rows; None if all rows have
         the same features.
     n_features : int, default=None
@@ -230,12 +246,12 @@ def fields_of(fits, places=None, n_features=None):
     dict
         Arrays (n_rows, k), or (n_rows, n_features, k) with zeros for missing features.
     """
-    parts = {"values": "coefficients", "selected": "selected"}
+    attributes = {"values": "coefficients", "selected": "selected"}
     if fits[0].errors is not None:
-        parts["standard_errors"] = "errors"
+        attributes["standard_errors"] = "errors"
     fields = {
-        name: _stacked([getattr(fit, part) for fit in fits], places, n_features)
-        for name, part in parts.items()
+        name: _stacked([getattr(fit, attr) for fit in fits], positions, n_features)
+        for name, attr in attributes.items()
     }
     fields["base_values"] = np.stack([fit.intercept for fit in fits])
     fields["fidelity"] = np.stack([fit.fidelity for fit in fits])
@@ -243,18 +259,22 @@ def fields_of(fits, places=None, n_features=None):
     return fields
 
 
-def _stacked(arrays, places, n_features):
-    """Stacked arrays (p, k), each at its places among all features."""
-    if places is None:
+def _stacked(
+    arrays: list[NDArray[Any]],
+    positions: list[NDArray[np.intp]] | None,
+    n_features: int | None,
+) -> NDArray[Any]:
+    """Stacked arrays (p, k), each at its positions among all features."""
+    if positions is None or n_features is None:
         return np.stack(arrays)
     shape = len(arrays), n_features, arrays[0].shape[1]
     stacked = np.zeros(shape, dtype=arrays[0].dtype)
-    for row, array, place in zip(stacked, arrays, places, strict=True):
-        row[place] = array
+    for row, array, columns in zip(stacked, arrays, positions, strict=True):
+        row[columns] = array
     return stacked
 
 
-def by_output(arrays):
+def by_output(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Arrays (..., k) without the axis of outputs if there is a single one."""
     return {
         name: array[..., 0] if array.shape[-1] == 1 else array

@@ -158,7 +158,7 @@ def test_ticks_are_thinned_evenly(n, most):
 def test_levels_do_not_overlap(which, n_levels):
     figure, ax = plt.subplots(layout="constrained")
     ax.set(xlim=(-0.5, n_levels - 0.5), ylim=(-0.5, n_levels - 0.5))
-    label_levels(ax, [f"a level named {i}" for i in range(n_levels)], which=which)
+    label_levels(ax, [f"a level named {i}" for i in range(n_levels)], axis_name=which)
     figure.canvas.draw()
     labels = ax.get_xticklabels() if which == "x" else ax.get_yticklabels()
     boxes = [label.get_window_extent() for label in labels]

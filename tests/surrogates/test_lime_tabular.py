@@ -249,7 +249,7 @@ def test_injected_samples_give_ridge_regressions():
     design = rng.integers(0, 2, size=(300, 8)).astype(float)
     answers = design @ rng.normal(size=(8, 1)) + rng.normal(size=(300, 1))
     weights = rng.uniform(size=300)
-    around = Neighbourhood(design, answers, weights, own=np.ones(8))
+    around = Neighbourhood(design, answers, weights, origin=np.ones(8))
     fit = fit_locally(around, 4, "forward", Ridge(alpha=1))
     used = np.flatnonzero(fit.selected[:, 0])
     ridge = Ridge(alpha=1).fit(design[:, used], answers[:, 0], sample_weight=weights)
@@ -568,7 +568,7 @@ def test_samples_and_weights_of_lime_give_its_coefficients():
     explainer.base.explain_instance_with_data = spy
     theirs = explainer.explain_instance(X[0], model.predict, num_features=4)
     answers = taken["labels"][:, -1:]
-    around = Neighbourhood(taken["data"], answers, taken["weights"], own=np.ones(8))
+    around = Neighbourhood(taken["data"], answers, taken["weights"], origin=np.ones(8))
     fit = fit_locally(around, 4, "forward", Ridge(alpha=1))
     used = np.flatnonzero(fit.selected[:, 0])
     expected = dict(theirs.local_exp[1])

@@ -418,9 +418,8 @@ def iterated(
     state = problem.at(coefficients)
     start_deviance = state.square if is_least_squares else state.deviance
     best: tuple[float, PenalisedFit, NDArray[np.float64], Evaluation] | None = None
-    n_iter, converged = 0, False
     method = smoothing if isinstance(smoothing, str) else ""
-    choosing = method != ""
+    choosing, n_iter, converged = method != "", 0, False
     while n_iter < max_iter and not converged:
         n_iter += 1
         equations = problem.equations(state, without)
@@ -441,9 +440,7 @@ def iterated(
             last = smoothed(last, method, balanced)
             choosing = n_iter < _MOST_CHOICES
         rho = last.log_smoothing
-        candidate = last.coefficients
-        if changes is not None:
-            candidate = _constrained(last, changes)
+        candidate = _solution(last, changes)
         if converged := is_least_squares:
             state = replace(state, deviance=last.equations.residual(candidate))
             coefficients = candidate + state.center * intercept
@@ -511,10 +508,12 @@ def _changes(
     return block_diag(*blocks), np.concatenate(lowest)
 
 
-def _constrained(
-    last: PenalisedFit, changes: tuple[NDArray[np.float64], NDArray[np.float64]]
+def _solution(
+    last: PenalisedFit, changes: tuple[NDArray[np.float64], NDArray[np.float64]] | None
 ) -> NDArray[np.float64]:
-    """The least squares solution whose bounded changes are not negative."""
+    """The least squares solution, of those whose bounded changes are not negative."""
+    if changes is None:
+        return last.coefficients
     matrix, lowest = changes
     factor = cholesky(last.matrix, lower=True)
     back = np.linalg.inv(matrix)

@@ -20,6 +20,8 @@ _Loss = TypeVar("_Loss", float, NDArray[np.float64])
 # A criterion, its gradient and its Hessian along log smoothing parameters.
 _Criterion = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 
+# Figures are those of GAMs of six columns, normal and binomial, with 60 to 2000 rows.
+
 # Share of z'Wz added to the minimum, whose logarithm would follow rounding where the
 # fit is exact. Curves of noisy targets move by 1e-11 of their error.
 _NUGGET = 1e-12

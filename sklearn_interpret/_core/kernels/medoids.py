@@ -112,10 +112,8 @@ class _Assignment:
 
     def swap(self, position: int, candidate: int, row: NDArray[np.floating]) -> bool:
         """Let a candidate take a medoid's place if the sum falls; whether it does."""
-        distances_to_others = np.where(
-            self.nearest == position, self._second, self.first
-        )
-        change = self.weights @ np.minimum(distances_to_others, row) - self.total
+        remaining = np.where(self.nearest == position, self._second, self.first)
+        change = self.weights @ np.minimum(remaining, row) - self.total
         if not change < -_ROUNDING * self.total:
             return False
         self.medoids[position] = candidate

@@ -60,11 +60,8 @@ class _SetLikelihoods:
     def _class_sums(self, rows: int) -> list[int]:
         """Weight of each class in a set, in units."""
         return [
-            sum(
-                (rows & bits).bit_count() << power
-                for power, bits in enumerate(class_bits)
-            )
-            for class_bits in self._bits
+            sum((rows & bits).bit_count() << n for n, bits in enumerate(of_class))
+            for of_class in self._bits
         ]
 
     def _sums_within(self, rows: int) -> NDArray[np.intp]:
@@ -117,8 +114,8 @@ class RuleListPosterior:
         self._size_logs = n * np.log(size_prior) - gammaln(n + 1)
         # There are no rules without conditions.
         self._size_logs[0] = -np.inf
-        some = self._n_of_size[self._n_of_size > 0]
-        self._fewest = some.min(initial=len(mined.sizes))
+        counts = self._n_of_size[self._n_of_size > 0]
+        self._fewest = counts.min(initial=len(mined.sizes))
         self._log_priors: dict[tuple[int, ...], float] = {}
         likelihoods = _SetLikelihoods(mined, alpha)
         self._everything = likelihoods.everything
@@ -273,8 +270,8 @@ def gibbs_chain(
         first = random.permutation(n_rules)[:length].tolist()
     rules = list(first)
     for step in range(1, n_steps + 1):
-        now = power ** (1 - step / n_steps)
-        rules, log = _step(posterior, rules, random, now)
+        current_power = power ** (1 - step / n_steps)
+        rules, log = _step(posterior, rules, random, current_power)
         yield tuple(rules), log
 
 

@@ -381,8 +381,8 @@ class BoxSums:
         """
         enough = (self.profiles(points) >= self.needs[:, None, None]).all(axis=0)
         flat, column = self._costs
-        now = flat[self._starts + points]
-        other_costs = now.sum(axis=1, keepdims=True) - now
+        current = flat[self._starts + points]
+        other_costs = current.sum(axis=1, keepdims=True) - current
         costs = other_costs[:, column] + flat
         if len(self.most_changed):
             is_origin = np.zeros(len(flat), dtype=bool)
@@ -477,9 +477,9 @@ class BoxSums:
         Of cells in the same boxes, only the cheapest is tried.
         """
         flat, column = self._costs
-        now = flat[self._starts + point]
-        cheaper = np.flatnonzero(flat < now[column] * (1 - _SAME_COST))
-        savings = flat[cheaper] - now[column[cheaper]]
+        current = flat[self._starts + point]
+        cheaper = np.flatnonzero(flat < current[column] * (1 - _SAME_COST))
+        savings = flat[cheaper] - current[column[cheaper]]
         cheaper = cheaper[np.argsort(savings, kind="stable")]
         ends = np.zeros(len(flat), dtype=bool)
         ends[self._starts] = ends[self._starts + self.low] = True

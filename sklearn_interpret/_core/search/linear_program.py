@@ -13,8 +13,8 @@ _FAR = 100
 # Relative difference of costs that count as equal: the tolerance of HiGHS.
 _SAME = 1e-7
 # Nodes, about a second, and seconds of the search of an integer program: narrow
-# intervals of sums of many columns would take hours.
-_LIMITS = {"node_limit": 2000, "time_limit": 5.0}
+# intervals of sums of many columns would take hours. The gap is below `_SAME`.
+_LIMITS = {"node_limit": 2000, "time_limit": 5.0, "mip_rel_gap": 1e-9}
 # Statuses of milp: optimal, infeasible. Those of limits differ between versions.
 _DECIDED = 0, 2
 # Moves of lower costs count as moves of this, so that gains per cost stay finite.
@@ -206,7 +206,7 @@ class Moves:
                 integrality=np.append(self.is_integer, np.ones(len(columns))),
                 bounds=Bounds(0, np.append(most, np.ones(len(columns)))),
                 constraints=constraints,
-                options={"mip_rel_gap": 1e-9, **_LIMITS},
+                options=_LIMITS,
             )
             if solution.status not in _DECIDED:
                 units = None if solution.x is None else solution.x[:n_moves]

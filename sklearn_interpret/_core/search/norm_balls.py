@@ -143,11 +143,11 @@ def nearest_beyond_all(
         # This lower bound of the norm is the unit of the program.
         unit = float(np.linalg.norm(steps[row], norm)) or 1.0
         free = np.flatnonzero((low[row] < high[row]) & slopes[row].any(axis=0))
-        some = slopes[row][:, free]
-        scales = np.linalg.norm(some, axis=1)
+        free_slopes = slopes[row][:, free]
+        scales = np.linalg.norm(free_slopes, axis=1)
         used = (scales > 0) & np.isfinite(needs[row])
         step = program(
-            some[used] / scales[used, None],
+            free_slopes[used] / scales[used, None],
             low[row, free] / unit,
             high[row, free] / unit,
             needs[row, used] / scales[used] / unit,

@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 # are asked of the model. `possible` of benchmarks/bench_counterfactuals.py counts what
 # is missed.
 _ALL_EVERY, _MOST_MOVES = 8, 64
-# Moves shorter than this share of the distance have settled.
-_STILL = 1e-5
+# Descents settle where a step saves less than this share of the objective, or, where it
+# saves nothing, is shorter than this share of the distance.
+_LITTLE_SAVED, _STILL = 1e-3, 1e-5
+# Savings below this share of the objective are rounding.
+_ROUNDING = 1e-9
 
 # Arguments of the callables: points, and positions of their origins.
 _Points = NDArray[np.float64]
@@ -125,9 +128,8 @@ def _best_moves(
     first = n_moves - n_back - order.shape[1]
     selected = np.tile(np.arange(first, n_moves), (n_points, 1))
     selected[active, : order.shape[1]] = order
-    return np.take_along_axis(columns, selected, 1), np.take_along_axis(
-        cells, selected, 1
-    )
+    columns = np.take_along_axis(columns, selected, axis=1)
+    return columns, np.take_along_axis(cells, selected, axis=1)
 
 
 def _choice(
@@ -144,7 +146,7 @@ def _choice(
     saved = np.where(possible, weights[:, None] * closed - paid, -np.inf)
     pays = saved.max(axis=1) > 1e-12 * (1 + np.abs(paid).max(axis=1))
     best = np.where(pays, saved.argmax(axis=1), rates.argmin(axis=1))
-    raised = np.maximum(weights, rates.min(axis=1) * (1 + 1e-9))
+    raised = np.maximum(weights, rates.min(axis=1) * (1 + _ROUNDING))
     return best, np.where(pays, weights, raised)
 
 
@@ -264,14 +266,16 @@ def penalised_descent(
         before = _objective(current, gaps, weight)
         saved = before - _objective(new, aim - new_margins, weight)
         moved = np.abs(new - current).max(axis=1)
-        better = saved > 1e-9 * before
+        better = saved > _ROUNDING * before
         done = active[better]
         points[done], margins[done] = new[better], new_margins[better]
         gradients[done] = new_gradients[better]
         length = np.abs(points[active]).max(axis=1)
-        settled = np.where(better, saved < 1e-3 * before, moved <= _STILL * length)
+        little = saved < _LITTLE_SAVED * before
+        settled = np.where(better, little, moved <= _STILL * length)
         longer = np.maximum(trust[active], 2 * moved)
-        # Where nothing is left to save, the next weight needs as much room.
+        # Trust regions shrink to a quarter of a step that fails, and double after one
+        # that succeeds. Where nothing is left to save, the next weight needs much room.
         trust[active] = np.where(better | settled, longer, moved / 4)
         raised = active[settled]
         weights[raised] *= 10

@@ -36,6 +36,8 @@ _SHARES = 0.125, 0.25, 0.5
 _INFEASIBLE = 2  # a status of linprog
 # Division by smaller costs overflows, and solvers take larger ones for infinite.
 _LEAST_UNIT, _MOST_COST = 1e-290, 1e15
+# Relative rounding error of sums of costs.
+_ROUNDING = 1e-12
 # Share of the time for heuristics: the cost of their point ends branches of the branch
 # and bound, which has the remaining time.
 _STARTING = 0.3
@@ -309,7 +311,7 @@ def _reachable_boxes(
     """Mask of boxes in reach, and least costs by column and in all; None if too few."""
     column_costs = boxes.least_costs()
     total = column_costs.sum(axis=1)
-    reachable = np.isfinite(total) & (total <= most * (1 + 1e-12))
+    reachable = np.isfinite(total) & (total <= most * (1 + _ROUNDING))
     starts = _tree_starts(boxes.tree)
     gains = np.where(reachable[:, None], boxes.gains, -np.inf)
     best = np.maximum.reduceat(gains, starts, axis=0)
@@ -337,9 +339,8 @@ def _reachable_cells(
         low, high = boxes.low[:, j], boxes.high[:, j]
         # Cells with no end of a box between them differ by their cost alone.
         near = (low <= cells[:, None]) & (high >= cells[:, None])
-        near &= (total - column_costs[:, j]) + cost[cells][:, None] <= most * (
-            1 + 1e-12
-        )
+        other_costs = total - column_costs[:, j]
+        near &= other_costs + cost[cells][:, None] <= most * (1 + _ROUNDING)
         enough = np.ones(len(cells), dtype=bool)
         for gains, need in zip(boxes.gains.T, boxes.needs, strict=True):
             best = np.maximum.reduceat(np.where(near, gains, -np.inf), starts, axis=1)

@@ -130,14 +130,12 @@ class Refinement:
             # Changes without units are undone entirely.
             small = self._has_units(column[moves], far)
             cells = np.where(small, near + _SHARES * (far - near), far)
-            cell_index = (
+            tried, holds = self._tried(
                 np.tile(point[moves], len(cells)),
                 np.tile(column[moves], len(cells)),
+                cells.ravel(),
             )
-            cells, holds = (
-                array.reshape(cells.shape)
-                for array in self._tried(*cell_index, cells.ravel())
-            )
+            cells, holds = tried.reshape(cells.shape), holds.reshape(cells.shape)
             last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
             cuts, every = np.vstack([near, cells]), np.arange(len(moves))
             good[moves] = cuts[last, every]

@@ -204,8 +204,8 @@ class Averages:
         """Averages from each grid's `Moments` by `RowMoments`, block by block."""
         no_points, moments = np.empty((0, k)), []
         for grid_blocks in blocks:
-            mean = np.concatenate([no_points, *(block.mean for block in grid_blocks)])
-            m2 = np.concatenate([no_points, *(block.m2 for block in grid_blocks)])
+            mean = np.concatenate([b.mean for b in grid_blocks] or [no_points])
+            m2 = np.concatenate([b.m2 for b in grid_blocks] or [no_points])
             moments.append(Moments(np.asarray(weight), mean, m2))
         return cls(moments, k)
 

@@ -243,7 +243,7 @@ class _Block:
         self._missing = tables.missing_left[splits], tables.missing_right[splits]
         player = tables.player[splits]
         order = np.argsort(player, kind="stable")
-        self._by_part = _matrix_of_ones(player[order], order, (n_moved, len(order)))
+        self._by_player = _matrix_of_ones(player[order], order, (n_moved, len(order)))
         self._n_roots = len(roots)
 
     def add(
@@ -266,7 +266,7 @@ class _Block:
         self._go_down(reached, left, right, gain)
         covered = self._go_up(ratio, gain, mean)
         for sums, gains in zip(covariance, covered, strict=True):
-            sums += self._by_part @ gains
+            sums += self._by_player @ gains
 
     def _looked_up(
         self, table: NDArray[np.float64], missing: NDArray[np.float64] | None

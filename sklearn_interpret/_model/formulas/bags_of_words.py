@@ -55,13 +55,15 @@ class BagOfWords:
     """A linear model of how often words stand in a text, built by :meth:`of`."""
 
     vectorizer: CountVectorizer | HashingVectorizer
-    steps: list  # all but the last; a pipeline of hashing alone counts as unfitted
-    last: object
+    steps: list[
+        BaseEstimator
+    ]  # all but the last; a pipeline of hashing alone counts as unfitted
+    last: BaseEstimator
     model: LinearModel  # the last step
-    outcome: object
+    outcome: TargetOutcome
 
     @classmethod
-    def read(cls, outcome: TargetOutcome) -> Any:
+    def read(cls, outcome: TargetOutcome) -> BagOfWords:
         """Read the model of a `TargetOutcome`; an UnreadableModelError says why not."""
         pipeline = unfrozen(outcome.estimator)
         steps = pipeline.steps if computes_as(pipeline, Pipeline) else []
@@ -82,13 +84,15 @@ class BagOfWords:
 
     def hint(
         self, tokens: Tokens, own: int, most: int
-    ) -> tuple[tuple[NDArray[np.bool_], ...], int]:
+    ) -> tuple[tuple[NDArray[np.bool_], ...], int] | None:
         """Sets of words to remove, and a bound of their size; None if it can't be read.
 
         `own` is the position of the class of the text, if that counts.
         """
         spaces = self._half_spaces(own)
-        parts = self._parts(tokens) if spaces is not None else None
+        if spaces is None:
+            return None
+        parts = self._parts(tokens)
         if parts is None:
             return None
         effects, sizes, total, norm = parts
@@ -106,15 +110,19 @@ class BagOfWords:
         sets, bounds = zip(*found, strict=True)
         return sets, (min if self.outcome.is_other else max)(bounds)
 
-    def _half_spaces(self, own: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _half_spaces(
+        self, own: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Functions way @ margin + shift that the target keeps from being negative.
 
         One of them for the target of any other class, else all.
         """
         outcome, n_outputs = self.outcome, len(self.model.intercept)
         if outcome.interval is None:
-            ways = np.eye(n_outputs) if n_outputs > 1 else np.array([[-1.0], [1.0]])
-            chosen = own if outcome.is_other else outcome.wanted
+            ways: NDArray[np.float64] = (
+                np.eye(n_outputs) if n_outputs > 1 else np.array([[-1.0], [1.0]])
+            )
+            chosen = own if outcome.wanted is None else outcome.wanted
             ways = ways[chosen] - np.delete(ways, chosen, axis=0)
             return (-ways if outcome.is_other else ways), np.zeros(len(ways))
         low, high = outcome.interval
@@ -130,17 +138,18 @@ class BagOfWords:
         bounded = np.isfinite(shifts)
         return (ways[bounded], shifts[bounded]) if bounded.any() else None
 
-    def _parts(self, tokens: Tokens) -> Any:
+    def _parts(
+        self, tokens: Tokens
+    ) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64], str | None] | None:
         """Contributions of words to linear functions and norm, the sum, which norm."""
         if not self._stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
-        texts = [[] for _ in range(n_words)]
+        pieces: list[list[str]] = [[] for _ in range(n_words)]
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
             if feature >= 0:
-                texts[feature].append(piece)
-        texts = ["".join(tokens.pieces), *map(" ".join, texts)]
-        X = texts
+                pieces[feature].append(piece)
+        X: Any = ["".join(tokens.pieces), *map(" ".join, pieces)]
         for step in self.steps:
             X = step.transform(X)
         X = csr_array(X, dtype=np.float64)
@@ -177,7 +186,7 @@ class BagOfWords:
         return found == analyze("".join(tokens.pieces))
 
 
-def word_form(estimator: BaseEstimator) -> Callable[..., Any]:
+def word_form(estimator: BaseEstimator) -> Callable[[str], str] | None:
     """Function of a word that is the same for words which a model takes for equal.
 
     Words are equal where the analyzers of all vectorizers at the start of the model
@@ -216,6 +225,6 @@ def _vectorizers(estimator: BaseEstimator) -> list[BaseEstimator]:
     return [model] if reads and model.input == "content" else []
 
 
-def _differ(one: Any, other: Any) -> bool:
+def _differ(one: csr_array, other: csr_array) -> bool:
     """Whether two sparse arrays differ by more than rounding."""
     return abs(one - other).max() > _TOLERANCE * max(abs(one).max(), abs(other).max())

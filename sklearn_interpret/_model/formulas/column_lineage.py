@@ -7,7 +7,7 @@ calls, is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    _Rule = Callable[[BaseEstimator, int], NDArray[np.intp]]
 
 
 def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
@@ -54,7 +56,7 @@ def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp
         ) from error
 
 
-def n_input_columns(estimator: BaseEstimator) -> int:
+def n_input_columns(estimator: BaseEstimator) -> int | None:
     """Number of columns that a fitted estimator takes; None if unknown.
 
     Unlike `n_features_in_`, this skips steps that are passed through.
@@ -71,7 +73,7 @@ def n_input_columns(estimator: BaseEstimator) -> int:
 
 def first_steps(
     pipeline: BaseEstimator, n_outputs: int
-) -> tuple[BaseEstimator, NDArray[np.intp], int]:
+) -> tuple[Pipeline | None, NDArray[np.intp], int]:
     """Steps before the last one of a fitted pipeline, if they work column by column.
 
     Parameters
@@ -112,7 +114,7 @@ def first_steps(
     return first, columns, n_columns
 
 
-def is_passthrough(step: BaseEstimator) -> bool:
+def is_passthrough(step: BaseEstimator | str | None) -> bool:
     """Whether a step is "passthrough", None, or a pipeline of only such steps."""
     step = unfrozen(step)
     if isinstance(step, Pipeline):
@@ -120,7 +122,7 @@ def is_passthrough(step: BaseEstimator) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _columns(transformer: BaseEstimator, n_columns: int) -> Any:
+def _columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """As :func:`input_columns`, without the list of known classes in errors."""
     if is_passthrough(transformer):
         return np.arange(n_columns)
@@ -135,7 +137,7 @@ def _columns(transformer: BaseEstimator, n_columns: int) -> Any:
     return np.asarray(rule(transformer, n_columns), dtype=np.intp)
 
 
-def _rule(transformer: BaseEstimator) -> Callable[..., Any]:
+def _rule(transformer: BaseEstimator) -> _Rule:
     """The function in `_RULES` for a transformer; an error if there is none."""
     cls = type(transformer)
     for base in cls.__mro__:
@@ -186,15 +188,15 @@ def _one_to_one(_: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.arange(n_columns)
 
 
-def _of_splines(spline: Any, n_columns: int) -> Any:
+def _of_splines(spline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), spline.n_features_out_ // n_columns)
 
 
-def _of_targets(encoder: BaseEstimator, n_columns: int) -> Any:
+def _of_targets(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), len(encoder.encodings_) // n_columns)
 
 
-def _of_bins(discretizer: Any, n_columns: int) -> Any:
+def _of_bins(discretizer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     if discretizer.encode == "ordinal":
         return np.arange(n_columns)
     return np.repeat(np.arange(n_columns), discretizer.n_bins_)
@@ -221,7 +223,7 @@ def _imputed(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.concatenate([np.flatnonzero(kept), imputer.indicator_.features_])
 
 
-def _of_powers(polynomial: Any, _: Any) -> Any:
+def _of_powers(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
     powers = polynomial.powers_
     if (np.count_nonzero(powers, axis=1) > 1).any():
         raise UnreadableModelError(
@@ -231,7 +233,7 @@ def _of_powers(polynomial: Any, _: Any) -> Any:
     return powers.argmax(axis=1)  # the constant is assigned to the first column
 
 
-def _of_function(transformer: BaseEstimator, n_columns: int) -> Any:
+def _of_function(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     function = transformer.func
     if function is None:
         return np.arange(n_columns)
@@ -260,7 +262,7 @@ def _of_steps(pipeline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return columns
 
 
-def _of_chosen(transformer: BaseEstimator, _: Any) -> Any:
+def _of_chosen(transformer: BaseEstimator, _: int) -> NDArray[np.intp]:
     parts = [np.empty(0, dtype=np.intp)]
     for name, part, columns in fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
@@ -279,7 +281,7 @@ def fitted_transformers(
             yield name, part, columns[name]
 
 
-def _of_union(union: Any, n_columns: int) -> Any:
+def _of_union(union: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     parts = [np.empty(0, dtype=np.intp)]
     for name, part in union.transformer_list:
         if not _drops(part):
@@ -288,12 +290,12 @@ def _of_union(union: Any, n_columns: int) -> Any:
     return np.concatenate(parts)
 
 
-def _drops(part: BaseEstimator) -> bool:
+def _drops(part: BaseEstimator | str) -> bool:
     return isinstance(part, str) and part == "drop"
 
 
 # Functions of a fitted transformer and its number of columns, to input columns.
-_RULES = {
+_RULES: dict[type, _Rule] = {
     preprocessing.Binarizer: _one_to_one,
     preprocessing.MaxAbsScaler: _one_to_one,
     preprocessing.MinMaxScaler: _one_to_one,

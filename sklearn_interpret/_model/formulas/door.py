@@ -11,6 +11,7 @@ from itertools import starmap
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -22,7 +23,10 @@ class Formula:
     A subclass fills `_comparisons` and `_mismatch`.
     """
 
-    _mismatch: str  # why it can't be used where the model does not follow it
+    @property
+    def _mismatch(self) -> str:
+        """Why it can't be used where the model does not follow it."""
+        raise NotImplementedError
 
     def agrees(self, rows: Rows) -> bool:
         """Whether formula and model agree on rows."""
@@ -35,13 +39,15 @@ class Formula:
 
     def _comparisons(
         self, rows: Rows
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """Responses of the model, those of the formula, and tolerances, in batches."""
         raise NotImplementedError
 
 
 def are_close(
-    expected: np.ndarray, computed: np.ndarray, tolerance: np.ndarray
+    expected: NDArray[np.float64],
+    computed: NDArray[np.float64],
+    tolerance: NDArray[np.float64] | float,
 ) -> bool:
     """Whether arrays have one shape, and no entries that differ by more."""
     same_shape = expected.shape == computed.shape

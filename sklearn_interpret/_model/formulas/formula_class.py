@@ -10,6 +10,9 @@ from inspect import getattr_static
 
 from sklearn_interpret.exceptions import UnreadableModelError
 
+# A class, or the package and name of one in a library that is not imported here.
+ModelClass = type | tuple[str, str]
+
 # Methods of training, scoring and display, which do not compute responses.
 _NOT_OF_RESPONSES = re.compile(
     r"__(?!getattr__|getattribute__)\w+__|_?(partial_)?fit(_\w+)?|score|(get|set)_params"
@@ -18,9 +21,7 @@ _NOT_OF_RESPONSES = re.compile(
 )
 
 
-def formula_class(
-    model: object, readers: Collection[type | tuple[str, str]]
-) -> type | tuple[str, str] | None:
+def formula_class(model: object, readers: Collection[ModelClass]) -> ModelClass | None:
     """The nearest class of a model for which there is a reader, or None.
 
     Parameters

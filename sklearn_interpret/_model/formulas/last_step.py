@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,10 @@ from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._model.linear import LinearModel
 
-
-def steps_and_model(fitted: BaseEstimator) -> tuple[None, BaseEstimator]:
+def steps_and_model(fitted: BaseEstimator) -> tuple[Pipeline | None, BaseEstimator]:
     """Transformers of a pipeline, or None, and its final model."""
     model = unfrozen(fitted)
     if not computes_as(model, Pipeline):
@@ -34,18 +31,19 @@ def steps_and_model(fitted: BaseEstimator) -> tuple[None, BaseEstimator]:
     return (model[:-1] if len(model) > 1 else None), unfrozen(model[-1])
 
 
+_Step = TypeVar("_Step", bound="LastStep")
+
+
 @dataclass(frozen=True, eq=False)
 class LastStep:
     """A fitted model after steps, if any, that work column by column."""
 
-    model: object
-    columns: np.ndarray  # input column of each column of the model
+    model: BaseEstimator
+    columns: NDArray[np.intp]  # input column of each column of the model
     n_columns: int  # of the input
-    steps: tuple = ()  # pipelines
+    steps: tuple[Pipeline, ...] = ()  # pipelines
 
-    def inputs(
-        self, X: DataFrame | NDArray[np.float64]
-    ) -> DataFrame | NDArray[np.float64]:
+    def inputs(self, X: Any) -> Any:
         """Rows as the model gets them: transformed by the steps."""
         X = copy_of(X) if self.steps else X  # steps with copy=False change their input
         for step in self.steps:
@@ -62,7 +60,7 @@ class LastStep:
         return np.moveaxis(sums, 0, axis)
 
 
-def after_steps(pipeline: BaseEstimator, last: LinearModel) -> LinearModel:
+def after_steps(pipeline: BaseEstimator, last: _Step) -> _Step:
     """The `LastStep` of a fitted pipeline, from the `LastStep` of its last step."""
     steps, columns, n_columns = first_steps(pipeline, last.n_columns)
     if steps is None:

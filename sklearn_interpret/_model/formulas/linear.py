@@ -6,9 +6,9 @@ and an intercept that reproduce its responses to given rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,6 @@ from sklearn_interpret._model.responses.response import (
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
@@ -88,12 +87,12 @@ _HALF_TOLERANCE, _TOLERANCE = 1e-2, 1e-5
 class LinearModel(LastStep):
     """A fitted model as a linear function of the last step's columns."""
 
-    coefficients: np.ndarray  # of the last step's columns, (n_derived, k)
-    intercept: np.ndarray  # (k,)
+    coefficients: NDArray[np.float64]  # of the last step's columns, (n_derived, k)
+    intercept: NDArray[np.float64]  # (k,)
     method: str  # returns the linear function, or its exponential
     exponential: bool = False
 
-    def derived(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+    def derived(self, X: Any) -> Any:
         """Columns of the last step for a native container: float64 array or csr."""
         X = check_array(
             self.inputs(X), accept_sparse="csr", dtype=np.float64, ensure_min_features=0
@@ -118,7 +117,7 @@ class ExplainedLinear(Formula):
     response: Response  # selects these outputs, and has their names
 
     @property
-    def method(self) -> str:
+    def method(self) -> str | Callable[..., Any]:
         """Method of the model that returns the linear function, or "margin"."""
         return "margin" if self.model.exponential else self.response.method
 
@@ -127,11 +126,11 @@ class ExplainedLinear(Formula):
         """Name of the explained response."""
         return "log" if self.model.exponential else self.response.name
 
-    def output_names(self, n_outputs: int) -> list[int]:
+    def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the explained outputs."""
         return self.response.output_names(n_outputs)
 
-    def predictions(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def predictions(self, X: Any) -> NDArray[Any]:
         """The model's own predictions, (n_rows, k), in their precision.
 
         With a log link, the margin: no method of the model returns it.
@@ -140,7 +139,7 @@ class ExplainedLinear(Formula):
             return self.model.margin(self.model.derived(X))
         return self._answers(X)
 
-    def _answers(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+    def _answers(self, X: Any) -> NDArray[Any]:
         raw = np.asarray(self.response.raw(X))
         rough = raw.dtype in (np.float16, np.float32)
         return self.response.read(raw).astype(raw.dtype if rough else np.float64)
@@ -170,7 +169,7 @@ class ExplainedLinear(Formula):
             yield responses, expected, tolerance
 
     @property
-    def _mismatch(self) -> Any:
+    def _mismatch(self) -> str:
         name = type(unfrozen(self.response.estimator)).__name__
         return (
             f"{self.response.method} of {name} is not the linear function that its "
@@ -179,7 +178,9 @@ class ExplainedLinear(Formula):
 
 
 def explained_linear(
-    estimator: BaseEstimator, response_method: str = "auto", target: Any = None
+    estimator: BaseEstimator,
+    response_method: str | list[str] | Callable[..., Any] = "auto",
+    target: Any = None,
 ) -> ExplainedLinear:
     """Select outputs of a linear model, as `ExplainedLinear`.
 
@@ -211,18 +212,20 @@ def explained_linear(
 
 
 def map_to_players(
-    coefficients: NDArray[np.float64], player: Any, n_players: int
-) -> Any:
+    coefficients: NDArray[np.float64], player: NDArray[np.intp], n_players: int
+) -> csr_array:
     """Coefficients as a sparse map from columns to players: (n_columns, n_players)."""
     places = np.arange(len(player) + 1)
     return csr_array((coefficients, player, places), shape=(len(player), n_players))
 
 
-def _refuse(estimator: Any, method: str, what: str) -> Any:
+def _refuse(
+    estimator: BaseEstimator, method: str | Callable[..., Any], what: str
+) -> NoReturn:
     name = type(unfrozen(estimator)).__name__
-    method = "a callable" if callable(method) else f'"{method}"'
+    shown = "a callable" if callable(method) else f'"{method}"'
     raise UnreadableModelError(
-        f"response_method={method} of {name} is {what}, which coefficients can't "
+        f"response_method={shown} of {name} is {what}, which coefficients can't "
         'explain: response_method="auto" explains the linear function itself.'
     )
 
@@ -268,7 +271,7 @@ def _read(model: BaseEstimator) -> LinearModel:
     )
 
 
-def check_is_linear(model: Any) -> None:
+def check_is_linear(model: BaseEstimator) -> None:
     """Raise unless the class of a model is known to compute a linear function."""
     if isinstance(model, TransformedTargetRegressor):
         raise UnreadableModelError("it transforms its target.")
@@ -282,7 +285,7 @@ def check_is_linear(model: Any) -> None:
             raise UnreadableModelError("its pairs of classes vote.")
 
 
-def set_weights(model: Any, weights: np.ndarray) -> None:
+def set_weights(model: BaseEstimator, weights: NDArray[np.float64]) -> None:
     """Give a fitted model of one score other weights (p + 1,), the intercept last."""
     model.coef_ = weights[:-1].reshape(np.shape(model.coef_))
     if model.fit_intercept:
@@ -302,7 +305,7 @@ def has_log_link(model: BaseEstimator) -> bool:
     return isinstance(model, PoissonRegressor | GammaRegressor)
 
 
-def _read_pipeline(pipeline: BaseEstimator) -> Any:
+def _read_pipeline(pipeline: BaseEstimator) -> LinearModel:
     check_is_fitted(pipeline)
     last = unfrozen(pipeline.steps[-1][1])
     with errors_in(f"its last step {type(last).__name__} can't be read"):

@@ -21,7 +21,6 @@ from sklearn_interpret._model.formulas.last_step import LastStep, last_step
 from sklearn_interpret._model.responses.response import Response, make_response
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
 
@@ -34,7 +33,7 @@ class NaiveBayesOdds:
 
     step: LastStep
     response: Response  # has the names of the outputs
-    contrasts: np.ndarray  # (n_classes, k)
+    contrasts: NDArray[np.float64]  # (n_classes, k)
 
     @property
     def name(self) -> str:
@@ -42,7 +41,7 @@ class NaiveBayesOdds:
         two = len(self.contrasts) == 2
         return "log-odds" if two else "centered log-probability"
 
-    def output_names(self, n_outputs: int) -> list[int]:
+    def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs."""
         return self.response.output_names(n_outputs)
 
@@ -58,7 +57,7 @@ class NaiveBayesOdds:
             logs = model.class_log_prior_
         return (logs - logs.max()) @ self.contrasts  # equal priors give zero
 
-    def terms(self, X: DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def terms(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Terms (m, n_columns, k) of the columns of rows, and the model's sums."""
         inputs, model = self.step.inputs(X), self.step.model
         logs = model.predict_joint_log_proba(inputs)
@@ -69,9 +68,7 @@ class NaiveBayesOdds:
         return self.step.by_column(terms, axis=1), sums
 
 
-def naive_bayes_odds(
-    estimator: BaseEstimator, target: int | None = None
-) -> NaiveBayesOdds:
+def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayesOdds:
     """Log-odds of two classes; of more, log-probabilities minus their mean.
 
     Parameters
@@ -106,11 +103,11 @@ def _gaussian(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float6
     return -0.5 * (np.log(2 * np.pi * variances) + deviations**2 / variances)
 
 
-def _counts(model: BaseEstimator, X: Any) -> Any:
+def _counts(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
     return X[:, :, None] * model.feature_log_prob_.T
 
 
-def _bernoulli(model: BaseEstimator, X: Any) -> Any:
+def _bernoulli(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
     present = X if model.binarize is None else model.binarize < X
     present = present[:, :, None].astype(np.float64)
     log_prob = model.feature_log_prob_.T
@@ -118,7 +115,7 @@ def _bernoulli(model: BaseEstimator, X: Any) -> Any:
     return present * (log_prob - absent) + absent
 
 
-def _categorical(model: BaseEstimator, X: Any) -> Any:
+def _categorical(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
     codes = X.astype(np.intp)
     by_column = [
         table[:, codes[:, j]].T for j, table in enumerate(model.feature_log_prob_)

@@ -32,7 +32,7 @@ def vote_weights(
 
 def distance_terms(
     model: BaseEstimator, differences: NDArray[np.float64]
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64] | None:
     """Terms of a power of the distance, from differences (..., n_columns) of columns.
 
     None where the metric is no sum over columns.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,28 +20,26 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import TO_NUMBERS
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 # Half the difference over which a derivative is taken, in the unit of a column: the
 # cube root of a double's precision balances rounding and curvature.
 _STEP = 6e-6
 
 
-def numbers_of(X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+def numbers_of(X: Any) -> NDArray[np.float64]:
     """Rows of numbers, which may be sparse, as float64: (n_rows, n_columns)."""
     dense = X.toarray() if sparse.issparse(X) else X
-    rows = as_rows(dense) if hasattr(X, "columns") else None
-    for j in range(rows.n_columns) if rows is not None else ():
-        if rows.dates(j) is not None:
-            raise ValueError(
-                f"The feature {rows.names[j]!r} has dates, which have no slopes: "
-                f"{TO_NUMBERS}."
-            )
+    if hasattr(X, "columns"):
+        rows = as_rows(dense)
+        for j in range(rows.n_columns):
+            if rows.dates(j) is not None:
+                raise ValueError(
+                    f"The feature {rows.names[j]!r} has dates, which have no slopes: "
+                    f"{TO_NUMBERS}."
+                )
     return np.asarray(dense, dtype=np.float64)
 
 
-def _in_container(numbers: NDArray[np.float64], X: DataFrame) -> DataFrame:
+def _in_container(numbers: NDArray[np.float64], X: Any) -> Any:
     """Numbers in a container like that of X, with the names of its columns."""
     if not hasattr(X, "columns"):
         return numbers
@@ -49,19 +47,25 @@ def _in_container(numbers: NDArray[np.float64], X: DataFrame) -> DataFrame:
     return type(X)(numbers, **{names: list(X.columns)})
 
 
+class Function(Protocol):
+    """A function of rows with a vector-Jacobian product."""
+
+    def __call__(self, X: Any, /) -> NDArray[np.float64]: ...
+
+    def vjp(self, X: Any, weights: NDArray[np.float64], /) -> NDArray[np.float64]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Affine:
     """Columns times a matrix (n_columns, k), or each times a number (n_columns,)."""
 
-    call: Callable
+    call: Callable[[Any], Any]
     slopes: np.ndarray
 
-    def __call__(self, X: DataFrame | NDArray[Any]) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(
-        self, X: DataFrame | NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.slopes.ndim == 1:
             return weights * self.slopes
         return weights @ self.slopes.T
@@ -79,15 +83,13 @@ class Smooth:
         Numbers of the rows and weights to gradients.
     """
 
-    call: Callable
-    vjp_rule: Callable
+    call: Callable[[Any], Any]
+    vjp_rule: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
-    def __call__(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(
-        self, X: DataFrame | NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.vjp_rule(numbers_of(X), weights)
 
 
@@ -103,20 +105,20 @@ class Columnwise:
         The column that each output depends on.
     """
 
-    call: Callable
+    call: Callable[[Any], Any]
     columns: np.ndarray
 
-    def __call__(self, X: DataFrame) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: DataFrame, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         numbers = numbers_of(X)
         steps = _STEP * (1 + np.abs(numbers))
         low, high = numbers - steps, numbers + steps
         rise = self(_in_container(high, X)) - self(_in_container(low, X))
         between = (high - low)[:, self.columns]
         gradients = np.zeros(numbers.shape)
-        np.add.at(gradients, (slice(None), self.columns), weights * rise / between)
+        np.add.at(gradients.T, self.columns, (weights * rise / between).T)
         return np.nan_to_num(gradients, nan=0.0)
 
 
@@ -124,12 +126,12 @@ class Columnwise:
 class Differences:
     """Any smooth function of numbers, by central differences of each column."""
 
-    call: Callable
+    call: Callable[[Any], Any]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> Any:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         numbers = numbers_of(X)
         n_rows, n_columns = numbers.shape
         gradients = np.empty((n_rows, n_columns))
@@ -153,15 +155,13 @@ class Differences:
 class Constant:
     """A function without slopes: categories encoded, numbers in bins."""
 
-    def __init__(self, call: Callable[..., Any]) -> None:
+    def __init__(self, call: Callable[[Any], Any]) -> None:
         self.call = call
 
-    def __call__(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return numbers_of(self.call(X))
 
-    def vjp(
-        self, X: DataFrame | NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.zeros(X.shape)
 
 
@@ -169,16 +169,14 @@ class Constant:
 class Chain:
     """Functions one after the other."""
 
-    functions: list
+    functions: list[Function]
 
-    def __call__(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         for function in self.functions:
             X = function(X)
         return X
 
-    def vjp(
-        self, X: DataFrame | NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         inputs = [X]
         for function in self.functions[:-1]:
             inputs.append(function(inputs[-1]))
@@ -197,22 +195,22 @@ class ColumnBlocks:
         Functions, and the columns that they take.
     """
 
-    parts: list
+    parts: list[tuple[Function, NDArray[np.intp]]]
 
-    def __call__(self, X: DataFrame) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         outputs = [
             function(safe_indexing(X, columns, axis=1))
             for function, columns in self.parts
         ]
         return np.hstack([np.empty((X.shape[0], 0)), *outputs])
 
-    def vjp(self, X: DataFrame, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         gradients = np.zeros(X.shape)
         start = 0
         for function, columns in self.parts:
             rows = safe_indexing(X, columns, axis=1)
             stop = start + function(rows).shape[1]
             gradient = function.vjp(rows, weights[:, start:stop])
-            np.add.at(gradients, (slice(None), columns), gradient)
+            np.add.at(gradients.T, columns, gradient.T)
             start = stop
         return gradients

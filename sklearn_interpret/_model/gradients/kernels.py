@@ -6,9 +6,7 @@ A kernel returns (n_rows, n_points) values; `vjp(X, points, weights)` the gradie
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +73,7 @@ def named_kernel(name: str, *, gamma: float, degree: int, coef0: float) -> Named
 class ProcessKernel:
     """A kernel of Gaussian processes: sums and products of the known ones."""
 
-    def __init__(self, kernel: Callable[..., Any]) -> None:
+    def __init__(self, kernel: of_processes.Kernel) -> None:
         self.kernel = kernel
         _check_known(kernel)
 
@@ -96,7 +94,7 @@ class ProcessKernel:
 _FLAT = of_processes.ConstantKernel, of_processes.WhiteKernel
 
 
-def _check_known(kernel: Callable[..., Any]) -> None:
+def _check_known(kernel: of_processes.Kernel) -> None:
     if isinstance(kernel, of_processes.KernelOperator):
         _check_known(kernel.k1)
         _check_known(kernel.k2)
@@ -105,14 +103,14 @@ def _check_known(kernel: Callable[..., Any]) -> None:
 
 
 def _kernel_vjp(
-    kernel: Callable[..., Any],
+    kernel: of_processes.Kernel,
     X: NDArray[np.float64],
     points: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     if isinstance(kernel, of_processes.Sum):
         parts = kernel.k1, kernel.k2
-        return sum(_kernel_vjp(part, X, points, weights) for part in parts)
+        return np.sum([_kernel_vjp(k, X, points, weights) for k in parts], axis=0)
     if isinstance(kernel, of_processes.Product):
         first, second = kernel.k1, kernel.k2
         of_first = _kernel_vjp(first, X, points, weights * second(X, points))

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
+from sklearn_interpret._model.gradients.functions import Differences
 from sklearn_interpret._model.gradients.models import Scores, read_scores
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._model.actions.actionability import SearchProblem
+    from sklearn_interpret._model.actions.problem import SearchProblem
 
 # Number of known rows at which slopes are tested for being zero.
 _SOME_ROWS = 20
@@ -53,7 +53,7 @@ class Margins:
         If the model is made of trees, predicts labels alone, or is piecewise constant.
     """
 
-    def __init__(self, known: Any) -> None:
+    def __init__(self, known: SearchProblem) -> None:
         outcome = self.outcome = known.outcome
         classes = outcome.response.classes if outcome.interval is None else None
         self.n_classes = 0 if classes is None else len(classes)
@@ -84,12 +84,12 @@ class Margins:
             return read_scores(self.outcome.estimator)
         single = self.outcome.response.method == "decision_function"
         two = self.n_classes == 2 and single
-        return Scores(self._responses, [(1, 0)] if two else None)
+        return Scores(Differences(self._responses), [(1, 0)] if two else None)
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         return {key: part for key, part in vars(self).items() if key != "scores"}
 
-    def _responses(self, native: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _responses(self, native: Any) -> NDArray[np.float64]:
         """Responses, or logarithms of responses that are probabilities."""
         outcome = self.outcome
         if not self.n_classes or outcome.response.method == "decision_function":
@@ -98,7 +98,7 @@ class Margins:
         shares = np.asarray(shares, dtype=np.float64)
         return np.log(np.maximum(shares, np.finfo(float).tiny))
 
-    def _refuse_steps(self, known: Any) -> None:
+    def _refuse_steps(self, known: SearchProblem) -> None:
         """Raise if most slopes of known rows are zero though their scores differ."""
         n_rows = known.rows.n_rows
         rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
@@ -114,9 +114,7 @@ class Margins:
                 f"Responses of {name} change in steps, and have no slopes to follow."
             )
 
-    def margins(
-        self, native: DataFrame | NDArray[Any], own: NDArray[np.intp] | None
-    ) -> NDArray[np.float64]:
+    def margins(self, native: Any, own: NDArray[np.intp] | None) -> NDArray[np.float64]:
         """Margins (n, n_rivals); the class itself has -inf, or inf, and never decides.
 
         `own` are positions of the rows' classes, for the target "any other class".
@@ -135,8 +133,8 @@ class Margins:
             output = scores @ self._of_output
             return np.column_stack([output - low, high - output])
         rivals = np.arange(self.n_classes)
-        if outcome.is_other:
-            own = own[: len(scores), None]
+        if outcome.wanted is None:
+            own = np.asarray(own)[: len(scores), None]
             if self._vote:
                 margins = self._of_pairs(scores).min(axis=2)
             else:
@@ -149,7 +147,9 @@ class Margins:
             margins[:, outcome.wanted] = np.inf
         return margins
 
-    def rivals(self, problem: Any, index: NDArray[np.intp]) -> NDArray[np.intp]:
+    def rivals(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
         """Positions (n, m) of the margins that can decide of the rows at `index`."""
         outcome = self.outcome
         if outcome.interval is not None:
@@ -195,7 +195,10 @@ class Margins:
         return rival, margins[np.arange(len(margins)), rival]
 
     def at(
-        self, problem: Any, values: NDArray[np.float64], index: NDArray[np.intp]
+        self,
+        problem: SearchProblem,
+        values: NDArray[np.float64],
+        index: NDArray[np.intp],
     ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
         """Positions and values of deciding margins, and all margins."""
         own = problem.classes_of(index)
@@ -204,7 +207,7 @@ class Margins:
 
     def slopes(
         self,
-        problem: Any,
+        problem: SearchProblem,
         values: NDArray[np.float64],
         index: NDArray[np.intp],
         rival: NDArray[np.intp],
@@ -238,8 +241,8 @@ class Margins:
         outcome = self.outcome
         if outcome.interval is not None:
             return np.where(rival == 0, 1, -1)[:, None] * self._of_output
-        if outcome.is_other:
-            return self.scores.differences(rival, own, self.n_classes)
+        if outcome.wanted is None:
+            return self.scores.differences(rival, np.asarray(own), self.n_classes)
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
     def _differences(
@@ -253,7 +256,7 @@ class Margins:
         gradients = np.zeros(values.shape)
         # Column by column, which needs less memory.
         for j in np.flatnonzero(problem.actionability.moving):
-            trials, of, between = problem.around(values, index, [j])
+            trials, of, between = problem.around(values, index, np.array([j]))
             scores = self.scores.function(problem.decode(trials, of))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
             between = between[:, 0]

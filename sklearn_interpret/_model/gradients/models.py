@@ -7,6 +7,7 @@ regressor the prediction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from types import SimpleNamespace
@@ -32,6 +33,7 @@ from sklearn_interpret._model.formulas.linear import (
 from sklearn_interpret._model.gradients.functions import (
     Affine,
     Chain,
+    Function,
     Smooth,
     numbers_of,
 )
@@ -41,7 +43,6 @@ from sklearn_interpret._model.responses.predictors import is_classifier, unfroze
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
 
@@ -58,8 +59,8 @@ class Scores:
         Else there is a score for each class, or output.
     """
 
-    function: object
-    pairs: list | None = None
+    function: Function
+    pairs: list[tuple[int, int]] | None = None
 
     @property
     def are_linear(self) -> bool:
@@ -68,7 +69,10 @@ class Scores:
         return all(isinstance(part, Affine) for part in parts)
 
     def differences(
-        self, better: NDArray[np.intp] | int, worse: NDArray[np.intp], n_classes: int
+        self,
+        better: NDArray[np.intp] | int,
+        worse: NDArray[np.intp] | int,
+        n_classes: int,
     ) -> NDArray[np.float64]:
         """Weights (n, k) of the scores in the margin of one class over another."""
         of_class = np.eye(n_classes)
@@ -97,7 +101,7 @@ def read_scores(estimator: BaseEstimator) -> Scores:
     return _READERS[known_class](model)
 
 
-def _read_search(search: Any) -> Any:
+def _read_search(search: BaseEstimator) -> Scores:
     return read_scores(search.best_estimator_)
 
 
@@ -126,8 +130,12 @@ def _read_linear(model: BaseEstimator) -> Scores:
     return Scores(function, _TWO if coefficients.shape[1] == 1 else None)
 
 
-def _exponential(predict: Any, coefficients: NDArray[np.float64]) -> Any:
-    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
+def _exponential(
+    predict: Callable[[Any], Any], coefficients: NDArray[np.float64]
+) -> Smooth:
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         return (weights * _column(predict(X))) @ coefficients.T
 
     return Smooth(lambda X: _column(predict(X)), vjp_rule)
@@ -152,7 +160,7 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
             Affine(lambda X: numbers_of(X) @ slopes + model.intercept_, slopes), pairs
         )
 
-    def call(X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+    def call(X: Any) -> NDArray[np.float64]:
         return kernel(numbers_of(X), points) @ dual.T + model.intercept_
 
     return Scores(
@@ -192,19 +200,19 @@ _ACTIVATIONS = {
 class Network:
     """A multi-layer perceptron up to its output activation."""
 
-    def __init__(self, model: BaseEstimator) -> None:
+    def __init__(self, model: BaseEstimator | SimpleNamespace) -> None:
         self.model = model
         self.n_outputs = np.shape(model.intercepts_[-1])[-1]
         self.width = max(np.shape(bias)[-1] for bias in model.intercepts_)
         self.is_smooth = model.activation != "relu"
 
     @property
-    def parameters(self) -> Any:
+    def parameters(self) -> NDArray[np.float64]:
         """Layer by layer, weights (inputs by outputs) before intercepts."""
         pairs = zip(self.model.coefs_, self.model.intercepts_, strict=True)
         return np.concatenate([part.ravel() for pair in pairs for part in pair])
 
-    def layers(self, X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def layers(self, X: Any) -> list[NDArray[np.float64]]:
         """The rows, the values of hidden layers, and the outputs."""
         model, values = self.model, [numbers_of(X)]
         last = len(model.coefs_) - 1
@@ -216,29 +224,29 @@ class Network:
             values.append(_ACTIVATIONS[name](sums))
         return values
 
-    def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return self.layers(X)[-1]
 
     def scores_at(
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
-    ) -> Any:
+    ) -> NDArray[np.float64]:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
         return self._at(parameters)(inputs).transpose(1, 0, 2)
 
     def moves_of(
         self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
-    ) -> Any:
+    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
         without, own = self._at(parameters + changes), self.at(parameters)
         return lambda inputs: without(inputs).transpose(1, 0, 2) - own(inputs)[:, None]
 
     def scores_of_pairs(
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
-    ) -> Any:
+    ) -> NDArray[np.float64]:
         """Outputs (n_rows, k) of each row at parameters of its own."""
         return self._at(parameters)(inputs[:, None])[:, 0]
 
-    def _at(self, parameters: NDArray[np.float64]) -> Any:
+    def _at(self, parameters: NDArray[np.float64]) -> Network:
         """The networks of c parameters each, side by side."""
         coefs, biases, start = [], [], 0
         for bias, weights in zip(
@@ -254,16 +262,14 @@ class Network:
             SimpleNamespace(coefs_=coefs, intercepts_=biases, activation=activation)
         )
 
-    def at(self, parameters: NDArray[np.float64]) -> Any:
+    def at(self, parameters: NDArray[np.float64]) -> Network:
         """The network with other parameters, (n_parameters,)."""
         one = self._at(parameters[None])
         one.model.coefs_ = [part[0] for part in one.model.coefs_]
         one.model.intercepts_ = [part[0, 0] for part in one.model.intercepts_]
         return one
 
-    def vjp(
-        self, X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         *inputs, _ = self.layers(X)
         return self.back(inputs, weights)[0] @ self.model.coefs_[0].T
 
@@ -278,11 +284,11 @@ class Network:
 
 
 def _read_network(model: BaseEstimator) -> Scores:
-    function = Network(model)
+    network = Network(model)
     if model.out_activation_ == "exp":
         exponential = Smooth(np.exp, lambda sums, weights: weights * np.exp(sums))
-        function = Chain([function, exponential])
-    return Scores(function, _TWO if model.out_activation_ == "logistic" else None)
+        return Scores(Chain([network, exponential]))
+    return Scores(network, _TWO if model.out_activation_ == "logistic" else None)
 
 
 def _read_process(model: BaseEstimator) -> Scores:
@@ -290,7 +296,7 @@ def _read_process(model: BaseEstimator) -> Scores:
     scale = np.atleast_1d(model._y_train_std)
     dual = _column(model.alpha_) * scale
 
-    def call(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def call(X: Any) -> NDArray[np.float64]:
         return kernel(numbers_of(X), model.X_train_) @ dual + model._y_train_mean
 
     return Scores(
@@ -298,7 +304,7 @@ def _read_process(model: BaseEstimator) -> Scores:
     )
 
 
-def _read_process_of_classes(model: BaseEstimator) -> Any:
+def _read_process_of_classes(model: BaseEstimator) -> Scores:
     """The latent mean, whose sign is the class."""
     if len(model.classes_) > 2:
         raise UnreadableModelError("it has several processes.")
@@ -316,18 +322,18 @@ def _read_process_of_classes(model: BaseEstimator) -> Any:
 class _Stacked:
     """One score of each of some functions."""
 
-    functions: list
+    functions: list[Function]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return np.hstack([function(X) for function in self.functions])
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> Any:
+    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         columns = np.split(weights, weights.shape[1], axis=1)
         pairs = zip(self.functions, columns, strict=True)
-        return sum(function.vjp(X, column) for function, column in pairs)
+        return np.sum([function.vjp(X, column) for function, column in pairs], axis=0)
 
 
-def _read_one_against_rest(model: BaseEstimator) -> Any:
+def _read_one_against_rest(model: BaseEstimator) -> Scores:
     if model.multilabel_:
         raise UnreadableModelError("its labels do not exclude each other.")
     parts = [read_scores(part) for part in model.estimators_]

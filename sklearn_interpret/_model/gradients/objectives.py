@@ -33,6 +33,7 @@ from sklearn_interpret._core.statistics.score_losses import (
     HalfTweedie,
     HuberWithScale,
     Logistic,
+    Loss,
     Softmax,
     SquaredHinge,
 )
@@ -42,7 +43,11 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
     weights_of_classes,
 )
-from sklearn_interpret._model.formulas.formula_class import computes_as, formula_class
+from sklearn_interpret._model.formulas.formula_class import (
+    ModelClass,
+    computes_as,
+    formula_class,
+)
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.gradients.functions import numbers_of
@@ -57,7 +62,6 @@ from sklearn_interpret.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
 # Distance from the optimum above which parameters count as fitted on other rows.
@@ -77,7 +81,7 @@ class LinearLayer:
         """Weights (inputs by outputs) before intercepts."""
         return np.append(self.coefs[0], self.intercepts[0])
 
-    def layers(self, X: DataFrame | NDArray[Any]) -> list[NDArray[np.float64]]:
+    def layers(self, X: Any) -> list[NDArray[np.float64]]:
         """The rows, and the scores."""
         inputs = numbers_of(X)
         return [inputs, inputs @ self.coefs[0] + self.intercepts[0]]
@@ -87,15 +91,14 @@ class LinearLayer:
     ) -> NDArray[np.float64]:
         """Scores (n_rows, c, k) at c parameters each, (c, n_parameters)."""
         c, d = len(parameters), len(self.coefs[0]) + 1
-        table = parameters.reshape(c, d, self.n_outputs)
+        table = parameters.reshape(c, d, self.n_outputs).transpose(1, 0, 2)
         # One product of matrices for all.
-        table = table.transpose(1, 0, 2).reshape(d, c * self.n_outputs)
-        scores = _with_ones(inputs) @ table
+        scores = _with_ones(inputs) @ table.reshape(d, c * self.n_outputs)
         return scores.reshape(len(inputs), c, self.n_outputs)
 
     def moves_of(
         self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
-    ) -> Callable[..., Any]:
+    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the scores of rows with the parameters, (n_rows, c, k)."""
         return lambda inputs: self.scores_at(inputs, changes)
 
@@ -125,11 +128,11 @@ class Objective:
         Steps that make the columns of the network.
     """
 
-    network: object
-    loss: object
-    model: object
-    classes: object = None
-    before: object = None
+    network: Network | LinearLayer
+    loss: Loss
+    model: BaseEstimator
+    classes: NDArray[Any] | None = None
+    before: BaseEstimator | None = None
 
     def targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         """Targets (n_rows, k) as the loss takes them."""
@@ -160,22 +163,22 @@ class Objective:
         halved = isinstance(self.loss, HalfSquared | HalfTweedie | HalfHuber)
         return 2 / self.network.n_outputs if halved else 1.0
 
-    def losses(self, X: Any, targets: NDArray[np.float64]) -> Any:
+    def losses(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Losses of rows as they are minimised, (n_rows,)."""
         return self.loss.values(targets, self.layers(X)[-1])
 
-    def layers(self, X: DataFrame | NDArray[Any]) -> list[NDArray[np.float64]]:
+    def layers(self, X: Any) -> list[NDArray[np.float64]]:
         """The columns that the model gets, hidden values, and scores."""
         if self.before is not None:
             X = self.before.transform(copy_of(X))  # some steps work in place
         return self.network.layers(X)
 
     @property
-    def has_probabilities(self) -> Any:
+    def has_probabilities(self) -> bool:
         """Whether scores make probabilities of classes."""
         return isinstance(self.loss, Logistic | Softmax)
 
-    def probabilities(self, scores: NDArray[np.float64]) -> Any:
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities of classes, of scores (..., k)."""
         if isinstance(self.loss, Softmax):
             return softmax(scores, axis=-1)
@@ -184,7 +187,7 @@ class Objective:
             return shares / shares.sum(axis=-1, keepdims=True)
         return np.concatenate([expit(-scores), shares], axis=-1)
 
-    def predictions(self, scores: NDArray[np.float64]) -> Any:
+    def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
         one = scores.shape[-1] == 1
         if self.classes is not None:
@@ -193,7 +196,9 @@ class Objective:
         numbers = np.exp(scores) if isinstance(self.loss, HalfTweedie) else scores
         return numbers[..., 0] if one else numbers
 
-    def factors(self, X: Any, targets: NDArray[np.float64]) -> Any:
+    def factors(
+        self, X: Any, targets: NDArray[np.float64]
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Slopes of each row's loss along the parameters, layer by layer.
 
         Returns
@@ -205,11 +210,11 @@ class Objective:
         """
         *inputs, scores = self.layers(X)
         slopes = [self.loss.slopes(targets, scores)]
-        if len(inputs) > 1:
+        if isinstance(self.network, Network):
             slopes = self.network.back(inputs, slopes[0])
         return list(zip(map(_with_ones, inputs), slopes, strict=True))
 
-    def gradients(self, X: Any, targets: NDArray[np.float64]) -> Any:
+    def gradients(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Slopes of each row's loss along all parameters, (n_rows, n_parameters).
 
         Layer by layer, weights (inputs by outputs) before intercepts.
@@ -250,10 +255,7 @@ def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def score_model(
-    estimator: BaseEstimator,
-    X: DataFrame | NDArray[np.float64],
-    y: NDArray[Any],
-    weights: NDArray[np.float64],
+    estimator: BaseEstimator, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
 ) -> ScoreModel:
     """A fitted model of linear scores as one that can be fitted without some rows.
 
@@ -269,10 +271,7 @@ def score_model(
 
 
 def fitted_scores(
-    estimator: BaseEstimator,
-    X: DataFrame | NDArray[Any],
-    y: NDArray[Any],
-    weights: NDArray[np.float64],
+    estimator: BaseEstimator, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
 ) -> ScoreModel:
     """As `score_model`, at the parameters that the model has."""
     objective = read_objective(estimator)
@@ -287,10 +286,11 @@ def fitted_scores(
         design = _with_ones(inputs)
         del inputs  # may be a copy of X
         parameters = np.vstack([parameters, objective.network.intercepts[0]])
-    penalty, by_row, of_intercept = _penalties_of(model)
+    penalty, row_penalty, of_intercept = _penalties_of(model)
     penalties = np.full(parameters.shape, penalty, dtype=np.float64)
     penalties[n_inputs:] = penalty * of_intercept
-    by_row = by_row * (np.arange(len(parameters)) < n_inputs)
+    row_penalties = np.zeros(parameters.shape)
+    row_penalties[:n_inputs] = row_penalty
     targets = objective.targets(y)
     if getattr(model, "class_weight", None) is not None:
         if isinstance(objective.loss, Logistic | SquaredHinge) and targets.shape[1] > 1:
@@ -300,13 +300,7 @@ def fitted_scores(
             )
         weights = weights * weights_of_classes(model, y, weights)
     return ScoreModel(
-        design,
-        targets,
-        weights,
-        penalties,
-        np.repeat(by_row[:, None], parameters.shape[1], axis=1),
-        objective.loss,
-        parameters,
+        design, targets, weights, penalties, row_penalties, objective.loss, parameters
     )
 
 
@@ -315,7 +309,7 @@ def _huber_model(
     inputs: NDArray[np.float64],
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> Any:
+) -> ScoreModel:
     """The scale is a second score, of the constant column alone."""
     model, size = objective.model, (inputs.shape[1] + 1, 2)
     parameters, penalty = np.zeros(size), np.zeros(size)
@@ -358,7 +352,7 @@ def has_balanced_classes(model: object) -> bool:
     return isinstance(getattr(model, "class_weight", None), str)
 
 
-def warn_of_balanced_classes(model: Any) -> None:
+def warn_of_balanced_classes(model: BaseEstimator) -> None:
     """Warn if weights of classes that change without a row are held as they are."""
     if has_balanced_classes(model):
         warn(
@@ -386,8 +380,12 @@ def check_converged(model: BaseEstimator, converged: NDArray[np.bool_]) -> None:
 
 
 def network_model(
-    estimator: Any, X: Any, y: Any, weights: NDArray[np.float64], damping: float = 0.0
-) -> Any:
+    estimator: BaseEstimator,
+    X: Any,
+    y: NDArray[Any],
+    weights: NDArray[np.float64],
+    damping: float = 0.0,
+) -> tuple[float, NetworkModel]:
     """A fitted network as one that can do without some rows, as `score_model`.
 
     Returns
@@ -398,6 +396,9 @@ def network_model(
         At that minimum, as near as L-BFGS comes.
     """
     objective = read_objective(estimator)
+    network = objective.network
+    if not isinstance(network, Network):
+        raise UnreadableModelError("a model of linear scores is no network.")
     model, targets = objective.model, objective.targets(y)
     inputs = objective.layers(X)[0]
     # Each batch has the whole penalty.
@@ -410,18 +411,18 @@ def network_model(
         ]
     )
     alone = replace(objective, before=None)
-    value = partial(_value_and_gradient, alone, inputs, targets, penalty)
+    value = partial(_value_and_gradient, alone, network, inputs, targets, penalty)
 
-    def at(parameters: NDArray[np.float64]) -> Any:
-        network = alone.network.at(parameters)
-        *hidden, scores = network.layers(inputs)
+    def at(parameters: NDArray[np.float64]) -> NetworkModel:
+        changed = network.at(parameters)
+        *hidden, scores = changed.layers(inputs)
         slopes = [
-            network.back(hidden, np.broadcast_to(one, scores.shape))
+            changed.back(hidden, np.broadcast_to(one, scores.shape))
             for one in np.eye(scores.shape[1])
         ]
-        slopes = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
+        by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
         return NetworkModel(
-            list(zip(map(_with_ones, hidden), slopes, strict=True)),
+            list(zip(map(_with_ones, hidden), by_layer, strict=True)),
             objective.loss.slopes(targets, scores),
             objective.loss.curvatures(targets, scores),
             weights,
@@ -429,30 +430,32 @@ def network_model(
             parameters,
             damping,
             value,
-            objective.network.is_smooth,
+            network.is_smooth,
         )
 
-    ended = at(objective.network.parameters)
+    ended = at(network.parameters)
     return ended.distance, at(descended(value, ended.parameters, weights))
 
 
 def _value_and_gradient(
     objective: Objective,
+    network: Network,
     inputs: NDArray[np.float64],
     targets: NDArray[np.float64],
-    penalty: float,
+    penalty: NDArray[np.float64],
     parameters: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> Any:
+) -> tuple[float, NDArray[np.float64]]:
     """Of the objective of a network, at parameters and weights of the rows."""
-    there = replace(objective, network=objective.network.at(parameters))
+    there = replace(objective, network=network.at(parameters))
     losses = there.losses(inputs, targets)
-    gradient = [
-        (of_inputs * weights[:, None]).T @ slopes
-        for of_inputs, slopes in there.factors(inputs, targets)
-    ]
-    gradient = np.concatenate([part.ravel() for part in gradient])
-    value = weights @ losses + penalty @ parameters**2 / 2
+    gradient = np.concatenate(
+        [
+            ((layer_inputs * weights[:, None]).T @ slopes).ravel()
+            for layer_inputs, slopes in there.factors(inputs, targets)
+        ]
+    )
+    value = float(weights @ losses + penalty @ parameters**2 / 2)
     return value, gradient + penalty * parameters
 
 
@@ -478,13 +481,13 @@ def _penalties_of(
     return 0.0, getattr(model, "alpha", 0.0), 0.0
 
 
-def _loss_of(model: BaseEstimator) -> Any:
+def _loss_of(model: BaseEstimator) -> Loss | None:
     """The loss of a fitted model; None if it is not known."""
     known_class = formula_class(model, _LOSSES)
     return None if known_class is None else _LOSSES[known_class](model)
 
 
-def _of_classes(model: BaseEstimator) -> Softmax:
+def _of_classes(model: BaseEstimator) -> Logistic | Softmax:
     scheme, binary = getattr(model, "multi_class", None), len(model.classes_) == 2
     if binary and scheme == "multinomial":
         raise UnreadableModelError('it has multi_class="multinomial" for two classes.')
@@ -493,18 +496,18 @@ def _of_classes(model: BaseEstimator) -> Softmax:
     return Logistic() if alone else Softmax()
 
 
-def _of_margins(model: BaseEstimator) -> Any:
+def _of_margins(model: BaseEstimator) -> SquaredHinge | None:
     return SquaredHinge() if model.loss == "squared_hinge" else None
 
 
-def _of_deviances(model: BaseEstimator) -> Any:
+def _of_deviances(model: BaseEstimator) -> HalfTweedie | HalfSquared | None:
     if has_log_link(model):
         power = {PoissonRegressor: 1, GammaRegressor: 2}.get(type(model))
         return HalfTweedie(model.power if power is None else power)
     return HalfSquared() if model.power == 0 else None
 
 
-def _of_network(model: BaseEstimator) -> Any:
+def _of_network(model: BaseEstimator) -> Loss:
     if model.out_activation_ == "softmax":
         return Softmax()
     if model.out_activation_ == "logistic":
@@ -512,7 +515,7 @@ def _of_network(model: BaseEstimator) -> Any:
     return HalfTweedie(1) if model.out_activation_ == "exp" else HalfSquared()
 
 
-_LOSSES = {
+_LOSSES: dict[ModelClass, Callable[[BaseEstimator], Loss | None]] = {
     HuberRegressor: lambda model: HalfHuber(model.epsilon * model.scale_),
     LogisticRegression: _of_classes,
     LinearSVC: _of_margins,

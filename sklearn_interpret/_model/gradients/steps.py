@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from sklearn_interpret._model.gradients.functions import (
     Columnwise,
     Constant,
     Differences,
+    Function,
     Smooth,
     numbers_of,
 )
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def read_step(transformer: BaseEstimator, n_columns: int) -> Any:
+def read_step(transformer: BaseEstimator, n_columns: int) -> Function:
     """A fitted transformer, or "passthrough", as a function.
 
     An UnreadableModelError names one whose slopes are not known.
@@ -60,7 +62,7 @@ def read_step(transformer: BaseEstimator, n_columns: int) -> Any:
     return _READERS[known_class](transformer, n_columns)
 
 
-def _scaled(attribute: str, power: float) -> Any:
+def _scaled(attribute: str, power: float) -> Callable[[BaseEstimator, int], Affine]:
     def read(scaler: BaseEstimator, n_columns: int) -> Affine:
         scale = getattr(scaler, attribute)
         slopes = np.ones(n_columns) if scale is None else np.asarray(scale) ** power
@@ -75,7 +77,7 @@ def _columnwise(transformer: BaseEstimator, n_columns: int) -> Columnwise:
     )
 
 
-def _scaled_to_range(scaler: BaseEstimator, n_columns: int) -> Any:
+def _scaled_to_range(scaler: BaseEstimator, n_columns: int) -> Affine | Columnwise:
     if scaler.clip:
         return _columnwise(scaler, n_columns)
     return Affine(scaler.transform, scaler.scale_)
@@ -85,7 +87,7 @@ def _constant(transformer: BaseEstimator, _: int) -> Constant:
     return Constant(transformer.transform)
 
 
-def _affine(transformer: BaseEstimator, n_columns: int) -> Any:
+def _affine(transformer: BaseEstimator, n_columns: int) -> Affine:
     """An affine transformer, by its results for unit vectors less that for zero."""
     rows = np.vstack([np.zeros(n_columns), np.eye(n_columns)])
     with warnings.catch_warnings():
@@ -94,17 +96,19 @@ def _affine(transformer: BaseEstimator, n_columns: int) -> Any:
     return Affine(transformer.transform, made[1:] - made[0])
 
 
-def _of_function(transformer: BaseEstimator, n_columns: int) -> Any:
+def _of_function(transformer: BaseEstimator, n_columns: int) -> Function:
     try:
         return _columnwise(transformer, n_columns)
     except UnreadableModelError:
         return Differences(transformer.transform)
 
 
-def _of_powers(polynomial: Any, _: Any) -> Any:
+def _of_powers(polynomial: BaseEstimator, _: int) -> Smooth:
     powers = polynomial.powers_
 
-    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         gradients = np.empty(X.shape)
         for j in range(X.shape[1]):
             used = np.flatnonzero(powers[:, j])
@@ -118,7 +122,7 @@ def _of_powers(polynomial: Any, _: Any) -> Any:
     return Smooth(polynomial.transform, vjp_rule)
 
 
-def _of_nystroem(nystroem: Any, _: Any) -> Any:
+def _of_nystroem(nystroem: BaseEstimator, _: int) -> Smooth:
     params = nystroem._get_kernel_params()
     kernel = named_kernel(
         nystroem.kernel,
@@ -127,17 +131,21 @@ def _of_nystroem(nystroem: Any, _: Any) -> Any:
         coef0=params.get("coef0", 1),
     )
 
-    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         points = nystroem.components_
         return kernel.vjp(X, points, weights @ nystroem.normalization_)
 
     return Smooth(nystroem.transform, vjp_rule)
 
 
-def _of_fourier(sampler: Any, _: Any) -> Any:
+def _of_fourier(sampler: BaseEstimator, _: int) -> Smooth:
     directions, n_components = sampler.random_weights_, sampler.n_components
 
-    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         angles = X @ directions + sampler.random_offset_
         slopes = -np.sqrt(2 / n_components) * np.sin(angles)
         return (weights * slopes) @ directions.T
@@ -145,8 +153,10 @@ def _of_fourier(sampler: Any, _: Any) -> Any:
     return Smooth(sampler.transform, vjp_rule)
 
 
-def _normalized(normalizer: Any, _: Any) -> Any:
-    def vjp_rule(X: Any, weights: NDArray[np.float64]) -> Any:
+def _normalized(normalizer: BaseEstimator, _: int) -> Smooth:
+    def vjp_rule(
+        X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         sizes = np.linalg.norm(X, ord=_ORDERS[normalizer.norm], axis=1, keepdims=True)
         sizes[sizes == 0] = 1
         along = (weights * X).sum(axis=1, keepdims=True) / sizes**2
@@ -164,14 +174,17 @@ def _normalized(normalizer: Any, _: Any) -> Any:
 _ORDERS = {"l1": 1, "l2": 2, "max": np.inf}
 
 
-def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Any]:
+def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Function]:
     """Steps of a fitted pipeline, those that do something, as functions."""
     functions = []
     for name, step in steps:
         if column_lineage.is_passthrough(step):
             continue
         with errors_in(f"its step {name!r}"):
-            functions.append(read_step(step, column_lineage.n_input_columns(step)))
+            n_columns = column_lineage.n_input_columns(step)
+            if n_columns is None:
+                raise UnreadableModelError("it has no number of columns.")
+            functions.append(read_step(step, n_columns))
     return functions
 
 
@@ -184,7 +197,7 @@ def _of_chosen(transformer: BaseEstimator, _: int) -> ColumnBlocks:
     return ColumnBlocks(parts)
 
 
-def _of_union(union: Any, n_columns: int) -> Any:
+def _of_union(union: BaseEstimator, n_columns: int) -> ColumnBlocks:
     columns = np.arange(n_columns)
     parts = []
     for name, part in union.transformer_list:
@@ -195,7 +208,7 @@ def _of_union(union: Any, n_columns: int) -> Any:
     return ColumnBlocks(parts)
 
 
-_READERS = {
+_READERS: dict[Any, Callable[[BaseEstimator, int], Function]] = {
     preprocessing.StandardScaler: _scaled("scale_", -1),
     preprocessing.MaxAbsScaler: _scaled("scale_", -1),
     preprocessing.RobustScaler: _scaled("scale_", -1),

@@ -4,7 +4,10 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.formulas.last_step import steps_and_model
@@ -19,16 +22,16 @@ _LEFT = 1e-8
 
 def counts_without(
     training: Training,
-    steps: Any,
-    model: Any,
+    steps: Pipeline | None,
+    model: BaseEstimator,
     response: Response,
-    deleted: list[np.ndarray],
+    deleted: list[NDArray[np.intp]],
 ) -> ModelsWithout | None:
     """Naive Bayes models whose counts lack some rows; else None."""
-    if type(model) not in _OF_COUNTS:
+    weights = training.weights
+    if type(model) not in _OF_COUNTS or weights is None:
         return None
-    total = training.weights.sum()
-    if not np.isclose(model.class_count_.sum(), total):
+    if not np.isclose(model.class_count_.sum(), weights.sum()):
         return None  # a frozen model that has seen other rows
     inputs = transformed(steps, training.rows.native)
     models = []
@@ -38,7 +41,7 @@ def counts_without(
             other.var_ -= model.epsilon_
         # Rows of negative weight are subtracted.
         part = safe_indexing(inputs, rows), training.y[rows]
-        models.append(other.partial_fit(*part, sample_weight=-training.weights[rows]))
+        models.append(other.partial_fit(*part, sample_weight=-weights[rows]))
     if isinstance(model, GaussianNB):
         added = model.var_smoothing * _largest_variances(inputs, deleted)
         least = _LEFT * (model.var_ - model.epsilon_)
@@ -52,7 +55,9 @@ def counts_without(
     return ModelsWithout(training.fitted, models, steps, "sufficient_statistics")
 
 
-def _largest_variances(inputs: Any, deleted: list[np.ndarray]) -> np.ndarray:
+def _largest_variances(
+    inputs: Any, deleted: list[NDArray[np.intp]]
+) -> NDArray[np.float64]:
     """Largest variance of a column without each of some lists of rows, (n,)."""
     values = np.asarray(inputs, dtype=np.float64)
     values = values - values.mean(axis=0)

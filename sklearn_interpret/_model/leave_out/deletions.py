@@ -3,8 +3,11 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
@@ -38,7 +41,7 @@ _ROUNDING = 1e-9
 def make_deletions(
     training: Training,
     response: Response,
-    deleted: list[np.ndarray],
+    deleted: list[NDArray[np.intp]],
     *,
     n_jobs: int | None = None,
 ) -> ScoresWithout | NeighborsWithout | ModelsWithout:
@@ -63,7 +66,6 @@ def make_deletions(
     plain = training.y.ndim == 1 or not is_classifier(model)
     if (
         plain
-        and training.weights is not None
         and are_row_wise(steps, training.rows, deleted)
         and isinstance(response.method, str)
         and training.keeps_classes(deleted)
@@ -77,7 +79,9 @@ def make_deletions(
     return ModelsWithout(training.fitted, models, n_jobs=n_jobs)
 
 
-def are_row_wise(steps: Any, rows: Rows, deleted: list[np.ndarray]) -> bool:
+def are_row_wise(
+    steps: Pipeline | None, rows: Rows, deleted: list[NDArray[np.intp]]
+) -> bool:
     """Whether steps transform each row on its own, and the same in any fit."""
     if steps is None:
         return True
@@ -92,7 +96,7 @@ def are_row_wise(steps: Any, rows: Rows, deleted: list[np.ndarray]) -> bool:
     return np.allclose(whole[: len(part)], part, rtol=_ROUNDING, equal_nan=True)
 
 
-def _stays(step: Any, X: Any, deleted: list[np.ndarray]) -> bool:
+def _stays(step: BaseEstimator | str, X: Any, deleted: list[NDArray[np.intp]]) -> bool:
     """Whether a transformer is the same, fitted without each of some lists of rows."""
     if isinstance(step, FrozenEstimator | str) or type(step) is PolynomialFeatures:
         return True
@@ -107,7 +111,9 @@ def _stays(step: Any, X: Any, deleted: list[np.ndarray]) -> bool:
     return not tags_of(step).requires_fit
 
 
-def _keeps_levels(encoder: Any, X: Any, deleted: list[np.ndarray]) -> bool:
+def _keeps_levels(
+    encoder: BaseEstimator, X: Any, deleted: list[NDArray[np.intp]]
+) -> bool:
     """Whether all levels that an encoder has found are found without some rows."""
     if encoder.max_categories is not None or encoder.min_frequency is not None:
         return False

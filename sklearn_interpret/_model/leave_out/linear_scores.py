@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_expit, log_softmax
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import (
     GammaRegressor,
     LinearRegression,
@@ -15,6 +17,7 @@ from sklearn.linear_model import (
     RidgeClassifier,
     TweedieRegressor,
 )
+from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._core.influence.score_models import ScoreModel
@@ -64,12 +67,12 @@ class ScoresWithout:
         Those without rows.
     """
 
-    fitted: object
-    own: np.ndarray
-    without: np.ndarray
+    fitted: BaseEstimator
+    own: NDArray[np.float64]
+    without: NDArray[np.float64]
     method = "newton"
 
-    def baseline(self, response: Response, X: Any) -> np.ndarray:
+    def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
         """Responses (m, k) of the model of all rows."""
         return next(self._responses(response, X, self.own[None]))
 
@@ -78,7 +81,7 @@ class ScoresWithout:
         return self._responses(response, X, self.without)
 
     def _responses(
-        self, response: Response, X: Any, parameters: np.ndarray
+        self, response: Response, X: Any, parameters: NDArray[np.float64]
     ) -> Iterator[np.ndarray]:
         _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.own.shape[0])
@@ -87,17 +90,17 @@ class ScoresWithout:
             some = parameters[part]
             side_by_side = some.transpose(1, 0, 2).reshape(d, -1)
             scores = (design @ side_by_side).reshape(m, len(some), k)
-            scores = scores.transpose(1, 0, 2).reshape(-1, k)
-            values = response.read(_of_scores(model, response.method, scores))
+            scores_of_rows = scores.transpose(1, 0, 2).reshape(-1, k)
+            values = response.read(_of_scores(model, response.method, scores_of_rows))
             check_finite(values)
             yield from values.reshape(len(some), m, -1)
 
-    def parameters(self) -> tuple[np.ndarray, np.ndarray]:
+    def parameters(self) -> tuple[NDArray[np.float64], np.ndarray]:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
         return self.own.ravel(), self.without.reshape(len(self.without), -1)
 
 
-def _design(objective: Objective, X: Any, d: int) -> np.ndarray:
+def _design(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
     """Columns that the parameters belong to: (m, d)."""
     inputs, _ = objective.layers(copy_of(X))
     if inputs.shape[1] == d:
@@ -105,7 +108,9 @@ def _design(objective: Objective, X: Any, d: int) -> np.ndarray:
     return np.hstack([inputs, np.ones((len(inputs), 1))])
 
 
-def _of_scores(model: Any, method: Any, scores: np.ndarray) -> np.ndarray:
+def _of_scores(
+    model: BaseEstimator, method: Any, scores: np.ndarray
+) -> NDArray[np.float64]:
     """Result of a method of a model, from scores (m, k)."""
     if not is_classifier(model):
         return np.exp(scores) if has_log_link(model) else scores
@@ -121,10 +126,10 @@ def _of_scores(model: Any, method: Any, scores: np.ndarray) -> np.ndarray:
 
 def score_model_without(
     training: Training,
-    steps: Any,
-    model: Any,
+    steps: Pipeline | None,
+    model: BaseEstimator,
     response: Response,
-    deleted: list[np.ndarray],
+    deleted: list[NDArray[np.intp]],
 ) -> ScoresWithout | None:
     """`ScoresWithout`, where the model is one of them; else None."""
     if type(model) not in _OF_SCORES or not _is_smooth(model):
@@ -143,7 +148,7 @@ def score_model_without(
     return ScoresWithout(training.fitted, optimum.parameters, without)
 
 
-def _is_smooth(model: Any) -> bool:
+def _is_smooth(model: BaseEstimator) -> bool:
     """Whether a model minimises a smooth sum over rows, without bounds."""
     balanced = has_balanced_classes(model)
     several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
@@ -153,7 +158,7 @@ def _is_smooth(model: Any) -> bool:
     return not (balanced or getattr(model, "positive", False) or one_each or other)
 
 
-def _stay_determined(optimum: ScoreModel, deleted: list[np.ndarray]) -> bool:
+def _stay_determined(optimum: ScoreModel, deleted: list[NDArray[np.intp]]) -> bool:
     """Whether the rows left determine all parameters, without each list of rows."""
     q, r = np.linalg.qr(np.sqrt(optimum.weights)[:, None] * optimum.design)
     if np.linalg.matrix_rank(r) < optimum.design.shape[1]:

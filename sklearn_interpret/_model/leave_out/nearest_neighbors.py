@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model.formulas.neighbors import vote_weights
 from sklearn_interpret._model.leave_out.training import Training, transformed
@@ -31,13 +34,13 @@ class NeighborsWithout:
         Positions of the rows that are left out together.
     """
 
-    model: Any
-    steps: Any
-    targets: np.ndarray
-    deleted: list
+    model: BaseEstimator
+    steps: Pipeline | None
+    targets: NDArray[np.float64]
+    deleted: list[NDArray[np.intp]]
     method = "neighbors"
 
-    def baseline(self, response: Response, X: Any) -> np.ndarray:
+    def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
         """Responses (m, k) of the model of all rows."""
         return self._read(response, *self._found(X))
 
@@ -62,15 +65,18 @@ class NeighborsWithout:
     def parameters(self) -> None:
         """None: the model has no parameters."""
 
-    def _found(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _found(self, X: Any) -> tuple[NDArray[np.float64], np.ndarray]:
         """Distances and positions of the model's neighbours and of further ones."""
         more = max(map(len, self.deleted))
         inputs = transformed(self.steps, X)
         return self.model.kneighbors(inputs, self.model.n_neighbors + more)
 
     def _read(
-        self, response: Response, distances: np.ndarray, places: np.ndarray
-    ) -> np.ndarray:
+        self,
+        response: Response,
+        distances: NDArray[np.float64],
+        places: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
         """Responses from the first of the neighbours."""
         model, first = self.model, slice(self.model.n_neighbors)
         weights = vote_weights(model, distances[:, first])[:, :, None]
@@ -83,10 +89,10 @@ class NeighborsWithout:
 
 def neighbors_without(
     training: Training,
-    steps: Any,
-    model: Any,
+    steps: Pipeline | None,
+    model: BaseEstimator,
     response: Response,
-    deleted: list[np.ndarray],
+    deleted: list[NDArray[np.intp]],
 ) -> NeighborsWithout | None:
     """`NeighborsWithout`, where the model is one of them; else None."""
     if type(model) not in _OF_NEIGHBORS or model.metric == "precomputed":

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows
 from sklearn_interpret._model.formulas.last_step import steps_and_model
@@ -15,7 +17,7 @@ from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.responses.response import Response, check_finite
 
 
-def refitted(training: Training, rows: np.ndarray) -> Any:
+def refitted(training: Training, rows: NDArray[np.intp]) -> BaseEstimator:
     """A clone fitted without some rows."""
     kept = np.delete(np.arange(training.rows.n_rows), rows)
     X = training.rows.native
@@ -35,12 +37,12 @@ def refitted(training: Training, rows: np.ndarray) -> Any:
 
 def scores_without(
     training: Training,
-    removed: list[np.ndarray],
+    removed: list[NDArray[np.intp]],
     metric: Callable[..., float],
     test: tuple[Any, Any],
     *,
     n_jobs: int | None = None,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """Scores on rows of test (X, y) of clones fitted without each list of rows."""
     tasks = [(training, rows, metric, test) for rows in removed]
     return np.array(list(run(_score_without, tasks, n_jobs=n_jobs)))
@@ -48,7 +50,7 @@ def scores_without(
 
 def _score_without(
     training: Training,
-    rows: np.ndarray,
+    rows: NDArray[np.intp],
     metric: Callable[..., float],
     test: tuple[Any, Any],
 ) -> float:
@@ -73,13 +75,13 @@ class ModelsWithout:
         Workers.
     """
 
-    fitted: object
-    models: list
-    steps: object = None
+    fitted: BaseEstimator
+    models: list[BaseEstimator]
+    steps: Pipeline | None = None
     method: str = "refit"
     n_jobs: int | None = None
 
-    def baseline(self, response: Response, X: Any) -> np.ndarray:
+    def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
         """Responses (m, k) of the model of all rows."""
         return response(X)
 
@@ -89,16 +91,20 @@ class ModelsWithout:
         tasks = [(response, model, made) for model in self.models]
         yield from run(_responses_of, tasks, n_jobs=self.n_jobs)
 
-    def parameters(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def parameters(self) -> tuple[NDArray[np.float64], np.ndarray] | None:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
-        own = _parameters_of(self.fitted)
-        others = list(map(_parameters_of, self.models))
-        if own is None or any(np.shape(one) != own.shape for one in others):
+        parameters = [
+            numbers
+            for numbers in map(_parameters_of, (self.fitted, *self.models))
+            if numbers is not None
+        ]
+        shapes = {numbers.shape for numbers in parameters}
+        if len(parameters) <= len(self.models) or len(shapes) > 1:
             return None
-        return own, np.stack(others)
+        return parameters[0], np.stack(parameters[1:])
 
 
-def _parameters_of(fitted: Any) -> Any:
+def _parameters_of(fitted: BaseEstimator) -> NDArray[np.float64] | None:
     """Weights, inputs by outputs, and intercepts of a linear model; or None."""
     _, model = steps_and_model(fitted)
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
@@ -110,7 +116,9 @@ def _parameters_of(fitted: Any) -> Any:
     return np.concatenate([weights.ravel(), intercepts])
 
 
-def _responses_of(response: Response, model: Any, X: Any) -> np.ndarray:
+def _responses_of(
+    response: Response, model: BaseEstimator, X: Any
+) -> NDArray[np.float64]:
     """Responses of another model; those of classes that it lacks are zero."""
     own = replace(response, estimator=model)
     gone = _classes_gone(response, model)
@@ -130,7 +138,7 @@ def _responses_of(response: Response, model: Any, X: Any) -> np.ndarray:
     return values
 
 
-def _classes_gone(response: Response, model: Any) -> list[Any]:
+def _classes_gone(response: Response, model: BaseEstimator) -> list[Any]:
     """Classes that a refitted model lacks, where that changes its columns."""
     one_each = isinstance(response.classes, np.ndarray)
     if not one_each or callable(response.method) or response.method == "predict":

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.rows.base import Rows, copy_of
@@ -29,15 +32,20 @@ class Training:
         Weights among the parameters; None where there are other parameters.
     """
 
-    fitted: Any
-    unfitted: Any
+    fitted: BaseEstimator
+    unfitted: BaseEstimator
     rows: Rows
-    y: np.ndarray
-    params: dict
-    weights: Any
+    y: NDArray[Any]
+    params: dict[str, Any]
+    weights: NDArray[np.float64] | None
 
-    def keeps_classes(self, deleted: list[np.ndarray]) -> bool:
-        """Whether rows of each class are left without each of some lists of rows."""
+    def keeps_classes(self, deleted: list[NDArray[np.intp]]) -> bool:
+        """Whether rows of each class are left without each of some lists of rows.
+
+        Not if weights are unknown.
+        """
+        if self.weights is None:
+            return False
         labels = np.zeros(len(self.y), dtype=np.intp)
         if is_classifier(self.fitted):
             _, labels = np.unique(self.y, return_inverse=True)
@@ -45,7 +53,9 @@ class Training:
 
 
 def leave_some(
-    labels: np.ndarray, counted: np.ndarray, deleted: list[np.ndarray]
+    labels: NDArray[np.intp],
+    counted: NDArray[np.bool_],
+    deleted: list[NDArray[np.intp]],
 ) -> bool:
     """Whether rows of each label are left without each of some lists of rows."""
     n_labels = labels.max() + 1
@@ -54,6 +64,6 @@ def leave_some(
     return all((counts > np.bincount(t, minlength=n_labels)).all() for t in taken)
 
 
-def transformed(steps: Any, X: Any) -> Any:
+def transformed(steps: Pipeline | None, X: Any) -> Any:
     """The columns that the last step of a pipeline gets."""
     return X if steps is None else steps.transform(copy_of(X))

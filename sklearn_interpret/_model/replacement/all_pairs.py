@@ -7,7 +7,7 @@ its own partner w - 1 times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,8 +38,15 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._core.statistics.score_losses import HalfSquared
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.formulas.linear import LinearModel
+    from sklearn_interpret._model.replacement.dependence_at_rows import DependenceAtRows
+    from sklearn_interpret._model.replacement.tree_dependence_at_rows import (
+        TreeDependenceAtRows,
+    )
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.responses.scoring import Metric
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
 
@@ -61,16 +68,17 @@ _A_MINUTE = 60.0
 class _RowLoss:
     """One of the core's losses, a function of targets (n_rows, k) and predictions."""
 
-    function: object
-    targets: np.ndarray
-    of_pairs: object = None  # the function of `losses_of_pairs`, where there is one
+    function: Callable[..., NDArray[np.float64]]
+    targets: NDArray[np.float64]
+    # The function of `losses_of_pairs`, where there is one.
+    of_pairs: Callable[..., NDArray[np.float64]] | None = None
 
     def total(
         self,
         index: NDArray[np.intp],
         predictions: NDArray[np.float64],
         weights: NDArray[np.float64],
-        shares: NDArray[np.float64],
+        shares: NDArray[Any],
     ) -> float:
         """Sum over rows and points of the losses of predictions (m, n_points, k).
 
@@ -79,8 +87,8 @@ class _RowLoss:
         """
         at_points = self.function(self.targets[index], predictions)
         if shares.ndim == 1:
-            return weights @ (at_points @ shares)
-        return weights @ np.einsum("ij,ij->i", at_points, shares)
+            return float(weights @ (at_points @ shares))
+        return float(weights @ np.einsum("ij,ij->i", at_points, shares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,16 +96,16 @@ class _CallableLoss:
     """A loss callable of the user's, a mean over rows, with its targets."""
 
     loss: LossOfModel
-    targets: np.ndarray
-    of_pairs = None
+    targets: NDArray[Any]
+    of_pairs: None = None
 
     def total(
         self,
         index: NDArray[np.intp],
         predictions: NDArray[np.float64],
         weights: NDArray[np.float64],
-        shares: NDArray[np.float64],
-    ) -> Any:
+        shares: NDArray[Any],
+    ) -> float:
         """As that of `_RowLoss`."""
         m, n_points, k = predictions.shape
         weights = (weights[:, None] * shares).ravel()
@@ -106,6 +114,9 @@ class _CallableLoss:
         kept = weights > 0
         mean = self.loss.mean(targets[kept], predictions[kept], weights[kept])
         return mean * weights[kept].sum()
+
+
+_Loss = _RowLoss | _CallableLoss
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +128,11 @@ class _SumOverPairs:
     partners; None is one group.
     """
 
-    losses: list
-    weights: np.ndarray
-    shares: np.ndarray
-    positions: list
-    strata: list
+    losses: list[_Loss]
+    weights: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    positions: list[NDArray[np.intp]]
+    strata: Sequence[NDArray[np.intp] | None]
 
     def __call__(
         self, player: int, index: NDArray[np.intp], predictions: NDArray[np.float64]
@@ -135,7 +146,7 @@ class _SumOverPairs:
 
     def _at_points(
         self, player: int, index: NDArray[np.intp], n_points: int
-    ) -> NDArray[np.float64]:
+    ) -> NDArray[Any]:
         """Weight of the partners at each point: (n_points,), or with strata by row."""
         positions, strata = self.positions[player], self.strata[player]
         if strata is None:
@@ -149,11 +160,11 @@ class _SumOverPairs:
 
 def all_pairs_scores(
     estimator: BaseEstimator,
-    sample: Any,
+    sample: Sample,
     players: list[tuple[int, ...]],
-    metrics: list[Any],
-    strata: list[None],
-    n_jobs: None,
+    metrics: list[Metric],
+    strata: Sequence[NDArray[np.intp] | None],
+    n_jobs: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scores, or losses, of the rows as they are, and over all pairs of rows.
 
@@ -189,14 +200,14 @@ def all_pairs_scores(
 
 
 def _sums_over_partners(
-    response: Any,
-    members: list[tuple[int, _RowLoss]],
-    sample: Any,
+    response: Response,
+    members: list[tuple[int, _Loss]],
+    sample: Sample,
     players: list[tuple[int, ...]],
-    strata: list[None],
+    strata: Sequence[NDArray[np.intp] | None],
     shares: NDArray[np.float64],
-    n_jobs: None,
-) -> Iterator[Any]:
+    n_jobs: int | None,
+) -> Iterator[tuple[list[tuple[int, _Loss]], NDArray[np.float64], NDArray[np.float64]]]:
     """Sums of losses over all partners of rows, themselves too.
 
     Yields some of the members (position, loss), the responses to the rows as they are,
@@ -204,7 +215,14 @@ def _sums_over_partners(
     """
     rows, weights = sample.rows, sample.weights
     shares = np.broadcast_to(shares, (len(players), len(weights)))
-    closed = [(i, loss) for i, loss in members if loss.of_pairs is not None]
+    closed: list[tuple[int, _Loss]] = [
+        (i, loss) for i, loss in members if loss.of_pairs is not None
+    ]
+    pair_losses = [
+        partial(loss.of_pairs, loss.targets)
+        for _, loss in closed
+        if loss.of_pairs is not None
+    ]
     additive = additive_linear(response, rows, players) if closed else None
     if additive is None or len(closed) < len(members):
         responses = dependence_at_rows(
@@ -215,7 +233,7 @@ def _sums_over_partners(
     if additive is None:
         closed = []
     else:
-        sums = _closed_sums(additive, closed, weights, strata, shares)
+        sums = _closed_sums(additive, pair_losses, weights, strata, shares)
         yield closed, additive.predictions, sums
     asked = [member for member in members if member not in closed]
     if asked:
@@ -227,27 +245,29 @@ def _sums_over_partners(
 
 
 def _closed_sums(
-    additive: bool,
-    members: Any,
+    additive: AdditiveModel,
+    pair_losses: Sequence[Callable[..., NDArray[np.float64]]],
     weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
+    strata: Sequence[NDArray[np.intp] | None],
     shares: NDArray[np.float64],
-) -> Any:
+) -> NDArray[np.float64]:
     """Sums of losses over all partners of rows, (n_players, n_losses), in closed form.
 
     For i' in the stratum of i: sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j).
     """
-    sums = np.empty((len(strata), len(members)))
+    sums = np.empty((len(strata), len(pair_losses)))
     for player, groups in enumerate(counted(strata)):
         groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
         part = additive.part(player)
         given = additive.sums - part, part, weights, groups
-        for place, (_, loss) in enumerate(members):
-            sums[player, place] = shares[player] @ loss.of_pairs(loss.targets, *given)
+        for i, pair_loss in enumerate(pair_losses):
+            sums[player, i] = shares[player] @ pair_loss(*given)
     return sums
 
 
-def _warn_of_cost(responses: Any, reduce: _SumOverPairs) -> None:
+def _warn_of_cost(
+    responses: DependenceAtRows | TreeDependenceAtRows, reduce: _SumOverPairs
+) -> None:
     """Warn if predictions for all pairs of rows will take more than a minute."""
     seconds = responses.seconds(reduce, _A_MINUTE)
     if seconds < _A_MINUTE:
@@ -265,7 +285,7 @@ def _warn_of_cost(responses: Any, reduce: _SumOverPairs) -> None:
 
 def loss_increases(
     estimator: BaseEstimator,
-    sample: Any,
+    sample: Sample,
     players: list[tuple[int, ...]],
     shares: NDArray[np.float64],
     rng: np.random.RandomState,
@@ -293,8 +313,8 @@ def loss_increases(
 
 
 def _loss_of_kind(
-    estimator: BaseEstimator, y: NDArray[np.float64], shares: NDArray[np.float64]
-) -> tuple[Any, _RowLoss]:
+    estimator: BaseEstimator, y: NDArray[Any], shares: NDArray[np.float64]
+) -> tuple[Response, _RowLoss]:
     """The response that the loss of a kind of model uses, and the loss."""
     if not is_classifier(estimator):
         response = replace(make_response(estimator, "predict"), classes=None)
@@ -313,7 +333,9 @@ def _loss_of_kind(
 
 
 def _with_all(
-    responses: Any, loss: _RowLoss, weights: NDArray[np.float64]
+    responses: DependenceAtRows | TreeDependenceAtRows,
+    loss: _RowLoss,
+    weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Each row's mean loss with each player of all rows: (n_players, n_rows)."""
 
@@ -334,8 +356,12 @@ def _with_all(
 
 
 def _with_donors(
-    response: Any, loss: HalfSquared, sample: Any, players: Any, rng: Any
-) -> Any:
+    response: Response,
+    loss: _RowLoss,
+    sample: Sample,
+    players: list[tuple[int, ...]],
+    rng: np.random.RandomState,
+) -> NDArray[np.float64]:
     """Each row's mean loss with each player of random donors: (n_players, n_rows)."""
     rows, p, n = sample.rows, len(players), sample.rows.n_rows
     # One after the other: player, row, donor.
@@ -363,7 +389,7 @@ def _with_donors(
 
 
 def sums_of_losses(
-    row_losses: tuple[_RowLoss, ...],
+    row_losses: Iterable[_Loss],
     weights: NDArray[np.float64],
     predictions: NDArray[np.float64],
 ) -> NDArray[np.float64]:
@@ -376,7 +402,7 @@ def sums_of_losses(
 
 
 def _shares_of_pairs(
-    weights: NDArray[np.float64], strata: NDArray[np.intp]
+    weights: NDArray[np.float64], strata: NDArray[np.intp] | None
 ) -> NDArray[np.float64]:
     """Each row's share of the weight, over the weight of its partners: (n_rows,)."""
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
@@ -390,16 +416,16 @@ def _shares_of_pairs(
 
 
 def losses_by_response(
-    metrics: list[Any],
+    metrics: list[Metric],
     estimator: BaseEstimator,
-    sample: Any,
+    sample: Sample,
     shares: NDArray[np.float64] | None = None,
-) -> Any:
+) -> Iterable[tuple[Response, list[tuple[int, _Loss]]]]:
     """Distinct responses, each with the metrics that use it: (position, loss).
 
     `shares` are the `r2_shares`; None takes those of the sample.
     """
-    groups = {}
+    groups: dict[Any, tuple[Response, list[tuple[int, _Loss]]]] = {}
     for i, metric in enumerate(metrics):
         response, row_loss = _prepared(metric, estimator, sample, shares)
         key = response.method, response.classes is None
@@ -408,8 +434,11 @@ def losses_by_response(
 
 
 def _prepared(
-    metric: Any, estimator: BaseEstimator, sample: Any, shares: NDArray[np.float64]
-) -> tuple[Any, _RowLoss]:
+    metric: Metric,
+    estimator: BaseEstimator,
+    sample: Sample,
+    shares: NDArray[np.float64] | None,
+) -> tuple[Response, _Loss]:
     """The response that a metric uses, and its loss with the targets."""
     if isinstance(metric.scorer, LossOfModel):
         loss = metric.scorer
@@ -422,6 +451,7 @@ def _prepared(
             "scorers that is, or pass a loss(y_true, y_pred), or use "
             'method="permutation".'
         )
+    function: Callable[..., NDArray[np.float64]]
     function, kind = ROW_LOSSES[metric.row_loss]
     response = make_response(estimator, _METHODS[kind])
     if kind == "values":
@@ -437,11 +467,11 @@ def _prepared(
             squares = (targets - mean) ** 2
             shares = r2_shares(np.average(squares, axis=0, weights=sample.weights))
         function = partial(function, shares=shares)
-        of_pairs = partial(of_pairs, shares=shares)
+        of_pairs = partial(losses_of_pairs.weighted_squared, shares=shares)
     return response, _RowLoss(function, targets, of_pairs)
 
 
-def _as_numbers(metric: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:
+def _as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
     try:
         targets = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -451,7 +481,9 @@ def _as_numbers(metric: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:
     return targets.reshape(len(targets), -1)
 
 
-def _indicators(metric: str, y: Any, classes: Any) -> Any:
+def _indicators(
+    metric: Metric, y: NDArray[Any], classes: NDArray[Any] | list[NDArray[Any]] | None
+) -> NDArray[np.float64]:
     """Targets as a 0/1 column for each class."""
     if classes is None or isinstance(classes, list) or np.ndim(y) != 1:
         raise ValueError(
@@ -468,7 +500,9 @@ def r2_shares(variance: NDArray[np.float64]) -> NDArray[np.float64]:
     return 1 / (variance * len(variance))
 
 
-def _check_is_mean(name: str, loss: HalfSquared, estimator: Any, sample: Any) -> None:
+def _check_is_mean(
+    name: str, loss: LossOfModel, estimator: BaseEstimator, sample: Sample
+) -> None:
     """Refuse a loss that is not the mean of its values on two halves of the rows."""
     predictions, weights = (
         loss.predictions(estimator, sample.rows.native),
@@ -503,12 +537,14 @@ class AdditiveModel:
         Function of a player: its part of the rows' sums, up to a constant, (n_rows, k).
     """
 
-    predictions: np.ndarray
-    sums: np.ndarray
-    part: Callable
+    predictions: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    part: Callable[[int], NDArray[np.float64]]
 
 
-def additive_trees(trees: Any) -> Any:
+def additive_trees(
+    trees: TreeDependenceAtRows | DependenceAtRows,
+) -> AdditiveModel | None:
     """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
@@ -516,7 +552,7 @@ def additive_trees(trees: Any) -> Any:
 
 
 def additive_linear(
-    response: Any, rows: PandasRows, players: list[tuple[int, ...]]
+    response: Response, rows: Rows, players: list[tuple[int, ...]]
 ) -> Any:
     """A linear model as an `AdditiveModel`, or None.
 
@@ -542,7 +578,9 @@ def additive_linear(
     return AdditiveModel(predictions, sums, part)
 
 
-def _linear_part(model: BaseEstimator, rows: Any, players: Any) -> Any:
+def _linear_part(
+    model: LinearModel, rows: Rows, players: list[tuple[int, ...]]
+) -> Callable[[int], NDArray[np.float64]]:
     """Function of a player: what it adds to the rows, (n_rows, k)."""
     derived = model.derived(rows.native)
     derived = derived.tocsc() if issparse(derived) else derived
@@ -550,7 +588,11 @@ def _linear_part(model: BaseEstimator, rows: Any, players: Any) -> Any:
     return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
 
 
-def _furthest_rows(rows: Any, players: Any, part: Any) -> Any:
+def _furthest_rows(
+    rows: Rows,
+    players: list[tuple[int, ...]],
+    part: Callable[[int], NDArray[np.float64]],
+) -> Rows:
     """Rows with the largest and smallest sums that values of the rows can make.
 
     A model that cuts its sums off may be linear on the rows, and is not on these.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
 
 
 class AnchoredRows:
@@ -33,7 +31,7 @@ class AnchoredRows:
     """
 
     def __init__(
-        self, rows: PandasRows, weights: NDArray[np.float64], n_draws: int, seed: int
+        self, rows: Rows, weights: NDArray[np.float64], n_draws: int, seed: int
     ) -> None:
         self.rows, self.shares = rows, weights / weights.sum()
         self._n_draws, self._seed = n_draws, seed
@@ -45,7 +43,7 @@ class AnchoredRows:
         draws: NDArray[np.intp],
         changed: NDArray[np.bool_],
         allowed: list[tuple[int, NDArray[np.intp]]],
-    ) -> Iterator[DataFrame]:
+    ) -> Iterator[Any]:
         """Yield the rows drawn, with changed columns, as native containers.
 
         Parameters

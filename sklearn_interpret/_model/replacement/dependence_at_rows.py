@@ -8,7 +8,7 @@ from another row, the *base*. Each distinct point goes to the model once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from time import perf_counter
@@ -38,8 +38,10 @@ from sklearn_interpret._model.responses.response import plain_responses
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
-    from sklearn_interpret._model.rows.arrays import ArrayRows
     from sklearn_interpret._model.rows.base import Rows
+
+# Sets of players of one size.
+Sets = NDArray[np.intp] | Sequence[tuple[int, ...]]
 
 # Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
@@ -61,8 +63,8 @@ def dependence_at_rows(
     players: list[tuple[int, ...]],
     *,
     averaged: bool,
-    n_jobs: None = None,
-) -> TreeDependenceAtRows:
+    n_jobs: int | None = None,
+) -> TreeDependenceAtRows | DependenceAtRows:
     """Partial dependence at the rows' own values, from trees or from `predict`.
 
     Parameters
@@ -131,11 +133,11 @@ class DependenceAtRows(PointMeans):
     def __init__(
         self,
         response: Response,
-        rows: ArrayRows,
+        rows: Rows,
         weights: NDArray[np.float64],
         players: list[tuple[int, ...]],
         *,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self._response = response
         self._rows = rows
@@ -170,7 +172,7 @@ class DependenceAtRows(PointMeans):
             return plain_responses(self._response, self._rows)
         return plain_responses(self._response, self._rows.take(first))[which]
 
-    def joint(self, sets: Iterator[Any]) -> Iterator[NDArray[np.float64]]:
+    def joint(self, sets: Iterable[Sequence[int]]) -> Iterator[NDArray[np.float64]]:
         """Partial dependence on several players at each row's own values.
 
         Parameters
@@ -191,7 +193,7 @@ class DependenceAtRows(PointMeans):
             if block.stop == len(grid.bases):
                 yield total[grid.donor_of]
 
-    def responses_at_points(self, reduce: Callable[..., Any]) -> list[Any]:
+    def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
         """Responses to every row with each player at each of its points.
 
         Parameters
@@ -206,7 +208,7 @@ class DependenceAtRows(PointMeans):
         list of list
             For each player, the results.
         """
-        reduced = [[] for _ in self._players]
+        reduced: list[list[Any]] = [[] for _ in self._players]
         for block in self._responses(counted(self._alone)):
             reduced[block[0]] += _reduced(reduce, *block)
         return reduced
@@ -216,7 +218,7 @@ class DependenceAtRows(PointMeans):
         """Sets of a single player."""
         return [(player,) for player in range(len(self._players))]
 
-    def most_rows(self, *sets: NDArray[np.intp] | list[Any]) -> float:
+    def most_rows(self, *sets: Sets) -> float:
         """Largest number of rows that `all_but` and `joint` of sets send to the model.
 
         Sets of one size are the rows of an array, or a list. Fewer are sent where sets
@@ -231,7 +233,7 @@ class DependenceAtRows(PointMeans):
                 total += n_donors.sum() * (n_bases - 1)
         return total
 
-    def seconds(self, reduce: Any, enough: float) -> Any:
+    def seconds(self, reduce: Callable[..., Any], enough: float) -> float:
         """Estimated seconds for :meth:`responses_at_points`, or a bound below `enough`.
 
         The bound comes from the rows as they are, else the time from a batch of points:
@@ -252,16 +254,16 @@ class DependenceAtRows(PointMeans):
         n_workers = effective_n_jobs(self._n_jobs)
         return (perf_counter() - start) / n_points * self.most_rows() / n_workers
 
-    def most_sums(self, pairs: NDArray[np.intp], triples: list[Any]) -> int:
+    def most_sums(self, pairs: Sets, triples: Sets) -> float:
         """Number of sums over the leaves of trees: none."""
-        return 0
+        return 0.0
 
-    def _grid(self, players: tuple[int, ...]) -> Grid:
+    def _grid(self, players: Sequence[int]) -> Grid:
         positions = self.positions[players[0]] if len(players) == 1 else None
         return Grid.of_rows(players, self._keys, self._shares, positions)
 
     def _responses(
-        self, sets: Iterator[Any]
+        self, sets: Iterable[Sequence[int]]
     ) -> Iterator[tuple[int, Grid, slice, NDArray[np.float64]]]:
         """For each set its grid, block by block of bases, and the responses to these.
 
@@ -272,7 +274,8 @@ class DependenceAtRows(PointMeans):
         allowed = get_config()["working_memory"] * 2**20 / 8
         point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
         most = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
-        wave, size = [], 0
+        wave: list[tuple[int, Grid, slice]] = []
+        size = 0
         for which, grid in enumerate(map(self._grid, sets)):
             for block in grid.blocks(most):
                 n_points = len(grid.donors) * (block.stop - block.start)
@@ -299,7 +302,7 @@ class DependenceAtRows(PointMeans):
             responses[own] = self.predictions[inside]
             unknown[own] = False
             base, donor = place = np.nonzero(unknown)
-            keys = ()
+            keys = np.empty(0, dtype=np.uint64)
             if self._may_repeat:
                 keys = grid.donor_keys[donor] + grid.base_keys[block][base]
             blocks.append(responses)
@@ -327,7 +330,7 @@ class DependenceAtRows(PointMeans):
         bases: NDArray[np.intp],
         donors: NDArray[np.intp],
         sets: NDArray[np.intp],
-        keys: NDArray[Any],
+        keys: NDArray[np.uint64],
     ) -> NDArray[np.float64]:
         """Responses (m, k) to points; some may be cached, and some the same."""
         responses = np.empty((len(bases), self.predictions.shape[1]))
@@ -347,7 +350,7 @@ class DependenceAtRows(PointMeans):
         bases: NDArray[np.intp],
         donors: NDArray[np.intp],
         sets: NDArray[np.intp],
-        keys: NDArray[Any] | None = None,
+        keys: NDArray[np.uint64] | None = None,
     ) -> NDArray[np.float64]:
         """Responses (m, k) to bases whose columns of a set are their donors'."""
         if not len(bases):
@@ -371,7 +374,7 @@ def _reduced(
     grid: Grid,
     block: slice,
     responses: NDArray[np.float64],
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]]:
+) -> Iterator[Any]:
     """Reduced responses of the rows whose bases are in a block, part by part."""
     bases = grid.base_of
     index = np.flatnonzero((bases >= block.start) & (bases < block.stop))

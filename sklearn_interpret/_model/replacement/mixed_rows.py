@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,14 @@ from sklearn_interpret._model.parallel import slices
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
 
 
 def responses_to_mixed(
     response: Response,
-    rows: ArrayRows,
+    rows: Rows,
     columns: list[tuple[int, ...]],
-    batches: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]],
+    batches: Iterable[Sequence[NDArray[np.intp]]],
 ) -> NDArray[np.float64]:
     """Responses to batches of points (bases, donors, sets), one after the other.
 
@@ -35,12 +35,12 @@ def responses_to_mixed(
 
 
 def _mixed(
-    rows: ArrayRows,
+    rows: Rows,
     bases: NDArray[np.intp],
     donors: NDArray[np.intp],
     sets: NDArray[np.intp],
     columns: list[tuple[int, ...]],
-) -> NDArray[np.float64]:
+) -> Any:
     """Rows `bases`, the columns of each one's set taken from rows `donors`."""
     used = np.flatnonzero(np.bincount(sets))
     moving = {}
@@ -60,7 +60,7 @@ class RowKeys:
         For each player, which of its distinct values a row has.
     """
 
-    def __init__(self, codes: NDArray[np.intp]) -> None:
+    def __init__(self, codes: NDArray[np.integer]) -> None:
         sizes = [int(column.max(initial=0)) + 1 for column in codes.T]
         radices = np.cumprod([1, *sizes[:-1]], dtype=object)
         if radices[-1] * sizes[-1] < 2**63:
@@ -73,7 +73,7 @@ class RowKeys:
         self._codes = codes
         self.whole = self.of_players(range(len(sizes)))
 
-    def of_players(self, players: Any) -> Any:
+    def of_players(self, players: Iterable[int]) -> NDArray[np.uint64]:
         """Keys (n_rows, n_words) of the rows' values of some players."""
         keys = np.zeros((len(self._codes), self._words.shape[1]), dtype=np.uint64)
         for player in players:
@@ -102,19 +102,19 @@ class Grid:
         They add up to the keys of points.
     """
 
-    players: tuple
-    donors: np.ndarray
-    donor_of: np.ndarray
-    bases: np.ndarray
-    base_of: np.ndarray
-    base_shares: np.ndarray
-    donor_keys: np.ndarray
-    base_keys: np.ndarray
+    players: tuple[int, ...]
+    donors: NDArray[np.intp]
+    donor_of: NDArray[np.intp]
+    bases: NDArray[np.intp]
+    base_of: NDArray[np.intp]
+    base_shares: NDArray[np.number]
+    donor_keys: NDArray[np.uint64]
+    base_keys: NDArray[np.uint64]
 
     @classmethod
     def of_rows(
         cls,
-        players: tuple[int, ...],
+        players: Sequence[int],
         keys: RowKeys,
         shares: NDArray[np.float64],
         positions: NDArray[np.intp] | None = None,
@@ -142,12 +142,12 @@ class Grid:
             outside[bases],
         )
 
-    def blocks(self, most_points: int) -> Iterator[Any]:
+    def blocks(self, most_points: int) -> Iterator[slice]:
         """Slices of bases, each with about as many points at most."""
         return slices(len(self.bases), max(1, most_points // len(self.donors)))
 
 
-def distinct(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First row of each distinct key (n_rows, n_words), and which one each row has."""
     order = np.lexsort(keys.T)
     ordered = keys[order]
@@ -166,10 +166,10 @@ class ResponseCache:
 
     def __init__(self, most_bytes: float) -> None:
         self._bytes_left = most_bytes
-        self._runs = []
+        self._runs: list[tuple[NDArray[np.uint64], NDArray[np.float64]]] = []
 
     def find(
-        self, keys: NDArray[Any], n_outputs: int
+        self, keys: NDArray[np.uint64], n_outputs: int
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Which keys are known, (n,) bool, and their responses, (n_known, k)."""
         responses = np.empty((len(keys), n_outputs))
@@ -182,7 +182,7 @@ class ResponseCache:
             is_known[same] = True
         return is_known, responses[is_known]
 
-    def add(self, keys: NDArray[Any], responses: NDArray[np.float64]) -> None:
+    def add(self, keys: NDArray[np.uint64], responses: NDArray[np.float64]) -> None:
         """Keep the responses (n, k) to points of distinct keys, if they fit."""
         size = keys.nbytes + responses.nbytes
         if not len(keys) or size > self._bytes_left:

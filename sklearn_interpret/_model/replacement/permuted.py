@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce, wraps
 from itertools import pairwise
@@ -32,6 +32,16 @@ from sklearn_interpret._model.rows.base import copy_of, gather, same_content
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.responses.scoring import Metric
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.partitioned import PartitionedSample
+    from sklearn_interpret._model.rows.sample import Sample
+
+    # Columns, seeds of permutations of them, and groups of rows.
+    _Block = tuple[Sequence[int], NDArray[np.integer], NDArray[np.intp] | None]
+    # Columns, and the seed of a permutation of them.
+    _Draw = tuple[Sequence[int], int]
 
 # Rows of permuted copies that go to the model together: for small tables.
 _ROWS_TOGETHER = 2**12
@@ -75,7 +85,11 @@ class PermutedScores:
     """
 
     def __init__(
-        self, estimator: Any, sample: Any, metrics: list[Any], method: str
+        self,
+        estimator: BaseEstimator,
+        sample: Sample,
+        metrics: list[Metric],
+        method: str,
     ) -> None:
         self._estimator, self._draw_donors = estimator, _DRAWS[method]
         self._rows, self._weights = sample.rows, sample.weights
@@ -90,8 +104,12 @@ class PermutedScores:
         self._changes_input = not same_content(self._rows.native, sent)
 
     def scores(
-        self, players: Any, seeds: Any, strata: NDArray[np.intp], n_jobs: None
-    ) -> Any:
+        self,
+        players: Sequence[Sequence[int]],
+        seeds: NDArray[np.integer],
+        strata: Sequence[NDArray[np.intp] | None],
+        n_jobs: int | None,
+    ) -> NDArray[np.float64]:
         """Scores with each player permuted: (n_players, n_repeats, n_metrics).
 
         `players` are tuples of columns, `seeds` (n_players, n_repeats) seed the
@@ -113,7 +131,7 @@ class PermutedScores:
         found = stream(_scores_of_blocks, groups, len(blocks), n_jobs=n_jobs)
         return np.concatenate(list(found)).reshape(*seeds.shape, -1)
 
-    def of_blocks(self, blocks: Any) -> Iterator[Any]:
+    def of_blocks(self, blocks: Iterable[_Block]) -> Iterator[NDArray[np.float64]]:
         """For each block, scores of a player's repeats: (n_repeats, n_metrics)."""
         tiles = {}
         rng = np.random.RandomState(0)  # seeding it is much faster than making it
@@ -145,13 +163,13 @@ def check_several_rows(n_rows: int) -> None:
 
 
 def scores_in_partitions(
-    estimator: Any,
-    sample: Any,
-    players: Any,
-    metrics: list[Any],
+    estimator: BaseEstimator,
+    sample: PartitionedSample,
+    players: Sequence[Sequence[int]],
+    metrics: list[Metric],
     method: str,
-    seeds: Any,
-) -> Any:
+    seeds: NDArray[np.integer],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scores of rows in partitions that are means over rows, and permuted ones.
 
     There is one pass for the weights, and then two for as many permutations as half of
@@ -176,20 +194,21 @@ def scores_in_partitions(
     """
     with_r2 = any(metric.row_loss == "r2" for metric in metrics)
     parts = sample.map_reduce(partial(_weights_of_partition, with_r2), add, [0])
-    numbers, weights, moments = zip(*parts, strict=True)
-    starts = np.cumsum([0, *map(len, weights)])[:-1]
-    weights = np.concatenate(weights)
+    numbers, part_weights, moments = zip(*parts, strict=True)
+    starts = np.cumsum([0, *map(len, part_weights)])[:-1]
+    weights = np.concatenate(part_weights)
     check_several_rows(len(weights))
     shares = r2_shares(reduce(Moments.merge, moments).variance) if with_r2 else None
-    given = estimator, metrics, shares, dict(zip(numbers, starts, strict=True))
+    starts_by_number = dict(zip(numbers, starts.tolist(), strict=True))
+    losses = partial(_losses_of_partition, estimator, metrics, shares, starts_by_number)
     # The rows as they are come first: no column is permuted.
-    draws = [((), 0)]
+    draws: list[_Draw] = [((), 0)]
     for columns, of_player in zip(players, seeds, strict=True):
         draws += [(columns, seed) for seed in of_player]
     widest = max(sample.rows.keep_columns(columns).row_bytes for columns in players)
     step = max(2, int(working_bytes() / 2 // (len(weights) * widest)))
     parts = [draws[part] for part in slices(len(draws), step)]
-    sums = [_sums_of_draws(sample, own, weights, method, given) for own in parts]
+    sums = [_sums_of_draws(sample, own, weights, method, losses) for own in parts]
     means = np.concatenate(sums) / weights.sum()
     pairs = zip(metrics, means.T, strict=True)
     scores = np.stack([metric.as_loss(own) for metric, own in pairs], axis=1)
@@ -197,19 +216,20 @@ def scores_in_partitions(
 
 
 def _sums_of_draws(
-    sample: Any,
-    draws: NDArray[np.intp],
+    sample: PartitionedSample,
+    draws: list[_Draw],
     weights: NDArray[np.float64],
     method: str,
-    given: Any,
-) -> Any:
+    losses: Callable[..., NDArray[np.float64]],
+) -> NDArray[np.float64]:
     """Sums of losses with permuted values, (n_draws, n_metrics), by two passes."""
     permuted, dtypes = _permuted(sample, draws, weights, _DRAWS[method])
-    task = partial(_losses_of_partition, *given, permuted)
-    return replace(sample, dtypes=dtypes).map_reduce(task, np.add)
+    return replace(sample, dtypes=dtypes).map_reduce(partial(losses, permuted), np.add)
 
 
-def _weights_of_partition(with_moments: Any, sample: Any) -> Any:
+def _weights_of_partition(
+    with_moments: bool, sample: Sample
+) -> list[tuple[int, NDArray[np.float64], Moments | None]]:
     """Number and weights of a partition, and moments of its targets if asked for."""
     moments = None
     if with_moments:
@@ -218,17 +238,20 @@ def _weights_of_partition(with_moments: Any, sample: Any) -> Any:
     return [(sample.partition, sample.weights, moments)]
 
 
-def _columns_of_partition(columns: Any, sample: Any) -> Any:
+def _columns_of_partition(columns: Sequence[int], sample: Sample) -> Rows:
     return sample.rows.keep_columns(columns)
 
 
-def _joined(first: Any, second: Any) -> Any:
+def _joined(first: Rows, second: Rows) -> Rows:
     return first.joined(second)
 
 
 def _permuted(
-    sample: Any, draws: NDArray[np.intp], weights: NDArray[np.float64], draw_donors: Any
-) -> Any:
+    sample: PartitionedSample,
+    draws: list[_Draw],
+    weights: NDArray[np.float64],
+    draw_donors: Callable[..., NDArray[np.intp]],
+) -> tuple[list[tuple[Sequence[int], list[Any]]], dict[int, Any]]:
     """Columns of each draw with vectors of their permuted values; and their dtypes."""
     columns = sorted({j for own, _ in draws for j in own})
     task = partial(_columns_of_partition, columns)
@@ -237,40 +260,40 @@ def _permuted(
     permuted, rng = [], np.random.RandomState(0)
     for own, seed in draws:
         rng.seed(seed)
-        donors = draw_donors(weights, rng) if own else None
+        donors = draw_donors(weights, rng) if own else np.arange(0)
         permuted.append((own, [gather(vectors[j], donors) for j in own]))
     return permuted, {j: rows.dtype(place) for place, j in enumerate(columns)}
 
 
 def _losses_of_partition(
-    estimator: Any,
-    metrics: list[Any],
-    shares: NDArray[np.float64],
-    starts: Any,
-    permuted: Any,
-    sample: Any,
-) -> Any:
+    estimator: BaseEstimator,
+    metrics: list[Metric],
+    shares: NDArray[np.float64] | None,
+    starts: dict[int, int],
+    permuted: list[tuple[Sequence[int], list[Any]]],
+    sample: Sample,
+) -> NDArray[np.float64]:
     """Sums of losses of a partition, with permuted values: (n_draws, n_metrics)."""
     n_rows, start = sample.rows.n_rows, starts[sample.partition]
     tiles, places = sample.rows.tiles(0, n_rows, 1), np.arange(n_rows)[:, None]
-    by_response = [
-        (response, *zip(*members, strict=True))
-        for response, members in losses_by_response(metrics, estimator, sample, shares)
-    ]
+    by_response = losses_by_response(metrics, estimator, sample, shares)
     sums = np.empty((len(permuted), len(metrics)))
     for own_sums, (columns, vectors) in zip(sums, permuted, strict=True):
         values = [vector[start : start + n_rows] for vector in vectors]
         X = tiles.replaced(columns, values, [places] * len(columns))
-        for response, which, losses in by_response:
+        for response, members in by_response:
+            which, losses = zip(*members, strict=True)
             own_sums[list(which)] = sums_of_losses(losses, sample.weights, response(X))
     return sums
 
 
-def _scores_of_blocks(scores: NDArray[np.float64], blocks: Any) -> Any:
+def _scores_of_blocks(
+    scores: PermutedScores, blocks: list[_Block]
+) -> Iterator[NDArray[np.float64]]:
     return scores.of_blocks(blocks)
 
 
-def _interleaved(whole: Any, n_parts: int) -> Any:
+def _interleaved(whole: Any, n_parts: int) -> list[Any]:
     """The tables of which `whole` holds a row each in turn."""
     if n_parts == 1:
         return [whole]
@@ -288,9 +311,12 @@ class RepeatedScore:
     number for the rows as they are, it is used instead.
     """
 
-    def __init__(self, metric: str, y: Any, weights: NDArray[np.float64]) -> None:
+    def __init__(
+        self, metric: Metric, y: NDArray[Any], weights: NDArray[np.float64] | None
+    ) -> None:
         self._metric, self._y, self._weights = metric, y, weights
-        self._targets, self._scale = None, 1.0
+        self._targets: NDArray[Any] | None = None
+        self._scale = 1.0
         if not isinstance(y, np.ndarray) or y.ndim != 1:
             return
         if metric.row_loss == "zero_one":
@@ -303,7 +329,7 @@ class RepeatedScore:
             if not self._scale > 0:
                 self._targets = None
 
-    def baseline(self, model: BaseEstimator, X: Any) -> Any:
+    def baseline(self, model: BaseEstimator, X: Any) -> float:
         """The number for the rows as they are; to be called first."""
         number = self._metric(model, X, self._y, self._weights)
         found = self._by_formula(model, X)
@@ -312,14 +338,14 @@ class RepeatedScore:
         self._targets = None
         return number
 
-    def __call__(self, model: BaseEstimator, X: Any) -> Any:
+    def __call__(self, model: BaseEstimator, X: Any) -> float:
         """The number for other rows."""
         found = self._by_formula(model, X)
         if found is not None:
             return found
         return self._metric(model, X, self._y, self._weights)
 
-    def _by_formula(self, model: BaseEstimator, X: Any) -> Any:
+    def _by_formula(self, model: BaseEstimator, X: Any) -> float | None:
         """The number by its formula; None where there is none, or it is not finite."""
         if self._targets is None:
             return None
@@ -338,7 +364,7 @@ class RepeatedScore:
         return float(self._metric.as_loss(loss)) if np.isfinite(loss) else None
 
 
-def _are_numbers(values: NDArray[np.float64]) -> Any:
+def _are_numbers(values: NDArray[Any]) -> bool:
     return values.dtype.kind in _NUMBERS
 
 
@@ -350,12 +376,17 @@ class _CachedModel:
     """
 
     def __init__(
-        self, estimator: Any, whole: Any, parts: Any, *, changes_input: Any
+        self,
+        estimator: BaseEstimator,
+        whole: Any,
+        parts: list[Any],
+        *,
+        changes_input: bool,
     ) -> None:
         self._estimator = estimator
         self._whole, self._parts = whole, parts
         self._changes_input = changes_input
-        self._cache = {}
+        self._cache: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._estimator, name)
@@ -385,7 +416,7 @@ class _CachedModel:
         """A copy of `X` where the model may write to it."""
         return copy_of(X) if self._changes_input else X
 
-    def _of_part(self, predictions: NDArray[np.float64], place: Any) -> Any:
+    def _of_part(self, predictions: Any, place: int) -> Any:
         if isinstance(predictions, list):
             if np.ndim(predictions[0]) == 2:  # one array for each output
                 return [self._of_part(one, place) for one in predictions]
@@ -394,8 +425,11 @@ class _CachedModel:
 
 
 def similar_rows(
-    rows: Any, columns: Any, weights: NDArray[np.float64], random_state: int = 0
-) -> Any:
+    rows: Rows,
+    columns: Sequence[int],
+    weights: NDArray[np.float64],
+    random_state: int = 0,
+) -> NDArray[np.intp]:
     """Number of each row's group, within which columns say little about the others.
 
     Groups are leaves of a regression tree that predicts the columns from all others,
@@ -417,11 +451,11 @@ def similar_rows(
     return np.unique(leaf, return_inverse=True)[1].reshape(-1)
 
 
-def _is_numeric(rows: Any, j: int) -> Any:
+def _is_numeric(rows: Rows, j: int) -> bool:
     return rows.column_array(j).dtype.kind in "iuf" and not rows.is_categorical(j)
 
 
-def _ordinal(rows: Any, j: int) -> Any:
+def _ordinal(rows: Rows, j: int) -> NDArray[np.float64]:
     """A column as ranks of its values or categories, NaN where a number is missing."""
     if not _is_numeric(rows, j):
         return rows.encode([j])[0].astype(np.float64)
@@ -430,7 +464,7 @@ def _ordinal(rows: Any, j: int) -> Any:
     return np.where(np.isnan(values), np.nan, ranks.reshape(-1))
 
 
-def _targets(rows: Any, j: int, weights: NDArray[np.float64]) -> Any:
+def _targets(rows: Rows, j: int, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """A column as what the tree predicts: (n_rows, n_targets) of weighted mean zero.
 
     Numbers are their ranks, and whether they are missing, each of variance one;
@@ -450,14 +484,16 @@ def _targets(rows: Any, j: int, weights: NDArray[np.float64]) -> Any:
     return np.hstack([_standardised(part, weights) for part in parts])
 
 
-def _standardised(part: Any, weights: NDArray[np.float64]) -> Any:
+def _standardised(
+    part: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Columns centred, and scaled to total variance one; none if they are constant."""
     part = part - np.average(part, axis=0, weights=weights)
     scale = np.sqrt(np.average(part**2, axis=0, weights=weights).sum())
     return part / scale if scale > 0 else part[:, :0]
 
 
-def _pruned_leaves(tree: int, n_features: int) -> Any:
+def _pruned_leaves(tree: Any, n_features: int) -> NDArray[np.intp]:
     """For each node of a regression tree, the leaf that holds it after pruning.
 
     A branch is kept if it reduces the logarithm of the variance within its rows by more

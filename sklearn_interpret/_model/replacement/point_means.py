@@ -1,7 +1,8 @@
 """Partial dependence at the rows' own values, from responses at all points."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,16 @@ from numpy.typing import NDArray
 class PointMeans:
     """Partial dependence at the rows' own values, from responses at all points.
 
-    A subclass has the method `responses_at_points` and the attributes `positions`,
-    `n_points` and `_shares`, the rows' shares of the weight.
+    A subclass has the method `responses_at_points` and these attributes.
     """
+
+    positions: list[NDArray[np.intp]]  # by player, the point of each row
+    n_points: list[int]  # of each player
+    _shares: NDArray[np.float64]  # of the rows, of the weight
+
+    def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
+        """Reduced responses to every row with each player at each of its points."""
+        raise NotImplementedError
 
     def alone(self, player: int, rows: slice = slice(None)) -> NDArray[np.float64]:
         """Partial dependence on a player at rows' own values.
@@ -64,5 +72,5 @@ class PointMeans:
             index, at_points, all_but = zip(*parts, strict=True)
             means = np.empty((len(self._shares), all_but[0].shape[1]))
             means[np.concatenate(index)] = np.concatenate(all_but)
-            found.append((sum(at_points), means))
+            found.append((np.sum(at_points, axis=0), means))
         return found

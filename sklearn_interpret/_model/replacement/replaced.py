@@ -7,12 +7,11 @@ the trees of a model whose response is their sum or a function of it, and
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -27,20 +26,23 @@ from sklearn_interpret._model.replacement.replacement import averages_of_rows
 from sklearn_interpret._model.responses.response import count_outputs
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.effects.accumulation import NeighbourSteps, StepMoments
-    from sklearn_interpret._core.statistics.weighted import Averages, RowMoments
+    from sklearn_interpret._core.effects.accumulation import NeighbourSteps
+    from sklearn_interpret._core.statistics.weighted import Averages
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
-    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.parallel import LazyRows
+    from sklearn_interpret._model.replacement.replacement import Replacement
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows, Tiles
 
 
 def replaced(
     method: str,
-    response: Any,
+    response: Response,
     rows: Rows,
-    replacements: list[Any],
+    replacements: list[Replacement],
     *,
     additive: bool = False,
-) -> Any:
+) -> ReplacedTrees | ReplacedResponses:
     """Responses to rows with replaced columns, from trees or from the model.
 
     Parameters
@@ -67,7 +69,7 @@ def replaced(
         With "tree".
     """
 
-    def by_trees() -> ReplacedTrees:
+    def by_trees() -> ReplacedTrees | None:
         trees = tree_response(response, additive=additive, labels=False)
         if method == "auto" and _are_few(rows, replacements, trees.ensemble):
             return None
@@ -78,7 +80,9 @@ def replaced(
     return by_formula or ReplacedResponses(response, rows, replacements)
 
 
-def _are_few(rows: Rows, replacements: list[Any], ensemble: TreeEnsemble) -> bool:
+def _are_few(
+    rows: Rows, replacements: list[Replacement], ensemble: TreeEnsemble
+) -> bool:
     """Whether to predict the replaced rows takes less time than to read all nodes."""
     n_replaced = rows.n_rows * sum(one.n_variants for one in replacements)
     return 4 * n_replaced * ensemble.n_trees < ensemble.n_nodes
@@ -98,10 +102,12 @@ class ReplacedResponses:
         As :func:`replaced` takes them.
     """
 
-    def __init__(self, response: Any, rows: Rows, replacements: list[Any]) -> None:
+    def __init__(
+        self, response: Response, rows: Rows, replacements: list[Replacement]
+    ) -> None:
         self._response, self._rows = response, rows
         self._replacements = replacements
-        self._n_outputs = None
+        self._n_outputs: int | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -113,7 +119,7 @@ class ReplacedResponses:
     def averages(
         self,
         weights: NDArray[np.float64],
-        masses: list[NDArray[np.float64] | None] | None = None,
+        masses: Sequence[NDArray[np.float64] | None] | None = None,
         *,
         with_errors: bool = True,
         n_jobs: int | None = None,
@@ -142,7 +148,7 @@ class ReplacedResponses:
 
     def responses(
         self,
-        reduce: Callable[..., Any] | RowMoments,
+        reduce: Callable[..., Any],
         *,
         merge: Callable[..., Any] | None = None,
         n_jobs: int | None = None,
@@ -168,20 +174,20 @@ class ReplacedResponses:
             (merged ones in the order of variants); neither which blocks there are nor
             the order in which they are merged depends on `n_jobs`.
         """
-        keyed = [{} for _ in self._replacements]
+        keyed: list[dict[tuple[int, int], Any]] = [{} for _ in self._replacements]
         for block, n_outputs, reduced in self._reduced(reduce, n_jobs):
             self._n_outputs = n_outputs
-            kept, place = keyed[block.which], (block.start, block.first)
-            if merge is not None:
-                place = block.first
-                if place in kept:
-                    reduced = merge(kept[place], reduced)
-            kept[place] = reduced
-        return [[kept[place] for place in sorted(kept)] for kept in keyed]
+            results = keyed[block.which]
+            # Of blocks that are merged, the first rows stand for all.
+            key = (0 if merge else block.start), block.first
+            if merge is not None and key in results:
+                reduced = merge(results[key], reduced)
+            results[key] = reduced
+        return [[results[key] for key in sorted(results)] for results in keyed]
 
     def _reduced(
-        self, reduce: Callable[..., Any] | RowMoments, n_jobs: int | None
-    ) -> Iterator[Any]:
+        self, reduce: Callable[..., Any], n_jobs: int | None
+    ) -> Iterator[tuple[Block, int, Any]]:
         """Blocks, the number of outputs, and what the blocks are reduced to."""
         given = self._response, self._rows, self._replacements, reduce
         blocks = _plan(self._replacements, self._rows)
@@ -196,10 +202,10 @@ class ReplacedResponses:
     def differences(
         self,
         steps: list[NeighbourSteps],
-        cells: NDArray[np.intp],
+        cells: NDArray[np.intp] | LazyRows,
         reduce: Callable[..., Any],
         **options: Any,
-    ) -> list[list[StepMoments]]:
+    ) -> list[list[Any]]:
         """Changes of the response as rows step to the neighbouring points of the grids.
 
         Parameters
@@ -220,20 +226,33 @@ class ReplacedResponses:
         list of list
             As there.
         """
-        cells = cells[:]
-        taken = [own.row_steps(cells) for own in steps]
-        entries = zip(self._replacements, steps, taken, strict=True)
-        to_neighbours = [_to_neighbours(*entry, cells) for entry in entries]
+        row_cells = cells[:]
+        row_steps = [grid_steps.row_steps(row_cells) for grid_steps in steps]
+        to_neighbours = [
+            _to_neighbours(grid, grid_steps, taken, row_cells)
+            for grid, grid_steps, taken in zip(
+                self._replacements, steps, row_steps, strict=True
+            )
+        ]
         model = ReplacedResponses(self._response, self._rows, to_neighbours)
-        found = model.responses(partial(_difference, reduce, steps, taken), **options)
+        reduced = model.responses(
+            partial(_difference, reduce, steps, row_steps), **options
+        )
         self._n_outputs = model.n_outputs
-        return found
+        return reduced
 
 
-Block = namedtuple("Block", "which start stop first last")
+class Block(NamedTuple):
+    """Rows `start` to `stop`, with the variants `first` to `last`, of a replacement."""
+
+    which: int
+    start: int
+    stop: int
+    first: int
+    last: int
 
 
-def _plan(replacements: list[Any], rows: Rows) -> list[Block]:
+def _plan(replacements: list[Replacement], rows: Rows) -> list[Block]:
     """Blocks of rows x variants within the batch size.
 
     Blocks over the same rows with as many variants come together, so that they share
@@ -256,22 +275,23 @@ def _plan(replacements: list[Any], rows: Rows) -> list[Block]:
     return sorted(blocks, key=lambda b: (b.last - b.first, b.start, b.stop, b.which))
 
 
-def _respond_to_all(*given: Any) -> Any:
+def _respond_to_all(*given: Any) -> list[tuple[Block, int, Any]]:
     return list(_respond(*given))
 
 
 def _respond(
-    response: Any,
+    response: Response,
     rows: Rows,
-    replacements: list[Any],
-    reduce: Callable[..., Any] | RowMoments,
+    replacements: list[Replacement],
+    reduce: Callable[..., Any],
     blocks: list[Block],
 ) -> Iterator[tuple[Block, int, Any]]:
     """Blocks, the number of outputs, and reduced responses, one after the other.
 
     The work copy of the last block serves the next one if that is over the same rows.
     """
-    tiles, tiled = None, None
+    tiles: Tiles | None = None
+    tiled = None
     for block in blocks:
         replacement = replacements[block.which]
         repeats = block.last - block.first
@@ -280,7 +300,7 @@ def _respond(
         index = np.arange(block.start, block.stop)
         if replacement.rows is not None:
             index = replacement.rows[index]
-        if tiled != wanted:
+        if tiles is None or tiled != wanted:
             if replacement.rows is None:
                 tiles = rows.tiles(block.start, block.stop, repeats)
             else:
@@ -298,11 +318,11 @@ def _respond(
 
 
 def _to_neighbours(
-    grid: Any,
+    grid: Replacement,
     steps: NeighbourSteps,
-    taken: list[NDArray[np.intp]],
+    taken: list[NDArray[np.integer]],
     cells: NDArray[np.intp],
-) -> Any:
+) -> Replacement:
     """Of a grid only the neighbours of each row, for rows that take a step."""
     moves = np.any([kind >= 0 for kind in taken], axis=0)
     rows = None if moves.all() else np.flatnonzero(moves)
@@ -316,12 +336,12 @@ def _to_neighbours(
 def _difference(
     reduce: Callable[..., Any],
     steps: list[NeighbourSteps],
-    taken: list[list[NDArray[np.intp]]],
+    taken: list[list[NDArray[np.integer]]],
     which: int,
     index: NDArray[np.intp],
     variants: slice,
     responses: NDArray[np.float64],
-) -> StepMoments:
+) -> Any:
     """Reduce differences of the responses at neighbouring points."""
     own = [kind.take(index) for kind in taken[which]]
     return reduce(which, index, own, steps[which].differences(responses))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,10 +26,15 @@ from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.effects.accumulation import NeighbourSteps, StepMoments
-    from sklearn_interpret._core.statistics.weighted import RowMoments
+    from sklearn_interpret._core.effects.accumulation import NeighbourSteps
+    from sklearn_interpret._core.trees.effects.feature_sets import TreeSets
+    from sklearn_interpret._core.trees.effects.pairwise_interactions import TreePairs
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
-    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.formulas.trees.tree_response import (
+        CodedRows,
+        TreeResponse,
+    )
+    from sklearn_interpret._model.parallel import LazyRows
     from sklearn_interpret._model.replacement.replacement import Replacement
     from sklearn_interpret._model.rows.base import Rows
 
@@ -76,7 +81,7 @@ class ReplacedTrees:
     ) -> None:
         self._trees, self._codes = trees, trees.checked_codes(rows)
         # Replacements of different columns share a pass over the trees.
-        self._groups = []
+        self._groups: list[tuple[Sequence[int], list[MovedFeatures]]] = []
         for which in _disjoint([part.columns for part in replacements]):
             chosen = [replacements[entry] for entry in which]
             self._groups.append((which, list(_moved_features(trees, rows, chosen))))
@@ -86,7 +91,7 @@ class ReplacedTrees:
         """Number of outputs."""
         return self._trees.of_codes(self._codes[:1]).shape[1]
 
-    def most_sums_of_pairs(self, n_pairs: int, n_points: int) -> Any:
+    def most_sums_of_pairs(self, n_pairs: int, n_points: int) -> float:
         """About how many sums averages of pairs take, with `n_points` in total."""
         ensemble, n_rows = self._trees.ensemble, len(self._codes)
         n_responses = 0 if self._trees.additive else n_rows * n_points
@@ -95,15 +100,16 @@ class ReplacedTrees:
     def averages(
         self,
         weights: NDArray[np.float64],
-        masses: list[NDArray[np.float64]] | None = None,
+        masses: Sequence[NDArray[np.float64] | None] | None = None,
         *,
         with_errors: bool = True,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
     ) -> Averages:
         """Weighted means over the rows; errors are from the curves of single rows."""
         if with_errors or not self._trees.additive:
             return averages_of_rows(self, weights, masses, n_jobs)
-        means, total, ensemble = {}, weights.sum(), self._trees.ensemble
+        total, ensemble = weights.sum(), self._trees.ensemble
+        means: dict[int, NDArray[np.float64]] = {}
         for which, parts in counted(self._groups):
             averages = [np.empty((part.n_points, ensemble.n_outputs)) for part in parts]
             leaf_weights = None
@@ -119,15 +125,15 @@ class ReplacedTrees:
 
     def responses(
         self,
-        reduce: Callable[..., Any] | RowMoments,
+        reduce: Callable[..., Any],
         *,
         merge: Callable[..., Any] | None = None,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
     ) -> list[list[Any]]:
         """Reduced responses to all replaced rows, in the order of the rows."""
 
         def tasks(
-            which: list[int] | range, effects: TreeEffects
+            which: Sequence[int], effects: TreeEffects
         ) -> Iterator[tuple[Any, ...]]:
             curves = TreeCurves(effects)
             size = curves.block_rows(self._bytes_of_curves)
@@ -140,15 +146,17 @@ class ReplacedTrees:
     def differences(
         self,
         steps: list[NeighbourSteps],
-        cells: NDArray[np.intp],
+        cells: NDArray[np.intp] | LazyRows,
         reduce: Callable[..., Any],
         *,
         merge: Callable[..., Any] | None = None,
-        n_jobs: None = None,
-    ) -> list[list[StepMoments]]:
+        n_jobs: int | None = None,
+    ) -> list[list[Any]]:
         """Reduced changes of the response as rows step to the neighbouring points."""
 
-        def tasks(which: list[int], effects: TreeEffects) -> Iterator[tuple[Any, ...]]:
+        def tasks(
+            which: Sequence[int], effects: TreeEffects
+        ) -> Iterator[tuple[Any, ...]]:
             own = [(entry, steps[entry]) for entry in which]
             for rows in row_tasks(len(self._codes), effects.block_rows):
                 yield (
@@ -165,14 +173,17 @@ class ReplacedTrees:
         return self._reduced(tasks, merge, n_jobs)
 
     @property
-    def _bytes_of_curves(self) -> float:
+    def _bytes_of_curves(self) -> int:
         return _BYTES_OF_CURVES
 
     def _reduced(
-        self, tasks: Callable[..., Any], merge: Callable[..., Any] | None, n_jobs: None
+        self,
+        tasks: Callable[..., Any],
+        merge: Callable[..., Any] | None,
+        n_jobs: int | None,
     ) -> list[list[Any]]:
         """For each replacement the results of all of its tasks for `_collected`."""
-        found = {}
+        found: dict[int, list[Any]] = {}
         for which, effects in self._effects():
             todo = list(tasks(which, effects))
             for pairs in run_in_threads(_collected, todo, n_jobs=n_jobs):
@@ -180,18 +191,21 @@ class ReplacedTrees:
         n_replacements = sum(len(which) for which, _ in self._groups)
         return [found.get(entry, []) for entry in range(n_replacements)]
 
-    def _effects(self) -> Iterator[Any]:
+    def _effects(self) -> Iterable[tuple[Sequence[int], TreeEffects]]:
         """Replacements that share a pass over the trees, and their effects."""
         for which, parts in counted(self._groups):
             yield which, self._effects_of(parts)
 
-    def _effects_of(self, parts: Iterator[Any] | list[MovedFeatures]) -> TreeEffects:
+    def _effects_of(self, parts: Iterable[MovedFeatures]) -> TreeEffects:
         trees, n_rows = self._trees.ensemble, len(self._codes)
         return TreeEffects(trees, trees.value, trees.base, list(parts), n_rows)
 
     def _summed_leaf_weights(
-        self, made: TreeEffects, weights: NDArray[np.float64], n_jobs: None
-    ) -> NDArray[np.float64]:
+        self,
+        made: TreeEffects | TreePairs | TreeSets,
+        weights: NDArray[np.float64],
+        n_jobs: int | None,
+    ) -> Any:
         """Sum over all rows of the arrays that ``made.leaf_weights`` returns."""
         total = None
         for codes, own in self._portions(made, weights):
@@ -204,8 +218,8 @@ class ReplacedTrees:
         return total
 
     def _portions(
-        self, made: TreeEffects, weights: NDArray[np.float64]
-    ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+        self, made: TreeEffects | TreePairs | TreeSets, weights: NDArray[np.float64]
+    ) -> Iterator[tuple[NDArray[Any] | CodedRows, NDArray[np.float64]]]:
         """Codes and weights of rows, sorted by likeness if that makes a pass fast."""
         if not made.wants_order:
             yield self._codes, weights
@@ -259,12 +273,12 @@ def _moved_features(
         native, points = X.native, np.arange(some.start, some.stop)
         if columns:
             # Shorter ones stay at their last point.
-            codes = [
+            variants = [
                 places[:, np.minimum(points, part.n_variants - 1)]
                 for part in varied
                 for places in part.codes
             ]
-            native = X.tiles(0, 1, len(points)).replaced(columns, levels, codes)
+            native = X.tiles(0, 1, len(points)).replaced(columns, levels, variants)
         numbers = trees.model.encode(native)
         found.append(trees.ensemble.codes(numbers))
         if not np.isfinite(numbers).all():  # the model may refuse missing values
@@ -278,7 +292,7 @@ def _moved_features(
 
 def _disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
     """Positions of the sets in groups in which no two share a member."""
-    groups = []
+    groups: list[tuple[list[int], set[int]]] = []
     for position, members in enumerate(map(set, sets)):
         for group, taken in groups:
             if not taken & members:
@@ -291,21 +305,21 @@ def _disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
 
 
 def sums_of_passes(
-    ensemble: TreeEnsemble, n_rows: int, n_passes: Any, n_pairs: int
-) -> Any:
+    ensemble: TreeEnsemble, n_rows: int, n_passes: float, n_pairs: int
+) -> float:
     """Estimated cost of passes over the trees and of pairs, in sums over rows."""
     of_pass = np.count_nonzero(ensemble.is_leaf) * float(n_rows + _ROWS_OF_PASS)
     return n_passes * of_pass + n_pairs * float(n_rows + _SUMS_OF_PAIR)
 
 
-def row_tasks(n_rows: int, size: int) -> Iterator[Any]:
+def row_tasks(n_rows: int, size: int) -> Iterator[slice]:
     """Slices of rows for workers, each a multiple of `size` of them."""
     return slices(n_rows, size * -(-n_rows // (size * _MOST_TASKS)))
 
 
 def _collect(
-    found: dict[int, list[StepMoments]],
-    pairs: Iterator[Any] | list[tuple[int, Any]],
+    found: dict[int, list[Any]],
+    pairs: Iterable[tuple[int, Any]],
     merge: Callable[..., Any] | None,
 ) -> None:
     """Append the results of entries to those before them, or merge them."""
@@ -320,18 +334,18 @@ def _collected(
     function: Callable[..., Any], merge: Callable[..., Any] | None, *given: Any
 ) -> list[tuple[int, Any]]:
     """Entries and results that a function yields, merged if `merge` is given."""
-    found = {}
+    found: dict[int, list[Any]] = {}
     _collect(found, function(*given), merge)
     return [(entry, result) for entry, kept in found.items() for result in kept]
 
 
 def _sum_of_weights(
-    made: TreeEffects,
-    codes: NDArray[Any],
+    made: TreeEffects | TreePairs | TreeSets,
+    codes: NDArray[Any] | CodedRows,
     weights: NDArray[np.float64],
     rows: slice,
     size: int,
-) -> NDArray[np.float64]:
+) -> Any:
     """Sum of ``made.leaf_weights`` over some of the rows, `size` at a time."""
     total = None
     for part in _within(rows, size):
@@ -339,7 +353,7 @@ def _sum_of_weights(
     return total
 
 
-def _added(total: Any, part: NDArray[np.float64]) -> NDArray[np.float64]:
+def _added(total: Any, part: Any) -> Any:
     """The sum of two arrays, or of two lists of them; the first is written over."""
     if total is None:
         return part
@@ -353,11 +367,11 @@ def _added(total: Any, part: NDArray[np.float64]) -> NDArray[np.float64]:
 def _curves(
     curves: TreeCurves,
     trees: TreeResponse,
-    codes: NDArray[Any],
+    codes: NDArray[Any] | CodedRows,
     rows: slice,
     size: int,
-    which: list[int] | range,
-    reduce: Callable[..., Any] | RowMoments,
+    which: Sequence[int],
+    reduce: Callable[..., Any],
 ) -> Iterator[tuple[int, Any]]:
     """Reduced responses of some rows at all points, with their entries."""
     for block in _within(rows, size):
@@ -370,12 +384,12 @@ def _curves(
 
 def _differences(
     effects: TreeEffects,
-    codes: NDArray[Any],
-    cells: NDArray[np.intp],
+    codes: NDArray[Any] | CodedRows,
+    cells: NDArray[np.intp] | LazyRows,
     rows: slice,
     own: list[tuple[int, NeighbourSteps]],
     reduce: Callable[..., Any],
-) -> Iterator[tuple[int, StepMoments]]:
+) -> Iterator[tuple[int, Any]]:
     """Reduced differences of some rows, with their entries."""
     for part in _within(rows, effects.block_rows):
         table, some = cells[part], codes[part]

@@ -1,12 +1,21 @@
 """New values of some columns, variant by variant."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Averages, Moments, RowMoments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sklearn_interpret._model.replacement.replaced import ReplacedResponses
+    from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(frozen=True)
@@ -31,19 +40,19 @@ class Replacement:
         single axis.
     """
 
-    columns: tuple
-    levels: tuple
-    codes: tuple
-    rows: np.ndarray | None = None
+    columns: tuple[int, ...]
+    levels: tuple[Any, ...]
+    codes: tuple[NDArray[np.intp], ...]
+    rows: NDArray[np.intp] | None = None
     together: bool = False
-    shape: tuple | None = None
+    shape: tuple[int, ...] | None = None
 
     @property
     def n_variants(self) -> int:
         """Number of perturbed copies of each row."""
         return self.codes[0].shape[1]
 
-    def recast(self, rows: Any) -> Any:
+    def recast(self, rows: Rows) -> Replacement:
         """The replacement with its values in the types of another container."""
         pairs = zip(self.columns, self.levels, strict=True)
         levels = tuple(
@@ -54,9 +63,9 @@ class Replacement:
 
 
 def averages_of_rows(
-    model: Any,
+    model: ReplacedResponses | ReplacedTrees,
     weights: NDArray[np.float64],
-    masses: list[NDArray[np.float64] | None] | None,
+    masses: Sequence[NDArray[np.float64] | None] | None,
     n_jobs: int | None,
 ) -> Averages:
     """Weighted means over rows and their errors, from the responses of single rows."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from sklearn_interpret._model.progress import counted
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.replacement.response_games import CoalitionGame
     from sklearn_interpret._model.rows.base import Rows
 
 
@@ -54,7 +55,7 @@ class ComponentsOfTrees:
         self,
         trees: TreeResponse,
         background: Rows,
-        weights: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
         player: NDArray[np.intp],
         n_players: int,
         max_order: int,
@@ -62,9 +63,10 @@ class ComponentsOfTrees:
         self._trees = trees
         self._follows_trees = trees.agrees(background)
         paths = TreePaths.of_ensemble(trees.ensemble, player, n_players=n_players)
-        if weights is None:
-            game = PathDependentGame(trees.ensemble, paths)
-        else:
+        game: PathDependentGame | InterventionalGame = PathDependentGame(
+            trees.ensemble, paths
+        )
+        if weights is not None:
             codes = trees.codes(background).array_if_small()
             game = InterventionalGame(trees.ensemble, paths, codes, weights)
         # Players that a path holds.
@@ -81,11 +83,11 @@ class ComponentsOfTrees:
         game = self.components.game
         return (3.0 ** game.paths.n_conditions[game.ensemble.is_leaf]).sum()
 
-    def warn_of_cost(self, n_rows: int, advice: str) -> Self:
+    def warn_of_cost(self, n_rows: int, advice: str) -> None:
         """Nothing: the model gets the rows themselves at most."""
 
     def of_rows(
-        self, rows: Rows, *, n_jobs: None = None
+        self, rows: Rows, *, n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
         trees, coded = self._trees, self._trees.codes(rows)
@@ -122,7 +124,9 @@ class ComponentsOfCoalitions:
 
     n_weights = 0  # only trees have them
 
-    def __init__(self, game: Any, terms: Any, max_order: int) -> None:
+    def __init__(
+        self, game: CoalitionGame, terms: list[tuple[int, ...]], max_order: int
+    ) -> None:
         # Else terms are read, and coalitions are those of a term.
         self.asks_model = len(terms) == 1
         self._game, self._terms, self._max_order = game, terms, max_order
@@ -141,11 +145,11 @@ class ComponentsOfCoalitions:
         """Warn before a very large number of rows goes to the model."""
         self._game.warn_of_cost(n_rows, len(self._coalitions), advice)
 
-    def _by_term(self, values: NDArray[np.float64]) -> Any:
+    def _by_term(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values (..., n_terms * k) by term."""
         return values.reshape(*values.shape[:-1], len(self._terms), -1)
 
-    def _matrix(self, term: Any) -> Any:
+    def _matrix(self, term: tuple[int, ...]) -> sparse.csr_array:
         """Map from the values of nobody, coalitions and everybody to components."""
         column = {players: place for place, players in enumerate(self._coalitions, 1)}
         column |= {(): 0, term: len(self._coalitions) + 1}
@@ -159,7 +163,9 @@ class ComponentsOfCoalitions:
         shape = len(self.sets), len(self._coalitions) + 2
         return sparse.csr_array((values, (rows, columns)), shape=shape)
 
-    def of_rows(self, rows: Any, *, n_jobs: None = None) -> Any:
+    def of_rows(
+        self, rows: Rows, *, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
         known = (len(self._coalitions) + 2) * self._game.base_values.nbytes
         own = len(self.sets) * self.base_values.nbytes
@@ -170,7 +176,7 @@ class ComponentsOfCoalitions:
         values, predictions = zip(*found, strict=True)
         return np.concatenate(values), np.concatenate(predictions)
 
-    def _of_rows(self, rows: Any) -> Any:
+    def _of_rows(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components and predictions of a few rows."""
         played, n_rows = self._game.play(rows), rows.n_rows
         coalitions = np.zeros(
@@ -206,15 +212,15 @@ class LinearTerms:
     """
 
     linear: ExplainedLinear
-    player: np.ndarray
+    player: NDArray[np.intp]
     n_players: int
 
     @property
-    def players(self) -> Any:
+    def players(self) -> list[tuple[int, ...]]:
         """Players that each term depends on."""
         return [(), *((player,) for player in range(self.n_players))]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         """Values of the terms, (n_rows, n_terms * k)."""
         model = self.linear.model
         derived, coefficients = model.derived(X), model.coefficients
@@ -227,7 +233,7 @@ class LinearTerms:
         return terms.reshape(len(terms), -1)
 
 
-def _subsets(players: Any, largest: float) -> Any:
+def _subsets(players: tuple[int, ...], largest: int) -> list[tuple[int, ...]]:
     """Subsets of at most `largest` players, the empty one first."""
     sizes = range(min(largest, len(players)) + 1)
     return [subset for size in sizes for subset in combinations(players, size)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
 
 # Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
@@ -32,7 +32,7 @@ _MANY_ROWS = 10**8
 _ROUNDING = 1e-9
 
 
-def _logit(means: NDArray[np.float64]) -> Any:
+def _logit(means: NDArray[np.float64]) -> NDArray[np.float64]:
     if not ((means >= -_ROUNDING) & (means <= 1 + _ROUNDING)).all():
         bad = means[~((means >= -_ROUNDING) & (means <= 1 + _ROUNDING))].flat[0]
         raise ValueError(
@@ -41,7 +41,10 @@ def _logit(means: NDArray[np.float64]) -> Any:
     return logit(np.clip(means, _EPSILON, 1 - _EPSILON))
 
 
-LINKS = {"identity": np.positive, "logit": _logit}
+LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "identity": np.positive,
+    "logit": _logit,
+}
 
 
 class CoalitionGame:
@@ -71,7 +74,7 @@ class CoalitionGame:
     def __init__(
         self,
         response: Response,
-        background: ArrayRows,
+        background: Rows,
         weights: NDArray[np.float64],
         players: list[tuple[int, ...]],
         link: str = "identity",
@@ -98,7 +101,7 @@ class CoalitionGame:
                 CostlyInspectionWarning,
             )
 
-    def play(self, rows: ArrayRows) -> PlayedRows:
+    def play(self, rows: Rows) -> PlayedRows:
         """The game of the players of some `Rows`, which are to be explained."""
         return PlayedRows(self, rows)
 
@@ -110,7 +113,7 @@ class CoalitionGame:
         """Mask (m,) of mean responses (m, k) that the link clips in any output."""
         if self.link == "identity":
             return np.zeros(len(means), dtype=bool)
-        return ((means < _EPSILON) | (means > 1 - _EPSILON)).any(axis=1)
+        return np.any((means < _EPSILON) | (means > 1 - _EPSILON), axis=1)
 
     def weighed(
         self, responses: NDArray[np.float64], bases: slice = slice(None)
@@ -132,7 +135,7 @@ class PlayedRows:
         Rows of which the link has clipped a mean response so far.
     """
 
-    def __init__(self, game: CoalitionGame, rows: ArrayRows) -> None:
+    def __init__(self, game: CoalitionGame, rows: Rows) -> None:
         self._game, self.n_rows = game, rows.n_rows
         step = batch_rows(game.background.row_bytes)
         self._parts = [
@@ -158,7 +161,7 @@ class PlayedRows:
         )
 
     def designed(
-        self, design: Callable[..., Any]
+        self, design: Callable[[int], NDArray[np.bool_]]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Values of the same coalitions of each row's active players.
 
@@ -187,7 +190,9 @@ class PlayedRows:
         for own, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
             yield own, values[start:stop]
 
-    def coalition_values(self, which: Any, coalitions: NDArray[np.bool_]) -> Any:
+    def coalition_values(
+        self, which: NDArray[np.intp], coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """Values (m, k) of coalitions (m, n_players), each of the row at `which`."""
         game = self._game
         means = np.zeros((len(which), self.predictions.shape[1]))

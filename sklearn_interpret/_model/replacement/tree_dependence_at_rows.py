@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from sklearn_interpret._model.replacement.replaced_trees import (
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.replacement.dependence_at_rows import Sets
     from sklearn_interpret._model.rows.base import Rows
 
 # Parts whose conditions have more steps on average are no intervals: their terms are
@@ -83,7 +84,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         weights: NDArray[np.float64],
         players: list[tuple[int, ...]],
         *,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self._trees, self._weights, self._n_jobs = trees, weights, n_jobs
         self._shares = weights / weights.sum()
@@ -105,15 +106,17 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         self._sums = ensemble.raw_of_codes(self._codes)
         self.predictions = trees.of_sums(self._sums)
 
-    def most_rows(self, *sets: Any) -> Any:
+    def most_rows(self, *sets: Sets) -> float:
         """The number of rows that the model gets: none."""
-        return 0
+        return 0.0
 
-    def seconds(self, reduce: Any, enough: float) -> float:
+    def seconds(self, reduce: Callable[..., Any], enough: float) -> float:
         """Time of the model's predictions: none."""
         return 0.0
 
-    def most_sums(self, pairs: Any, triples: list[Any]) -> Any:
+    def most_sums(
+        self, pairs: NDArray[np.intp], triples: list[tuple[int, ...]]
+    ) -> float:
         """About how many sums over rows and leaves, or of like cost, are to be made."""
         if not self._trees.additive:
             return self._sums_of_points(pairs, triples)
@@ -129,7 +132,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         n_passes = 1 + n_bytes / self._bytes_of_curves + len(triples)
         return sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
 
-    def _sums_of_points(self, pairs: Any, triples: list[Any]) -> Any:
+    def _sums_of_points(self, pairs: Sets, triples: Sets) -> float:
         """As `most_sums`, where the link is evaluated at every row and point."""
         n_points = np.array(self.n_points, dtype=np.float64)
         n_rows, total = len(self._codes), n_points.sum()
@@ -152,7 +155,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         same = owner[trees.feature[inner]] == owner[above]
         return bool(self._trees.additive and same.all())
 
-    def all_but(self) -> Iterator[Any]:
+    def all_but(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
         """Mean responses with one player from the sample, all else as the row's."""
         if not self._trees.additive:
             yield from super().all_but()
@@ -168,39 +171,39 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         for rows, means in self._parts(curves.expectations, shares, size):
             yield rows, slice(None), means
 
-    def joint(self, sets: Any) -> Any:
+    def joint(self, sets: Iterable[Sequence[int]]) -> Iterator[NDArray[np.float64]]:
         """Mean responses with some players as the row has them, set by set."""
-        sets = map(tuple, sets)
-        return self._joint_sums(sets) if self._trees.additive else self._linked(sets)
+        joint = self._joint_sums if self._trees.additive else self._linked
+        return joint(map(tuple, sets))
 
-    def responses_at_points(self, reduce: Any) -> list[list[Any]]:
+    def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
         """Reduced responses with one player at each of its points, in order of rows."""
         return self.responses(partial(_at_all_points, reduce), n_jobs=self._n_jobs)
 
     @property
-    def _bytes_of_curves(self) -> float:
-        return get_config()["working_memory"] * 2**20 / 4
+    def _bytes_of_curves(self) -> int:
+        return get_config()["working_memory"] * 2**20 // 4
 
-    def _effects(self) -> Any:
+    def _effects(self) -> list[tuple[Sequence[int], TreeEffects]]:
         return [(self._groups[0][0], self._moved)]
 
     @cached_property
-    def _leaf_weights(self) -> Any:
+    def _leaf_weights(self) -> NDArray[np.float64]:
         """Weight of the rows at each leaf that they reach but for one condition."""
         return self._summed_leaf_weights(self._moved, self._weights, self._n_jobs)
 
     @cached_property
-    def _averages(self) -> Any:
+    def _averages(self) -> list[NDArray[np.float64]]:
         """Mean responses with each player at each of its points."""
         if not self._trees.additive:
             return super()._averages
         return self._moved.averages(self._leaf_weights, self._weights.sum())
 
     @cached_property
-    def _leaves_of_pairs(self) -> Any:
+    def _leaves_of_pairs(self) -> NDArray[np.int32]:
         return pairwise_interactions.leaves_of_pairs(self._moved)
 
-    def _linked(self, sets: Any) -> Iterator[Any]:
+    def _linked(self, sets: Iterator[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for a function of sums."""
         trees = LinkedTreeSets(self._moved, self.positions)
         given = self._codes, self._weights, self._sums, self._trees.of_sums
@@ -213,10 +216,12 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             ):
                 yield from averages
 
-    def _joint_sums(self, sets: Any) -> Iterator[Any]:
+    def _joint_sums(
+        self, sets: Iterator[tuple[int, ...]]
+    ) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for sums of trees."""
         simple = pairwise_interactions.mean_steps(self._moved) <= _MOST_STEPS
-        pairs = []
+        pairs: list[Any] = []
         for players in sets:
             is_simple = len(players) == 2 and simple[list(players)].all()
             if is_simple:
@@ -228,7 +233,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
                 yield self._mean_given(players)
         yield from self._pairs(pairs)
 
-    def _pairs(self, pairs: Any) -> Iterator[Any]:
+    def _pairs(self, pairs: list[tuple[int, int]]) -> Iterator[NDArray[np.float64]]:
         """Mean responses given two players, pair by pair."""
         if not pairs:
             return
@@ -239,15 +244,18 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             both = self.alone(pair[0]) + self.alone(pair[1]) - mean
             yield both + next(terms) if n_leaves[pair] else both
 
-    def _terms(self, pairs: Any, n_leaves: Any) -> Iterator[Any]:
+    def _terms(
+        self, pairs: list[tuple[int, int]], n_leaves: NDArray[np.int32]
+    ) -> Iterator[NDArray[np.float64]]:
         """Interaction terms of pairs that share leaves, as memory allows."""
-        n_rows, together, size = len(self._codes), [], 0
+        n_rows, size = len(self._codes), 0
+        together: list[tuple[int, int]] = []
         n_points, k = np.array(self.n_points), self._sums.shape[1]
-        for pair in pairs:
-            shape = n_points[list(pair)]
-            n_bytes = pairwise_interactions.bytes_of_pairs(
-                shape, n_rows, n_leaves[pair], k
-            )
+        first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        sizes = pairwise_interactions.bytes_of_pairs(
+            (n_points[first], n_points[second]), n_rows, n_leaves[first, second], k
+        )
+        for pair, n_bytes in zip(pairs, sizes.tolist(), strict=True):
             if together and size + n_bytes > self._bytes_of_curves:
                 yield from self._terms_of_pass(together)
                 together, size = [], 0
@@ -256,13 +264,13 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         if together:
             yield from self._terms_of_pass(together)
 
-    def _terms_of_pass(self, pairs: Any) -> Any:
+    def _terms_of_pass(self, pairs: list[tuple[int, int]]) -> list[NDArray[np.float64]]:
         terms = pairwise_interactions.TreePairs(self._moved, pairs)
         both = self._summed_leaf_weights(terms, self._weights, self._n_jobs)
         total = self._weights.sum()
         return terms.terms(self._leaf_weights, both, total, self.positions)
 
-    def _mean_given(self, players: Any) -> Any:
+    def _mean_given(self, players: tuple[int, ...]) -> NDArray[np.float64]:
         """Mean responses (n_rows, k) given some players."""
         parts, trees = self._moved.moved_features, self._trees.ensemble
         features = np.concatenate([parts[player].features for player in players])
@@ -275,7 +283,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
 
     def _parts(
         self, function: Callable[..., Any], given: Any, size: int
-    ) -> Iterator[Any]:
+    ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Slices of the rows with ``function(codes, given)``, `size` rows at a time."""
         tasks = [
             (function, self._codes[rows], given, size)
@@ -287,7 +295,9 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             start += len(part)
 
 
-def _distinct(codes: NDArray[np.uint8]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def _distinct(
+    codes: NDArray[np.integer],
+) -> tuple[NDArray[np.integer], NDArray[np.intp]]:
     """Distinct rows of codes, in order, and which one each row has."""
     if codes.shape[1] == 1:  # without sorting
         points = np.flatnonzero(np.bincount(codes[:, 0]))
@@ -297,7 +307,7 @@ def _distinct(codes: NDArray[np.uint8]) -> tuple[NDArray[Any], NDArray[np.intp]]
 
 
 def _at_all_points(
-    reduce: Any,
+    reduce: Callable[..., Any],
     player: int,
     index: NDArray[np.intp],
     points: slice,
@@ -307,7 +317,12 @@ def _at_all_points(
     return reduce(player, index, responses)
 
 
-def _in_turn(function: Callable[..., Any], codes: Any, given: Any, size: int) -> Any:
+def _in_turn(
+    function: Callable[..., NDArray[np.float64]],
+    codes: NDArray[Any],
+    given: Any,
+    size: int,
+) -> NDArray[np.float64]:
     """Results of a function of codes, `size` rows at a time."""
     return np.concatenate(
         [function(codes[rows], given) for rows in slices(len(codes), size)]

@@ -1,7 +1,10 @@
 """Displays of panels, and the bands and tables of the effects that they show."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
 from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
+from sklearn_interpret._plotting.displays import DisplayMixin, FoldsMixin
 from sklearn_interpret._plotting.labels import date_label, date_ticks, literal, wrapped
 from sklearn_interpret._plotting.panels.lines import (
     EFFECT,
@@ -25,7 +29,15 @@ from sklearn_interpret._plotting.panels.lines import (
 )
 from sklearn_interpret._plotting.surfaces import draw_colour_bar
 
-N_ERRORS = 2.0
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
+    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.panels.lines import Artists, Panel, PlotOptions
+
+N_ERRORS = 2.0  # half-width of a band in standard errors: about 95 %
 # Columns of a table, in their order.
 COLUMNS = (
     *("term", "method", "model", "feature", "feature2", "region", "output", "x"),
@@ -38,26 +50,33 @@ def fold_band(
 ) -> dict[str, NDArray[np.float64]]:
     """Folds (n_folds, k, ...), and the learner's band around their mean.
 
-    They are given with or without the axis of outputs, as are the standard errors of
-    their mean due to the rows. A single fold has no band.
+    The axis of outputs may be missing, also from the standard errors of their mean due
+    to the rows. A single fold has no band.
     """
-    folds = np.asarray(folds, dtype=np.float64)
-    folds = folds[:, None] if folds.ndim == n_axes + 1 else folds
-    if len(folds) < 2:
-        return {"folds": folds}
+    effects = np.asarray(folds, dtype=np.float64)
+    effects = effects[:, None] if effects.ndim == n_axes + 1 else effects
+    if len(effects) < 2:
+        return {"folds": effects}
     errors = with_outputs(errors, n_axes)
-    reach = learner_half_width(folds, splits, standard_errors=errors)
-    mean = folds.mean(axis=0)
-    return {"low": mean - reach, "high": mean + reach, "folds": folds}
+    reach = learner_half_width(effects, splits, standard_errors=errors)
+    mean = effects.mean(axis=0)
+    return {"low": mean - reach, "high": mean + reach, "folds": effects}
 
 
-def error_band(values, errors, n_axes):
+def error_band(
+    values: ArrayLike, errors: ArrayLike, n_axes: int
+) -> dict[str, NDArray[np.float64]]:
     """`N_ERRORS` standard errors to each side."""
-    values, reach = (with_outputs(part, n_axes) for part in (values, errors))
-    return {"low": values - N_ERRORS * reach, "high": values + N_ERRORS * reach}
+    middle, reach = (
+        with_outputs(values, n_axes),
+        N_ERRORS * with_outputs(errors, n_axes),
+    )
+    return {"low": middle - reach, "high": middle + reach}
 
 
-def effect_columns(effect, outputs, slope_std=None, **extra):
+def effect_columns(
+    effect: Effect, outputs: Sequence[Any], slope_std: Any = None, **extra: Any
+) -> list[dict[str, Any]]:
     """Blocks of columns of one effect, for each output its mean, and then folds.
 
     Parameters
@@ -78,17 +97,24 @@ def effect_columns(effect, outputs, slope_std=None, **extra):
     numbers = {"value": effect.values, "low": effect.low, "high": effect.high}
     numbers |= {"slope_std": slope_std}
     numbers = {name: each for name, each in numbers.items() if each is not None}
-    at = effect.names, effect.places
-    blocks = effect_blocks(*at, numbers, outputs, **extra)
+    names, places = effect.names, effect.places
+    blocks = effect_blocks(names, places, numbers, outputs, **extra)
     for fold, values in enumerate(() if effect.folds is None else effect.folds):
-        blocks += effect_blocks(*at, {"value": values}, outputs, fold=fold, **extra)
+        numbers = {"value": values}
+        blocks += effect_blocks(names, places, numbers, outputs, fold=fold, **extra)
     if effect.missing is not None:
-        values = {"value": effect.missing[:, None]}
-        blocks += effect_blocks(effect.names, ([np.nan],), values, outputs, **extra)
+        numbers = {"value": effect.missing[:, None]}
+        blocks += effect_blocks(names, ([np.nan],), numbers, outputs, **extra)
     return blocks
 
 
-def curve_columns(effect, outputs, curves, rows, slopes=None):
+def curve_columns(
+    effect: Effect,
+    outputs: Sequence[Any],
+    curves: ArrayLike,
+    rows: ArrayLike,
+    slopes: ArrayLike | None = None,
+) -> list[dict[str, Any]]:
     """Blocks of columns of one effect's curves (k, n, ...), a line per row and point.
 
     `rows` are the rows (n,) that the curves belong to, `slopes` (k, n, G) their slopes.
@@ -97,33 +123,46 @@ def curve_columns(effect, outputs, curves, rows, slopes=None):
     return effect_blocks(effect.names, effect.places, numbers, outputs, rows)
 
 
-class PanelDisplay(ABC):
+class PanelDisplay(DisplayMixin, ABC):
     """Base of displays that are made of panels."""
 
-    _band_text = MODEL_BAND
     # Artists of the panels that become attributes.
-    _parts: tuple[str, ...] = ("lines", "bands", "fold_lines", "rug")
+    _artist_names: tuple[str, ...] = ("lines", "bands", "fold_lines", "rug")
 
     @abstractmethod
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame."""
 
-    def _render(self, panels, ax, looks, *, n_cols, share_y, note=None):
+    @property
+    def _band_text(self) -> str:
+        """Text of the bands in the legend."""
+        return MODEL_BAND
+
+    def _render(
+        self,
+        panels: Sequence[tuple[Panel, Panel | None]],
+        ax: Any,
+        options: PlotOptions,
+        *,
+        n_cols: int,
+        share_y: bool,
+        note: str | None = None,
+    ) -> Canvas:
         """Draw pairs (panel, panel below or None); set figure, axes and artists."""
         slots = [panel.slot(below is not None) for panel, below in panels]
         canvas = take_axes(
             ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
         )
-        looks.band_text = self._band_text
-        if hasattr(self, "_learner_text"):
-            looks.learner_text = self._learner_text(LEARNER_BAND)
-        again = [bool(earlier_lines(one)) for one in canvas.main]
+        options.band_text = self._band_text
+        if isinstance(self, FoldsMixin):
+            options.learner_text = self._learner_text(LEARNER_BAND)
+        again = [bool(earlier_lines(upper)) for upper in canvas.main]
         earlier = earlier_legend(canvas) if any(again) else None
         main = [panel for panel, _ in panels]
-        artists = [p.draw(one, looks) for p, one in zip(main, canvas.main, strict=True)]
+        artists = [p.draw(ax, options) for p, ax in zip(main, canvas.main, strict=True)]
         lower = [
-            None if panel is None else panel.draw(one, looks)
-            for (_, panel), one in zip(panels, canvas.below, strict=True)
+            None if panel is None or ax is None else panel.draw(ax, options)
+            for (_, panel), ax in zip(panels, canvas.below, strict=True)
         ]
         if share_y:
             _share_values(main, canvas.main)
@@ -132,8 +171,8 @@ class PanelDisplay(ABC):
         self.figure_, self.axes_ = canvas.figure, canvas.axes
         self._publish(artists, lower)
         entries = {} if earlier is None else legend_entries(earlier)[0]
-        for drawn in artists:
-            entries |= {t: h for t, h in drawn.entries.items() if t not in entries}
+        for panel_artists in artists:
+            entries |= {**panel_artists.entries, **entries}
         if JITTERED in entries:
             entries.pop(ROWS, None)
         order = sorted(entries, key=_rank_in_legend)
@@ -143,69 +182,80 @@ class PanelDisplay(ABC):
             self.legend_.set_gid(EFFECT)
         return canvas
 
-    def _long_frame(self, blocks):
+    def _long_frame(self, blocks: list[dict[str, Any]]) -> DataFrame:
         """One DataFrame of all blocks; columns that no block has are left out."""
         table = self._frame(*blocks)
         table = table[[name for name in COLUMNS if name in table]]
-        whole = [name for name in ("region", "row", "fold") if name in table]
-        return table.astype(dict.fromkeys(whole, "Int64"))
+        integers = [name for name in ("region", "row", "fold") if name in table]
+        return table.astype(dict.fromkeys(integers, "Int64"))
 
-    def _label(self, panels, canvas, share_y, again):
-        for place, (panel, below) in enumerate(panels):
-            if again[place]:
+    def _label(
+        self,
+        panels: Sequence[tuple[Panel, Panel | None]],
+        canvas: Canvas,
+        share_y: bool,
+        again: list[bool],
+    ) -> None:
+        starts_row = canvas.starts_row or [True] * len(panels)
+        arranged = canvas.starts_row is not None
+        for i, (panel, below) in enumerate(panels):
+            if again[i]:
                 continue
-            ax, lower = canvas.main[place], canvas.below[place]
-            arranged = canvas.starts_row is not None
-            leads = not (
-                arranged
-                and panel.values_along == "y"
-                and not canvas.starts_row[place]
-                and panels[place - 1][0].values_along == "y"
-            )
+            ax, lower = canvas.main[i], canvas.below[i]
+            along_y = panel.values_along == panels[i - 1][0].values_along == "y"
+            leads = starts_row[i] or not along_y
             panel.label(ax, with_y=leads)
             if arranged:
                 panel.tidy_numbers(ax)
                 if share_y and not leads:
                     ax.tick_params(labelleft=False)
-            if below is not None:
+            if below is not None and lower is not None:
                 below.label(lower, with_y=leads)
                 if arranged:
                     ax.set_xlabel("")
                     ax.tick_params(labelbottom=False)
 
-    def _publish(self, artists, lower):
-        for part in self._parts:
-            setattr(self, f"{part}_", [getattr(drawn, part) for drawn in artists])
+    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
+        for name in self._artist_names:
+            setattr(self, f"{name}_", [getattr(panel, name) for panel in artists])
 
 
 class EntryDisplay(PanelDisplay):
     """Base of displays of effects, each entry that of a feature or of a pair."""
 
+    feature_names: list[Any]
+    # For each entry, or None.
+    data: Any
+    importances: Any
     categorical: Any = None
 
     @abstractmethod
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         """Numbers of one entry, as an `Effect`."""
 
     @property
-    def _n_entries(self):
+    def _n_entries(self) -> int:
         return len(self.feature_names)
 
-    def _most_important(self, entries, max_entries):
+    def _most_important(
+        self, entries: Sequence[int], max_entries: int | None
+    ) -> list[int]:
         if max_entries is None or max_entries >= len(entries):
             return list(entries)
         importances = [self._importance(entry) for entry in entries]
         order = np.argsort(-np.array(importances), kind="stable")[:max_entries]
-        return [entries[place] for place in order]
+        return [entries[i] for i in order]
 
-    def _importance(self, entry):
-        """As given, else the spread of the effect over its grid."""
+    def _importance(self, entry: int) -> float:
+        """The user's number, else the spread of the effect over its grid."""
         if self.importances is not None and np.isfinite(self.importances[entry]):
             return self.importances[entry]
         values = self._effect(entry).values
-        return np.nanstd(values) if np.isfinite(values).any() else 0.0
+        return float(np.nanstd(values)) if np.isfinite(values).any() else 0.0
 
-    def _entry(self, entry, places, values, **parts):
+    def _entry(
+        self, entry: int, places: Any, values: ArrayLike, **fields: Any
+    ) -> Effect:
         """An `Effect` from the arrays of one entry, with an axis of outputs each."""
         name = self.feature_names[entry]
         names = (name,) if isinstance(name, str) else tuple(name)
@@ -222,19 +272,21 @@ class EntryDisplay(PanelDisplay):
             levelled,
             with_outputs(values, len(names)),
             data=data,
-            **parts,
+            **fields,
         )
 
-    def _n_axes(self, entry):
+    def _n_axes(self, entry: int) -> int:
         return 1 if isinstance(self.feature_names[entry], str) else 2
 
-    def _levelled(self, entry, places):
+    def _levelled(
+        self, entry: int, places: tuple[NDArray[Any], ...]
+    ) -> tuple[bool, ...]:
         if self.categorical is None:
-            return tuple(place.dtype.kind not in "iufmM" for place in places)
+            return tuple(values.dtype.kind not in "iufmM" for values in places)
         return tuple(np.atleast_1d(self.categorical[entry]).tolist())
 
 
-def earlier_legend(canvas):
+def earlier_legend(canvas: Canvas) -> Legend | None:
     """The legend of a display that has drawn on the axes before, or None."""
     owners = [canvas.frame, *canvas.main]
     legends = [ax.get_legend() for ax in owners if ax is not None]
@@ -244,17 +296,17 @@ def earlier_legend(canvas):
     return None
 
 
-def _rank_in_legend(text):
+def _rank_in_legend(text: str) -> int:
     """Lines come first, then what surrounds them, then what marks the data."""
     if text in (VALUES, SHARES, ROWS, JITTERED, NO_ROWS):
         return 2
     return int(text.startswith(OWNERS) or text.endswith((" folds", " band")))
 
 
-def _share_values(panels, axes):
+def _share_values(panels: list[Panel], axes: list[Axes]) -> None:
     """Give all panels of lines one range of values."""
-    alike = [(p.values_along, ax) for p, ax in zip(panels, axes, strict=True)]
-    alike = [(side, ax) for side, ax in alike if side is not None]
+    pairs = [(p.values_along, ax) for p, ax in zip(panels, axes, strict=True)]
+    alike = [(side, ax) for side, ax in pairs if side is not None]
     if len(alike) < 2:
         return
     for side, ax in alike:  # a display before has held the range
@@ -264,12 +316,12 @@ def _share_values(panels, axes):
         getattr(ax, f"set_{side}lim")(np.min(limits), np.max(limits))
 
 
-def _draw_scales(panels, artists, canvas):
+def _draw_scales(panels: Sequence[Any], artists: list[Artists], canvas: Canvas) -> None:
     """Draw colour bars of coloured curves, to the right of their panels."""
-    for place, panel in enumerate(panels):
-        if artists[place].scale is not None:
-            pair = [ax for ax in (canvas.main[place], canvas.below[place]) if ax]
+    for i, panel in enumerate(panels):
+        if artists[i].scale is not None:
+            pair = [ax for ax in (canvas.main[i], canvas.below[i]) if ax]
             name = date_label(panel.shades.name, panel.shades.dates)
-            bar = draw_colour_bar(pair, artists[place].scale, literal(wrapped(name)))
+            bar = draw_colour_bar(pair, artists[i].scale, literal(wrapped(name)))
             date_ticks(bar.ax, panel.shades.dates, "y")
-            artists[place].colorbars = bar
+            artists[i].colorbars = bar

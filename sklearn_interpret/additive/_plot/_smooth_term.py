@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from textwrap import fill
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
@@ -16,13 +17,12 @@ from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret._plotting.axes import letters_along
 from sklearn_interpret._plotting.colours import PALETTE, colours, seen, shade
 from sklearn_interpret._plotting.curves import FEW_POINTS, draw_thin_lines
-from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.panels.displays import EntryDisplay, effect_columns
 from sklearn_interpret._plotting.panels.lines import (
     Artists,
     LinePanel,
-    Looks,
+    PlotOptions,
     SurfacePanel,
     level_places,
     level_text,
@@ -40,6 +40,14 @@ from sklearn_interpret.additive._gam_classifier import GAMClassifier
 from sklearn_interpret.additive._gam_regressor import GAMRegressor
 from sklearn_interpret.explanations._selection import output_position
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import Effect, Panel, Series
+    from sklearn_interpret.additive._gam import BaseGAM
+
 LEVEL = 0.95  # of the bands
 MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 # Share of the partial residuals in each tail that does not widen the axes: those of
@@ -56,68 +64,85 @@ class TermPanel(LinePanel):
     """Lines along one feature, and partial residuals."""
 
     # For each line, the feature's values and the residuals.
-    residuals: list | None = None
+    residuals: Sequence[tuple[NDArray[Any], NDArray[np.float64]]] = ()
     # Residuals extend the axes by at most this multiple of the range of the lines:
     # those of log-odds are far away, and would flatten the lines.
     reach: float = np.inf
 
-    def draw(self, ax, looks: Any):
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
-        artists = super().draw(ax, looks)
-        if self.residuals is not None:
-            artists.points = self._draw_residuals(ax, looks.residual_kw, artists)
+        artists = super().draw(ax, options)
+        if self.residuals:
+            artists.points = self._draw_residuals(ax, options.residual_kw, artists)
         return artists
 
-    def _draw_series(self, ax, series, x, colour, style, looks, artists):
+    def _draw_series(
+        self,
+        ax: Axes,
+        series: Series,
+        x: NDArray[np.float64],
+        colour: ColorType,
+        style: Style,
+        options: PlotOptions,
+        artists: Artists,
+    ) -> None:
         """Draw a line; where there were no rows it is thin, and has no band."""
         few, wide = len(x) <= FEW_POINTS, np.diff(x) > WIDE_STEP * np.ptp(x)
         series = replace(series, as_points=few)
         if (few or wide.any()) and not self.has_levels:
             draw_thin_lines(ax, x, [series.y], colour, None)
         if wide.any() and not few:
-            alone = np.append(True, wide) & np.append(wide, True)
-            points = replace(series.changed(lambda y: y[alone]), as_points=True)
-            super()._draw_series(ax, points, x[alone], colour, style, looks, Artists())
+            isolated = np.append(True, wide) & np.append(wide, True)
+            points = replace(series.changed(lambda y: y[isolated]), as_points=True)
+            super()._draw_series(
+                ax, points, x[isolated], colour, style, options, Artists()
+            )
             ends = np.flatnonzero(wide) + 1
             x = np.insert(x, ends, np.nan)
             series = series.changed(lambda y: np.insert(y, ends, np.nan))
-        super()._draw_series(ax, series, x, colour, style, looks, artists)
+        super()._draw_series(ax, series, x, colour, style, options, artists)
 
-    def _draw_residuals(self, ax, style, artists):
-        alone, found = len(self.series) == 1, []
+    def _draw_residuals(
+        self, ax: Axes, style: Style | None, artists: Artists
+    ) -> list[Any]:
+        is_only_line, point_artists = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)
         lines = zip(self.series, self.residuals, artists.lines, strict=True)
         low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
         reach, beyond = self.reach * max(high - low, 1.0), False
-        for place, (_, (x, y), line) in enumerate(lines):
-            looks = {"s": point_area(n_points), "linewidth": 0, "zorder": 1.2}
-            looks["color"] = shade(ax, 0.45) if alone else seen(line.get_color(), ax)
-            looks["alpha"] = 0.5
-            x = jittered(level_places(x, self.levels), place) if self.has_levels else x
+        for seed, (_, (x, y), line) in enumerate(lines):
+            point_style: Style = {"s": point_area(n_points), "linewidth": 0}
+            point_style["zorder"] = 1.2
+            point_style["color"] = (
+                shade(ax, 0.45) if is_only_line else seen(line.get_color(), ax)
+            )
+            point_style["alpha"] = 0.5
+            if self.levels is not None:
+                x = jittered(level_places(x, self.levels), seed)
             limits = ax.dataLim.frozen()
-            pair = (y, x) if self.across else (x, y)
-            points = draw_points(ax, *pair, style, **looks)
+            first, second = (y, x) if self.across else (x, y)
+            points = draw_points(ax, first, second, style, **point_style)
             ax.dataLim.set(limits)
             ends = np.clip(clipped_range(y, TAIL), low - reach, high + reach)
             beyond |= (y < ends[0]).any() or (y > ends[1]).any()
-            middle = np.full(2, line.get_xydata()[0, int(self.across)])
+            middle = np.full(2, np.asarray(line.get_xydata())[0, int(self.across)])
             pairs = (ends, middle) if self.across else (middle, ends)
             ax.update_datalim(np.transpose(pairs))
-            found.append(points)
+            point_artists.append(points)
         ax.autoscale_view()
         text = "residuals, some out of view" if beyond else "partial residuals"
-        artists.entries[text] = found[0]
-        return found
+        artists.entries[text] = point_artists[0]
+        return point_artists
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes; the term also on panels whose scale is to the left."""
         super().label(ax, with_y=with_y)
         if not with_y and not self.across:
-            ax.set_ylabel(literal(fill(self.of, letters_along(ax, 1))))
+            ax.set_ylabel(literal(fill(self.response, letters_along(ax, 1))))
 
 
 @dataclass(eq=False, repr=False)
-class SmoothTermDisplay(DisplayMixin, EntryDisplay):
+class SmoothTermDisplay(EntryDisplay):
     """The terms of an additive model: curves, levels and surfaces, with bands.
 
     Build it with `from_estimator`. A label such as "s(age, 3.2)" has a term's effective
@@ -196,7 +221,7 @@ default=None
     """
 
     _band_text = "95 % band"
-    _parts = (
+    _artist_names = (
         *("lines", "bands", "missing", "rug", "points"),
         *("contours", "heatmaps", "colorbars"),
     )
@@ -275,16 +300,16 @@ default=None
             raise ValueError("Partial residuals belong to rows: pass X with y.")
         outputs, output_names = _outputs(model, target)
         if terms is None:
-            shown = list(range(len(model.term_names_)))
+            selected = list(range(len(model.term_names_)))
         else:
-            shown = terms if isinstance(terms, list) else [terms]
-            shown = [model._position(term) for term in shown]
-        if not shown:
+            selected = terms if isinstance(terms, list) else [terms]
+            selected = [model._position(term) for term in selected]
+        if not selected:
             raise ValueError("terms=[] names no term to show.")
-        parts = [_curve(model, term, outputs) for term in shown]
-        values, effects, errors, missing = map(list, zip(*parts, strict=True))
+        curves = [_curve(model, term, outputs) for term in selected]
+        values, effects, errors, missing = map(list, zip(*curves, strict=True))
         dofs = np.reshape(model.effective_dof_, (-1, len(model.term_names_)))
-        names = [model._features(term) for term in shown]
+        names = [model._features(term) for term in selected]
         display = cls(
             values,
             effects,
@@ -292,15 +317,15 @@ default=None
             residual_dof=model._dispersion_dof,
             missing_effects=missing,
             feature_names=[pair if len(pair) > 1 else pair[0] for pair in names],
-            effective_dof=dofs[np.ix_(outputs, shown)],
+            effective_dof=dofs[np.ix_(outputs, selected)],
             output_names=output_names,
             response_name=RESPONSES[model._link],
-            **({} if X is None else _of_rows(model, X, y, shown, outputs)),
+            **({} if X is None else _of_rows(model, X, y, selected, outputs)),
         )
         name = getattr(y, "name", None)
         if target_name is None and isinstance(name, str):
             target_name = name
-        display._call([], target_name, unit)
+        display._name_response([], target_name, unit)
         return display.plot(ax=ax, **params)
 
     def plot(
@@ -366,23 +391,23 @@ default=None
         self : SmoothTermDisplay
             The display.
         """
-        looks = Looks.of_arguments(locals())
+        options = PlotOptions.of_arguments(locals())
         n_terms = self._n_entries
-        shown = self._most_important(range(n_terms), max_entries)
+        selected = self._most_important(range(n_terms), max_entries)
         note = None
-        if len(shown) < n_terms:
-            note = f"The {len(shown)} that vary most of {n_terms} terms"
+        if len(selected) < n_terms:
+            note = f"The {len(selected)} that vary most of {n_terms} terms"
         limits = None
-        if share_y and len(shown):
-            every = [np.ravel(self.effects[term]) for term in shown]
-            limits = colour_limits(np.concatenate(every), True)
+        if share_y and len(selected):
+            selected_effects = [np.ravel(self.effects[term]) for term in selected]
+            limits = colour_limits(np.concatenate(selected_effects), True)
         panels = [
-            (panel, None) for term in shown for panel in self._panels(term, limits)
+            (panel, None) for term in selected for panel in self._panels(term, limits)
         ]
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         effect = self._entry(entry, self.values[entry], self.effects[entry])
         if self.standard_errors is None:
             return effect
@@ -390,13 +415,13 @@ default=None
         reach = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2) * errors
         return replace(effect, low=effect.values - reach, high=effect.values + reach)
 
-    def _residuals(self, term, n_outputs):
+    def _residuals(self, term: int, n_outputs: int) -> NDArray[np.float64] | list[Any]:
         """Partial residuals (n_outputs, n), or None for each output."""
         if self.residuals is None:
             return [None] * n_outputs
         return np.reshape(self.residuals[term], (n_outputs, -1))
 
-    def _text(self, names, term, outputs):
+    def _text(self, names: tuple[str, ...], term: int, outputs: int | slice) -> str:
         """The term with its effective degrees of freedom."""
         if self.effective_dof is None:
             return f"s({':'.join(names)})"
@@ -404,30 +429,30 @@ default=None
         return term_label(names, dofs[outputs, term])
 
     @property
-    def _reach(self):
+    def _reach(self) -> float:
         """Multiple of the range of the lines by which residuals widen the axes."""
         return 1.0 if self.response_name == RESPONSES["logit"] else np.inf
 
-    def _what(self, output):
+    def _response_text(self, output: int | None) -> str:
         """Name of the sum of the terms."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
-    def _panels(self, term, limits):
+    def _panels(self, term: int, limits: tuple[float, float] | None) -> list[Panel]:
         """Panels of a term; colours have these limits, or None for their own."""
         effect = self._effect(term)
         n_outputs = len(effect.values)
         residuals = self._residuals(term, n_outputs)
         if len(effect.names) == 1:
-            return [self._own_panel(term, effect, residuals)]
+            return [self._one_way_panel(term, effect, residuals)]
         texts = [self._text(effect.names, term, output) for output in range(n_outputs)]
         if effect.levelled == (True, False):  # the number goes along x
             effect = effect.swapped()
         n_levels = len(effect.places[1])
         by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
         limits = limits or colour_limits(effect.values, True)
-        panels = []
+        panels: list[Panel] = []
         for output, text in enumerate(texts):
-            words = self._what(output), text
+            words = self._response_text(output), text
             if by_level:
                 rows = residuals[output]
                 panels.append(self._panel_of_levels(effect, rows, words, output))
@@ -436,32 +461,47 @@ default=None
                 panels.append(panel)
         return panels
 
-    def _own_panel(self, term, effect, residuals):
+    def _one_way_panel(
+        self, term: int, effect: Effect, residuals: NDArray[np.float64] | list[Any]
+    ) -> TermPanel:
         """The panel of a term of one feature: a line for each output."""
         n_outputs = len(effect.values)
         words = (
-            self._what(0 if n_outputs == 1 else None),
+            self._response_text(0 if n_outputs == 1 else None),
             self._text(effect.names, term, slice(None)),
         )
-        points = None
-        if self.residuals is not None:
+        points = []
+        if self.residuals is not None and effect.data is not None:
             points = [(effect.data[0], each) for each in residuals]
         missing = self.missing_effects and self.missing_effects[term]
         labels = self._named_outputs(n_outputs)
         return self._lines(effect, labels, words, points, missing=missing)
 
-    def _panel_of_levels(self, effect, rows, words, output):
+    def _panel_of_levels(
+        self,
+        effect: Effect,
+        rows: NDArray[np.float64] | None,
+        words: tuple[str, str],
+        output: int,
+    ) -> TermPanel:
         """The panel of a number and a category: a line for each level."""
-        levels, points = effect.places[1], None
+        levels, points = effect.places[1], []
         labels = [f"{effect.names[1]}: {level_text(level)}" for level in levels]
-        if rows is not None:
-            x, own = effect.data[0], level_places(effect.data[1], levels)
-            points = [(x[own == k], rows[own == k]) for k in range(len(levels))]
-        several = self.output_names is not None and len(self.output_names) > 1
-        title = self.output_names[output] if several else None
+        if rows is not None and effect.data is not None:
+            x, codes = effect.data[0], level_places(effect.data[1], levels)
+            points = [(x[codes == k], rows[codes == k]) for k in range(len(levels))]
+        names = self.output_names or []
+        title = names[output] if len(names) > 1 else None
         return self._lines(effect.by_level(output), labels, words, points, title=title)
 
-    def _lines(self, effect, labels, words, residuals, **parts):
+    def _lines(
+        self,
+        effect: Effect,
+        labels: Sequence[Any],
+        words: tuple[str, str],
+        residuals: Sequence[tuple[NDArray[Any], NDArray[np.float64]]],
+        **panel_kwargs: Any,
+    ) -> TermPanel:
         """A panel of lines along one feature, and of partial residuals."""
         palette = colours(len(labels))
         return TermPanel(
@@ -476,7 +516,7 @@ default=None
             zero=True,
             residuals=residuals,
             reach=self._reach,
-            **parts,
+            **panel_kwargs,
         )
 
     def to_frame(self) -> Any:
@@ -503,17 +543,21 @@ default=None
         return table.drop(columns=["feature", "feature2"], errors="ignore")
 
 
-def _outputs(model, target):
+def _outputs(
+    model: BaseGAM, target: bool | str | None
+) -> tuple[list[int], list[Any] | None]:
     """Positions of the linear predictors that are shown, and their classes if any."""
     labels = getattr(model, "classes_", np.empty(0)).tolist()
     labels = labels[1:] if len(labels) == 2 else labels
-    shown = list(range(np.size(model.intercept_)))
+    outputs = list(range(np.size(model.intercept_)))
     if target is not None:
-        shown = [output_position(labels or shown, target)]
-    return shown, [labels[k] for k in shown] if labels else None
+        outputs = [output_position(labels or outputs, target)]
+    return outputs, [labels[k] for k in outputs] if labels else None
 
 
-def _curve(model, term, outputs):
+def _curve(
+    model: BaseGAM, term: int, outputs: list[int]
+) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], Any]:
     """Values, effects and errors of a term, and the effect of a missing value."""
     fitted = model._terms[term]
     axes = fitted.axes()
@@ -522,29 +566,31 @@ def _curve(model, term, outputs):
     effects, errors = (
         np.atleast_2d(curve.T)[outputs].reshape(shape) for curve in curves
     )
-    missing, (column, *others) = None, fitted.own_columns
-    if column.missing and column.labels is None and not others:
+    missing, (column, *more_columns) = None, fitted.own_columns
+    if column.missing and column.labels is None and not more_columns:
         _, missing, _ = model.partial_effect(term, [np.nan])
         missing = np.ravel(missing)[outputs]
-    return axes if others else axes[0], effects, errors, missing
+    return axes if more_columns else axes[0], effects, errors, missing
 
 
-def _of_rows(model, X, y, shown, outputs):
+def _of_rows(
+    model: BaseGAM, X: Any, y: Any, terms: list[int], outputs: list[int]
+) -> dict[str, Any]:
     """Data, residuals and importances of the terms, of some of the rows."""
     rows = as_rows(X)
     check_consistent_length(rows.native, y)
     if rows.n_rows > MAX_DATA_ROWS:
         draw = np.random.default_rng(0)
-        kept = np.sort(draw.choice(rows.n_rows, MAX_DATA_ROWS, replace=False))
-        rows = rows.take(kept)
-        y = y if y is None else np.asarray(y)[kept]
+        indices = np.sort(draw.choice(rows.n_rows, MAX_DATA_ROWS, replace=False))
+        rows = rows.take(indices)
+        y = y if y is None else np.asarray(y)[indices]
 
-    def by_term(values):
+    def by_term(values: NDArray[np.float64]) -> NDArray[np.float64]:
         shape = (rows.n_rows, -1, len(model.term_names_))
-        return np.asarray(values).reshape(shape).transpose(2, 1, 0)[shown][:, outputs]
+        return np.asarray(values).reshape(shape).transpose(2, 1, 0)[terms][:, outputs]
 
     data = []
-    for term in shown:
+    for term in terms:
         columns = model._terms[term].own_columns
         values = [
             rows.numbers(column.position)
@@ -554,15 +600,15 @@ def _of_rows(model, X, y, shown, outputs):
         ]
         data.append(values if len(values) > 1 else values[0])
     spreads = by_term(model.transform(rows.native)).std(axis=2).max(axis=1)
-    found = {"data": data, "importances": spreads.tolist()}
+    arrays = {"data": data, "importances": spreads.tolist()}
     if y is not None:
-        found["residuals"] = list(by_term(model.partial_residuals(rows.native, y)))
-    return found
+        arrays["residuals"] = list(by_term(model.partial_residuals(rows.native, y)))
+    return arrays
 
 
-def term_label(names, dofs):
+def term_label(names: tuple[str, ...], dofs: NDArray[np.float64] | float) -> str:
     """A term with its effective degrees of freedom, as in "s(age, 3.2)"."""
     low, high = (f"{dof:.1f}" for dof in (np.min(dofs), np.max(dofs)))
-    dofs = low if low == high else f"{low} to {high}"
-    name = shorten(":".join(names), LABEL_WIDTH - len(dofs) - 5)
-    return f"s({name}, {dofs})"
+    text = low if low == high else f"{low} to {high}"
+    name = shorten(":".join(names), LABEL_WIDTH - len(text) - 5)
+    return f"s({name}, {text})"

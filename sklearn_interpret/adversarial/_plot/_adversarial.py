@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import (
@@ -31,6 +31,14 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.text_layout import write_title
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 from sklearn_interpret.explanations import RowExplanation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.container import BarContainer
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data
 
 # Inches: widths of the bars with their names and of an image, and the height around an
 # image; narrower images have small titles.
@@ -113,13 +121,17 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     spreads: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, row: int | None = 0, **choices):
+    def _from_inspector(
+        cls, inspector: Any, data: Data, *, row: int | None = 0, **choices: Any
+    ) -> Self:
         position = cls._row_position(row, as_rows(data.X).n_rows)
-        one = data.take([position])
-        known = {"image_shape": getattr(inspector, "image_shape", None)}
+        row_data = data.take([position])
+        settings = {"image_shape": getattr(inspector, "image_shape", None)}
         if getattr(inspector, "units", None) == "std":
-            known["spreads"] = 1 / inspector._actionability.costs
-        display = cls(inspector.explain(one.X, one.y), **{**known, **choices})
+            settings["spreads"] = 1 / inspector._actionability.costs
+        display = cls(
+            inspector.explain(row_data.X, row_data.y), **{**settings, **choices}
+        )
         display._chosen = position
         return display
 
@@ -154,39 +166,42 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             An unknown row; an `image_shape` or `spreads` of another size.
         """
         row = self._position()
-        found = np.flatnonzero(self.explanation.origin == row)[:1]
-        self.bars_ = self.colour_bar_ = None
+        indices = np.flatnonzero(self.explanation.origin == row)[:1]
+        self.bars_: BarContainer | None = None
+        self.colour_bar_: Colorbar | None = None
         self.images_: list[Any] = []
-        if self.image_shape is None or not len(found):
-            self._draw_table(ax, row, found, max_entries, bar_kw)
+        if self.image_shape is None or not len(indices):
+            self._draw_table(ax, row, indices, max_entries, bar_kw)
         else:
-            self._draw_images(ax, row, found)
+            self._draw_images(ax, row, indices)
         return self
 
-    def _responses(self, row, found):
+    def _responses(self, row: int, indices: NDArray[np.intp]) -> tuple[str, list[str]]:
         """Answers before and after, of classes with their scores."""
-        label, texts = super()._responses(row, found)
-        values = self._responses_of(row, found)
+        label, texts = super()._responses(row, indices)
+        values = self._responses_of(row, indices)
         if values.ndim == 2:
             name, scores = self.response_name or "response", values.max(axis=1)
             pairs = zip(texts, map(number_text, scores), strict=True)
             texts = [f"{text} ({name} {score})" for text, score in pairs]
         return label, texts
 
-    def _failed(self, row, found):
+    def _failed(self, row: int, indices: NDArray[np.intp]) -> list[Any]:
         """Why no row satisfies the target, in words; empty if one was found."""
-        if len(found) and self.explanation.valid[found[0]]:
+        if len(indices) and self.explanation.valid[indices[0]]:
             return []
         reasons = self.explanation.reasons
         reason = "" if reasons is None else reasons[row]
         status = self.explanation.status[row]
         return [f"{status}: {reason}" if reason else str(status)]
 
-    def _changes(self, found):
+    def _changes(
+        self, indices: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """The changed features, those that move farthest first, and how far."""
-        if not len(found):
+        if not len(indices):
             return np.empty(0, dtype=np.intp), np.empty(0)
-        (moves,) = self.explanation.perturbations[found]
+        (moves,) = self.explanation.perturbations[indices]
         if self.spreads is not None:
             spreads = np.asarray(self.spreads, dtype=float)
             if spreads.shape != moves.shape or not (spreads > 0).all():
@@ -196,17 +211,24 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
                 )
             moves = moves / spreads
         moves = np.nan_to_num(moves)  # a category has no size
-        features = np.flatnonzero(self.explanation.changed[found[0]])
+        features = np.flatnonzero(self.explanation.changed[indices[0]])
         # Equal ones, to rounding, in the order of the table.
         order = np.argsort(-np.abs(moves[features]).round(9), kind="stable")
         return features[order], moves[features[order]]
 
-    def _draw_table(self, ax, row, found, max_entries, style):
+    def _draw_table(
+        self,
+        ax: Axes,
+        row: int,
+        indices: NDArray[np.intp],
+        max_entries: int | None,
+        style: Style | None,
+    ) -> None:
         """A bar for each changed feature, with its values before and after."""
-        features, moves = self._changes(found)
+        features, moves = self._changes(indices)
         n_changed = len(features)
         features, moves = features[:max_entries], moves[:max_entries]
-        lines = self._title(row, found) + self._failed(row, found)
+        lines = self._title(row, indices) + self._failed(row, indices)
         if len(features) < n_changed:
             lines.append(f"(the {len(features)} largest of {n_changed} changes)")
         own_figure = ax is None
@@ -215,7 +237,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         names = [self.explanation.feature_names[j] for j in features]
         name_rows(ax, names)
         if own_figure:
-            self.figure_.draw_without_rendering()  # settles the axes' width
+            self.figure_.figure.draw_without_rendering()  # settles the axes' width
         write_title(ax, lines, axes_inches(ax)[0], own_figure=own_figure)
         if not len(features):
             unchanged = self.explanation.status[row] == "unchanged"
@@ -223,17 +245,19 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             note_empty(ax, text)
             ax.set_axis_off()
             return
-        texts = self._texts(row, found, features)
+        texts = self._texts(row, indices, features)
         self.bars_, _ = draw_ranked_bars(ax, names, moves, style, texts=texts)
         unit = "" if self.spreads is None else " (standard deviations)"
         ax.set_xlabel(f"Perturbation{unit}")
 
-    def _texts(self, row, found, features):
+    def _texts(
+        self, row: int, indices: NDArray[np.intp], features: NDArray[np.intp]
+    ) -> list[str]:
         """Values of features before and after, as exact as they differ."""
         before, after = as_rows(self.explanation.data), as_rows(self.explanation.rows)
         texts = []
         for j in features.tolist():
-            pair = before.displayed(j)[row], after.displayed(j)[found[0]]
+            pair = before.displayed(j)[row], after.displayed(j)[indices[0]]
             ends = [value_text(value) for value in pair]
             if before.displayed(j).dtype.kind == "f" and np.isfinite(pair).all():
                 change = abs(float(pair[1]) - float(pair[0]))
@@ -242,10 +266,10 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             texts.append(" → ".join(ends))
         return texts
 
-    def _draw_images(self, ax, row, found):
+    def _draw_images(self, ax: Axes, row: int, indices: NDArray[np.intp]) -> None:
         """The image, the perturbation and the result."""
-        before, after, change = self._as_images(row, found)
-        titles = self._titles(row, found)
+        before, after, change = self._as_images(row, indices)
+        titles = self._titles(row, indices)
         ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
         canvas = self._take_grid(ax, 3, 3, (_PANEL, ratio * _PANEL + _AROUND))
         wide = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
@@ -254,52 +278,59 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         before, after = np.split(drawable(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)
         diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
-        parts = (before, {}), (change, diverging), (after, {})
+        images: Any = (before, {}), (change, diverging), (after, {})
         for panel, (image, style), lines in zip(
-            canvas.main, parts, titles, strict=True
+            canvas.main, images, titles, strict=True
         ):
             self.images_.append(draw_image(panel, image, **style))
             text = "\n".join(fill(line, _letters(wide)) for line in lines)
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()
 
-    def _as_images(self, row, found):
+    def _as_images(
+        self, row: int, indices: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The row, the row found, and the perturbation, as images."""
         explanation, shape = self.explanation, self.image_shape
         check_image_shape(shape, len(explanation.feature_names))
         before, after = (
-            np.asarray(as_rows(rows).take([place]).native, dtype=float).reshape(shape)
-            for rows, place in ((explanation.data, row), (explanation.rows, found[0]))
+            np.asarray(as_rows(rows).take([position]).native, dtype=float).reshape(
+                shape
+            )
+            for rows, position in (
+                (explanation.data, row),
+                (explanation.rows, indices[0]),
+            )
         )
         change = np.where(before == after, 0.0, after - before)
         return before, after, change.mean(axis=2) if change.ndim == 3 else change
 
-    def _titles(self, row, found):
+    def _titles(self, row: int, indices: NDArray[np.intp]) -> list[list[str]]:
         """Titles of the images: those of the row and of the result have the answers."""
         first, last = [self._of_row("image")], ["result"]
-        if self._failed(row, found):
+        if self._failed(row, indices):
             last = [f"result ({self.explanation.status[row]})"]
         if self.explanation.original_predictions is not None:
-            label, texts = self._responses(row, found)
+            label, texts = self._responses(row, indices)
             for lines, text in zip((first, last), texts, strict=False):
                 lines += f"{label}: {text}".replace(" (", "\n(").split("\n")
-        return [first, ["perturbation", self._distances(row, found)], last]
+        return [first, ["perturbation", self._distances(row, indices)], last]
 
-    def _draw_bar(self):
+    def _draw_bar(self) -> None:
         """The scale of the perturbation, below it."""
         from matplotlib.ticker import MaxNLocator
 
         height, width = self.images_[1].get_array().shape
-        place = [0.05, -0.11 * width / height, 0.9, 0.05 * width / height]
+        bounds = [0.05, -0.11 * width / height, 0.9, 0.05 * width / height]
         # Within the panel's own axes: outside of these it would shift the image.
-        self.colour_bar_ = self.figure_.colorbar(
+        self.colour_bar_ = bar = self.figure_.colorbar(
             self.images_[1],
-            cax=self.axes_[1].inset_axes(place, label="<colorbar>"),
+            cax=self.axes_[1].inset_axes(bounds, label="<colorbar>"),
             orientation="horizontal",
             ticks=MaxNLocator(nbins=4, steps=NICE_STEPS),
         )
-        channels = "" if len(self.image_shape) == 2 else " (mean of the channels)"
-        self.colour_bar_.set_label(f"change{channels}")
+        channels = "" if len(self.image_shape or ()) == 2 else " (mean of the channels)"
+        bar.set_label(f"change{channels}")
 
     def to_frame(self) -> Any:
         """Changes of the row drawn, as a table, all of them.
@@ -327,6 +358,6 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return table.reset_index(drop=True)
 
 
-def _letters(inches):
+def _letters(inches: float) -> int:
     """Number of letters that have room; at least those of a word."""
     return max(int(CHARACTERS_PER_INCH * inches), 16)

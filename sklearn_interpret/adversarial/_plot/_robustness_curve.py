@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.responses.predictors import is_classifier
@@ -17,6 +17,12 @@ from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.panels.lines import LEARNER_BAND
 from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.sources import Data
 
 # Most points of the curve of a search.
 _MOST_SIZES = 101
@@ -90,8 +96,13 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     @classmethod
     def _from_inspector(
-        cls, inspector, data, *, sizes: ArrayLike | None = None, **choices
-    ):
+        cls,
+        inspector: Any,
+        data: Data,
+        *,
+        sizes: ArrayLike | None = None,
+        **choices: Any,
+    ) -> Self:
         """The display of an attack's curve.
 
         sizes : array-like of shape (n_sizes,), default=None
@@ -103,42 +114,50 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
 
     @classmethod
     def _from_folds(
-        cls, inspectors, data, *, tests, sizes: ArrayLike | None = None, **choices
-    ):
+        cls,
+        inspectors: list[Any],
+        data: Data,
+        *,
+        tests: Any,
+        sizes: ArrayLike | None = None,
+        **choices: Any,
+    ) -> Self:
         """The display of the mean of the folds' curves.
 
         sizes : array-like of shape (n_sizes,), default=None
             As in `from_estimator`.
         """
         check_same_in_folds([_size_name(attack) for attack in inspectors], "units")
-        parts = tests or [data] * len(inspectors)
-        display = cls._from_attacks(inspectors, parts, sizes, choices)
+        fold_data = tests or [data] * len(inspectors)
+        display = cls._from_attacks(inspectors, fold_data, sizes, choices)
         display._on_test_rows = tests is not None
         return display
 
     @classmethod
-    def _from_attacks(cls, attacks, parts, sizes, choices):
+    def _from_attacks(
+        cls, attacks: Any, fold_data: Any, sizes: Any, choices: dict[str, Any]
+    ) -> Self:
         """The display of the curve of each attack on its rows."""
         if sizes is not None:
             sizes = np.unique(sizes).tolist()
-        pairs = zip(attacks, parts, strict=True)
+        pairs = zip(attacks, fold_data, strict=True)
         curves = [
-            attack._curve(part.X, part.y, sizes, part.sample_weight)
-            for attack, part in pairs
+            attack._curve(test_data.X, test_data.y, sizes, test_data.sample_weight)
+            for attack, test_data in pairs
         ]
-        sizes = np.unique(np.concatenate([own for own, _ in curves]))
+        sizes = np.unique(np.concatenate([curve_sizes for curve_sizes, _ in curves]))
         if len(sizes) > _MOST_SIZES:
             shares = np.linspace(0, 1, _MOST_SIZES)
             sizes = np.unique(np.quantile(sizes, shares, method="inverted_cdf"))
         # The curve of a search stays as it is until the next size at which it falls.
         scores = [
-            own_scores[np.searchsorted(own, sizes, side="right") - 1]
-            for own, own_scores in curves
+            curve_scores[np.searchsorted(curve_sizes, sizes, side="right") - 1]
+            for curve_sizes, curve_scores in curves
         ]
         name = "Accuracy under attack"
         if not is_classifier(attacks[0].estimator_):
             name = "Share of rows that withstand the attack"
-        elif parts[0].y is None:
+        elif fold_data[0].y is None:
             name = "Share of predictions that stay"
         return cls(
             sizes,
@@ -183,30 +202,31 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
         self.fold_lines_, self.band_ = [], None
         if len(scores) > 1:
-            own, (low, high) = self.line_.get_color(), self._ends(scores)
-            self.fold_lines_ = draw_thin_lines(ax, sizes, scores, own, None)
-            self.band_ = draw_band(ax, sizes, low, high, own, band_kw)
+            line_colour, (low, high) = self.line_.get_color(), self._ends(scores)
+            self.fold_lines_ = draw_thin_lines(ax, sizes, scores, line_colour, None)
+            self.band_ = draw_band(ax, sizes, low, high, line_colour, band_kw)
             n_folds = f"{len(scores)} folds"
             label = f"mean of {n_folds}" if label is None else f"{label} ({n_folds})"
         ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
-        self.legend_ = self._named(ax, label)
+        self.legend_ = self._extend_legend(ax, label)
         return self
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sizes (n,) and scores (n_folds, n), checked."""
         sizes = checked_numbers(self.sizes, "sizes", [(None,)], "a curve")
         shapes, of = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
         return sizes, np.atleast_2d(checked_numbers(self.scores, "scores", shapes, of))
 
-    def _ends(self, scores):
+    def _ends(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Ends of the learner's band, within the range of shares."""
-        mean, apart = scores.mean(axis=0), self._on_test_rows
-        reach = learner_half_width(scores, self._splits, on_test_rows=apart)
+        mean, on_test_rows = scores.mean(axis=0), self._on_test_rows
+        reach = learner_half_width(scores, self._splits, on_test_rows=on_test_rows)
         return np.clip([mean - reach, mean + reach], 0, 1)
 
-    def _named(self, ax, label):
+    def _extend_legend(self, ax: Axes, label: str | None) -> Legend | None:
         """The legend of the axes, with the new line."""
-        earlier, entries = ax.get_legend(), {}
+        earlier = ax.get_legend()
+        entries: dict[str, Any] = {}
         if earlier is not None:
             entries, _ = legend_entries(earlier)
         if label is not None:
@@ -232,15 +252,15 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             pandas is not installed.
         """
         sizes, scores = self._arrays()
-        parts = [{"size": sizes, "score": scores.mean(axis=0)}]
+        blocks = [{"size": sizes, "score": scores.mean(axis=0)}]
         if len(scores) > 1:
-            parts[0] |= zip(("low", "high"), self._ends(scores), strict=True)
-            for fold, one in enumerate(scores):
-                parts.append({"size": sizes, "score": one, "fold": fold})
-        return self._frame(*parts, whole="fold")
+            blocks[0] |= zip(("low", "high"), self._ends(scores), strict=True)
+            for fold, fold_scores in enumerate(scores):
+                blocks.append({"size": sizes, "score": fold_scores, "fold": fold})
+        return self._frame(*blocks, integer_column="fold")
 
 
-def _size_name(attack):
+def _size_name(attack: Any) -> str:
     """Name of the sizes of an attack's perturbations."""
     attack = getattr(attack, "attack_", attack)  # the attack on a substitute
     if attack._budget == "scale":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +31,15 @@ from sklearn_interpret.counterfactuals._plot._base import (
 )
 from sklearn_interpret.explanations import RuleExplanation
 
-MOST_LINES = 14
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.explanations import Condition
+
+MOST_LINES = 14  # of a text; a longer one ends in an ellipsis
 _ALWAYS = "always: the rule has no conditions"
 
 
@@ -102,16 +111,18 @@ class AnchorsDisplay(FeaturesDisplay):
     background: ArrayLike | None = None
 
     @classmethod
-    def _check_request(cls, estimator, X, parameters):
+    def _check_request(cls, estimator: Any, X: Any, parameters: dict[str, Any]) -> None:
         if _are_texts(X):
             raise TypeError("X has texts: pass a fitted AnchorsText, not its model.")
 
     @classmethod
-    def _as_rows(cls, X):
+    def _as_rows(cls, X: Any) -> Rows:
         return as_texts(X) if _are_texts(X) else as_rows(X)
 
     @classmethod
-    def _from_inspector(cls, inspector, data, **choices):
+    def _from_inspector(
+        cls, inspector: Anchors | AnchorsText, data: Data, **choices: Any
+    ) -> Self:
         if isinstance(inspector, Anchors):
             choices = {"background": inspector._marginals.rows.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
@@ -151,10 +162,13 @@ class AnchorsDisplay(FeaturesDisplay):
             self._draw_text(ax, row)
             return self
         rule, values = self.explanation.rules[row], self._values_of_row(row)
-        known = self._known()
+        background = self._background_rows()
         columns = [
             FeatureColumn(
-                known, condition.feature, condition.name, [value, *_ends(condition)]
+                background,
+                condition.feature,
+                condition.name,
+                [value, *_ends(condition)],
             )
             for condition, value in zip(rule, values, strict=True)
         ]
@@ -167,18 +181,25 @@ class AnchorsDisplay(FeaturesDisplay):
             self.axes_, columns, rule, values, strict=False
         ):
             # A single row has no distribution.
-            column.draw(panel, 0.0 if known.n_rows == 1 else 1.0)
+            column.draw(panel, 0.0 if background.n_rows == 1 else 1.0)
             self._mark(panel, column, condition, value, span_kw)
         return self
 
-    def _values_of_row(self, row):
+    def _values_of_row(self, row: int) -> list[float]:
         """The row's own value of the feature of each condition."""
         data = as_rows(self.explanation.data)
         return [
             data.displayed(each.feature)[row] for each in self.explanation.rules[row]
         ]
 
-    def _mark(self, ax, column, condition, value, style):
+    def _mark(
+        self,
+        ax: Axes,
+        column: FeatureColumn,
+        condition: Condition,
+        value: float,
+        style: Style | None,
+    ) -> None:
         """Colour the values that satisfy the condition, and mark the row's own."""
         left, right = ax.get_xlim()
         low = left if condition.low is None else days(condition.low)
@@ -187,19 +208,21 @@ class AnchorsDisplay(FeaturesDisplay):
             low, high = condition.only - 0.25, condition.only + 0.25
         spans = [(low, high)]
         if condition.levels is not None:
-            places = np.array([column.place(level) for level in condition.levels])
+            positions = np.array([column.position(level) for level in condition.levels])
             half = (right - left) / 200 if column.levels is None else 0.5
-            spans = [(x - half, x + half) for x in places[np.isfinite(places)]]
-        looks = {"color": tint(ax, PALETTE[0]), "linewidth": 0, "zorder": 0.5}
-        looks |= style or {}
-        spans = [ax.axvspan(*np.clip(span, left, right), **looks) for span in spans]
-        self.spans_.append(spans)
-        place = column.place(value)
-        if np.isfinite(place):
-            ax.plot([place] * 2, [0, 1], color=ink(ax), lw=1.5, zorder=3)
+            spans = [(x - half, x + half) for x in positions[np.isfinite(positions)]]
+        span_style: Style = {"color": tint(ax, PALETTE[0]), "linewidth": 0}
+        span_style["zorder"] = 0.5
+        span_style |= style or {}
+        self.spans_.append(
+            [ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans]
+        )
+        position = column.position(value)
+        if np.isfinite(position):
+            ax.plot([position] * 2, [0, 1], color=ink(ax), lw=1.5, zorder=3)
         name_axes(ax, x=condition)
 
-    def _title(self, row):
+    def _title(self, row: int) -> list[str]:
         """The answer, and the precision and coverage of the rule."""
         explanation = self.explanation
         numbers = [
@@ -216,7 +239,7 @@ class AnchorsDisplay(FeaturesDisplay):
             lines.append(f"{explanation.status[row]}: {explanation.reasons[row]}")
         return lines
 
-    def _draw_text(self, ax, row):
+    def _draw_text(self, ax: Axes, row: int) -> None:
         """The text, with the words of the rule behind a colour."""
         text, rule = list(self.explanation.data)[row], self.explanation.rules[row]
         title = self._title(row) + ([] if rule else [_ALWAYS])
@@ -244,19 +267,21 @@ class AnchorsDisplay(FeaturesDisplay):
         """
         row, data = self._position(), self.explanation.data
         rule = self.explanation.rules[row]
-        columns = {"condition": [str(condition) for condition in rule]}
+        columns: dict[str, list[Any]] = {
+            "condition": [str(condition) for condition in rule]
+        }
         if not _are_texts(data):
             columns["feature"] = [condition.name for condition in rule]
             columns["value"] = self._values_of_row(row)
         return self._frame(columns)
 
 
-def _ends(condition):
+def _ends(condition: Condition) -> list[Any]:
     """Ends of the interval of a condition, which the axis has to show."""
     return [end for end in (condition.low, condition.high) if end is not None]
 
 
-def _are_texts(X):
+def _are_texts(X: Any) -> bool:
     """Whether these are texts, not rows of a table."""
     shape = getattr(X, "shape", None)
     if shape is None:
@@ -264,12 +289,12 @@ def _are_texts(X):
     return len(shape) == 1
 
 
-def _marked(text, rule):
+def _marked(text: str, rule: Sequence[Any]) -> list[tuple[str, Any]]:
     """Pieces of a text, each with a mark of its own if it is a word of the rule."""
     if not rule:
         return [(text, None)]
     tokens = rule[0].split(text)
     words = {(condition.word, condition.number) for condition in rule}
-    wanted = [key in words for key in tokens.keys] + [False]
+    in_rule = [key in words for key in tokens.keys] + [False]
     pairs = zip(tokens.pieces, tokens.features, strict=True)
-    return [(piece, [piece] if wanted[feature] else None) for piece, feature in pairs]
+    return [(piece, [piece] if in_rule[feature] else None) for piece, feature in pairs]

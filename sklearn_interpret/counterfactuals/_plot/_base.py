@@ -1,5 +1,10 @@
 """A panel for each feature: the distribution of the data, and marked values."""
 
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -35,13 +40,19 @@ from sklearn_interpret._plotting.labels import (
 from sklearn_interpret._plotting.points import clipped_range
 from sklearn_interpret._plotting.text_layout import write_title
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._model.rows.arrays import ArrayRows
+
 # Inches: width of a panel, height of the data in it, and of titles and labels around.
 PANEL_WIDTH, DATA_HEIGHT, AROUND = 3.6, 0.9, 0.65
+# Inches: width of the only panel, and of the narrowest one in which labels have room.
 ALONE_WIDTH, LEAST_WIDTH = 5.6, 2.2
-MOST_LEVELS = 10
+MOST_LEVELS = 10  # names of levels that have room below a panel
 # Share of the smallest and of the largest numbers that may lie outside of the axis.
 TAIL = 0.005
-MARGIN = 0.04
+MARGIN = 0.04  # share of the numbers' range, left free at both ends of the axis
 
 
 class FeatureColumn:
@@ -59,7 +70,7 @@ class FeatureColumn:
         Values that need a place besides those of the data.
     """
 
-    def __init__(self, rows, j, name, marked):
+    def __init__(self, rows: ArrayRows, j: int, name: str, marked: list[float]) -> None:
         self.name, self.levels = name, None
         values, self._date_dtype = rows.column_array(j), rows.date_dtype(j)
         if values.dtype.kind in "iuf" and not rows.is_categorical(j):
@@ -74,22 +85,22 @@ class FeatureColumn:
         for value in marked:
             counts.setdefault(label_key(value), 0)
         # Of many levels the most frequent, and those that are marked.
-        own = set(map(label_key, marked))
-        order = sorted(counts, key=lambda key: (key not in own, -counts[key]))
-        frequent = set(order[: max(MOST_LEVELS, len(own))])
+        marked_keys = set(map(label_key, marked))
+        order = sorted(counts, key=lambda key: (key not in marked_keys, -counts[key]))
+        frequent = set(order[: max(MOST_LEVELS, len(marked_keys))])
         keys = [key for key in counts if key in frequent]
-        self._places = {key: place for place, key in enumerate(keys)}
+        self._positions = {key: position for position, key in enumerate(keys)}
         self._counts = np.array([counts[key] for key in keys])
         texts = {label_key(label): value_text(label) for label in [*labels, *marked]}
         self.levels = [texts[key] for key in keys]
 
-    def place(self, value):
-        """Place of a value along the axis; NaN if it has none."""
+    def position(self, value: float) -> float:
+        """Position of a value along the axis; NaN if it has none."""
         if self.levels is None:
             return as_decimal(days(value))
-        return float(self._places.get(label_key(value), np.nan))
+        return float(self._positions.get(label_key(value), np.nan))
 
-    def text(self, value, change):
+    def text(self, value: float, change: float) -> str:
         """A level, or a number to two digits of a change, and all of a decimal."""
         if self.levels is not None:
             return shorten(value_text(value), LEVEL_WIDTH)
@@ -103,19 +114,19 @@ class FeatureColumn:
             return text
         return decimal.replace("-", MINUS)
 
-    def interval_text(self, low, high, change):
+    def interval_text(self, low: float, high: float, change: float) -> str:
         """The values from `low` to `high` in short."""
         text = interval_text(low, high, change, self._date_dtype)
         return text if self._date_dtype is not None else text.replace("-", MINUS)
 
-    def change(self, before, after):
+    def change(self, before: float, after: float) -> float:
         """Distance between two values in standard deviations; 1 for levels."""
         if self.levels is not None:
             return 1.0
         spread = self._numbers.std() if len(self._numbers) else 0.0
         return abs(after - before) / (spread or 1.0)
 
-    def draw(self, ax, height=1.0):
+    def draw(self, ax: Axes, height: float = 1.0) -> None:
         """The distribution of the data; a share of the axes is its height."""
         colour = mixed(paper(ax), NEUTRAL_COLOUR, 0.6)
         if self.levels is not None:
@@ -142,18 +153,28 @@ class FeatureColumn:
 class FeaturesDisplay(OneRowDisplay):
     """Base of the displays of one row, some of whose features have a panel."""
 
-    def _known(self):
+    background: Any
+
+    def _background_rows(self) -> ArrayRows:
         """Rows whose distribution is drawn."""
         data = as_rows(self.explanation.data)
-        known = data if self.background is None else as_rows(self.background)
-        if known.n_columns != data.n_columns:
+        background = data if self.background is None else as_rows(self.background)
+        if background.n_columns != data.n_columns:
             raise ValueError(
-                f"background has {known.n_columns} columns; the explained rows have "
-                f"{data.n_columns}."
+                f"background has {background.n_columns} columns; the explained rows "
+                f"have {data.n_columns}."
             )
-        return known
+        return background
 
-    def _take_panels(self, ax, columns, title, *, n_cols, height):
+    def _take_panels(
+        self,
+        ax: Axes,
+        columns: Collection[FeatureColumn],
+        title: list[str],
+        *,
+        n_cols: int,
+        height: float,
+    ) -> None:
         """Axes for columns, `height` inches each, and lines of a title above them."""
         ticks = [level_inches(column.levels or []) for column in columns]
         n_panels = max(len(columns), 1)
@@ -162,16 +183,16 @@ class FeaturesDisplay(OneRowDisplay):
             n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / LEAST_WIDTH)))
         size = width, height + AROUND + max(ticks, default=0)
         canvas = self._take_grid(ax, n_panels, n_cols, size)
-        first, own = canvas.main[0], canvas.own_figure
+        first, own_figure = canvas.main[0], canvas.own_figure
         width = axes_inches(canvas.frame or first)[0]
-        if own:
-            width = canvas.figure.get_figwidth()
-        self.title_ = write_title(first, title, width, own_figure=own)
-        if own:
-            canvas.figure.draw_without_rendering()  # settles the axes' sizes
+        if own_figure:
+            width = canvas.figure.figure.get_figwidth()
+        self.title_ = write_title(first, title, width, own_figure=own_figure)
+        if own_figure:
+            canvas.figure.figure.draw_without_rendering()  # settles the axes' sizes
 
 
-def tint(ax, colour):
+def tint(ax: Axes, colour: str) -> tuple[float, float, float]:
     """A pale colour for an area behind the data."""
     share = 0.35 if text_on(paper(ax)) == "black" else 0.6
     return mixed(paper(ax), seen(colour, ax), share)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from textwrap import fill
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import axes_inches
@@ -27,10 +27,17 @@ from sklearn_interpret.counterfactuals._plot._base import (
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 from sklearn_interpret.explanations import RowExplanation
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data
+
 # Inches of a line: an arrow below a text, for which there has to be room.
 LINE_HEIGHT, LEAST_HEIGHT = 0.45, 0.25
 # Shares of a line: an arrow's middle and breadth, and how far above a text stands.
-ARROW_PLACE, ARROW_HEIGHT, TEXT_GAP = 0.28, 0.26, 0.22
+ARROW_POSITION, ARROW_HEIGHT, TEXT_GAP = 0.28, 0.26, 0.22
 # Shares of an axes: the point of an arrow, and all lines together at most.
 HEAD, MOST_LINES = 0.025, 0.65
 
@@ -116,7 +123,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
     background: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data, **choices):
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         choices = {"background": inspector._actionability.fit_rows.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
 
@@ -154,76 +161,89 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             Several rows and no `row`; an unknown `target`.
         """
         row = self._position()
-        found = np.flatnonzero(self.explanation.origin == row)
-        columns = self._columns(row, found)
-        shown = dict(list(columns.items())[:max_entries])
-        title = self._title(row, found)
-        if len(shown) < len(columns):
+        indices = np.flatnonzero(self.explanation.origin == row)
+        columns = self._columns(row, indices)
+        largest = dict(list(columns.items())[:max_entries])
+        title = self._title(row, indices)
+        if len(largest) < len(columns):
             title.append(
-                f"(the {len(shown)} largest of {len(columns)} changes are drawn)"
+                f"(the {len(largest)} largest of {len(columns)} changes are drawn)"
             )
-        height = DATA_HEIGHT + LINE_HEIGHT * max(len(found), 1)
-        self._take_panels(ax, shown.values(), title, n_cols=n_cols, height=height)
+        height = DATA_HEIGHT + LINE_HEIGHT * max(len(indices), 1)
+        self._take_panels(ax, largest.values(), title, n_cols=n_cols, height=height)
         self.before_lines_: list[Any] = []
         self.arrows_: list[Any] = []
         self.boxes_: list[Any] = []
-        if not shown:
+        if not largest:
             self.axes_[0].set_axis_off()
             reason = self.explanation.reasons[row] or "it satisfies the target already"
             text = fill(f"{self.explanation.status[row]}: {reason}", 48)
             note_empty(self.axes_[0], literal(text))
-        for panel, (j, column) in zip(self.axes_, shown.items(), strict=False):
-            self._draw_changes(panel, column, j, row, found, arrow_kw)
+        for panel, (j, column) in zip(self.axes_, largest.items(), strict=False):
+            self._draw_changes(panel, column, j, row, indices, arrow_kw)
         return self
 
-    def _columns(self, row, found):
+    def _columns(self, row: int, indices: NDArray[np.intp]) -> dict[int, FeatureColumn]:
         """The changed features by position, those that move farthest first."""
-        known, data = self._known(), as_rows(self.explanation.data)
+        background, data = self._background_rows(), as_rows(self.explanation.data)
         rows = as_rows(self.explanation.rows)
         columns, sizes = {}, {}
-        for j in np.flatnonzero(self.explanation.changed[found].any(axis=0)).tolist():
+        for j in np.flatnonzero(self.explanation.changed[indices].any(axis=0)).tolist():
             before, after = (
                 data.column_array(j)[row],
-                rows.column_array(j)[found].tolist(),
+                rows.column_array(j)[indices].tolist(),
             )
             name = self.explanation.feature_names[j]
-            columns[j] = FeatureColumn(known, j, name, [before, *after])
+            columns[j] = FeatureColumn(background, j, name, [before, *after])
             sizes[j] = max(columns[j].change(before, value) for value in after)
-        return {j: columns[j] for j in sorted(sizes, key=sizes.get, reverse=True)}
+        return {
+            j: columns[j] for j in sorted(sizes, key=lambda j: sizes[j], reverse=True)
+        }
 
-    def _draw_changes(self, ax, column, j, row, found, style):
+    def _draw_changes(
+        self,
+        ax: Axes,
+        column: FeatureColumn,
+        j: int,
+        row: int,
+        indices: NDArray[np.intp],
+        style: Style | None,
+    ) -> None:
         """The row's own value, and a line for each row found that differs."""
         before = as_rows(self.explanation.data).column_array(j)[row]
-        after = as_rows(self.explanation.rows).column_array(j)[found]
-        start, n_lines = column.place(before), len(found)
-        boxes = self.explanation.low, self.explanation.high
-        if boxes[0] is None or boxes[1] is None:
-            boxes = [np.full(self.explanation.changed.shape, np.nan)] * 2
+        after = as_rows(self.explanation.rows).column_array(j)[indices]
+        start, n_lines = column.position(before), len(indices)
+        low, high = self.explanation.low, self.explanation.high
+        if low is None or high is None:
+            low = high = np.full(self.explanation.changed.shape, np.nan)
         pitch = min(LINE_HEIGHT / axes_inches(ax)[1], MOST_LINES / n_lines)
         column.draw(ax, 1 - n_lines * pitch)
         (line,) = ax.plot([start] * 2, [0, 1], "--", color=ink(ax), lw=1, zorder=1.5)
         self.before_lines_.append(line)
         self.arrows_.append([])
         self.boxes_.append([])
-        for k in np.flatnonzero(self.explanation.changed[found, j]).tolist():
-            place, height = 1 - (k + 1 - ARROW_PLACE) * pitch, ARROW_HEIGHT * pitch
-            low, high = (ends[found[k], j] for ends in boxes)
-            colour, end = colours(n_lines)[k], column.place(after[k])
+        for k in np.flatnonzero(self.explanation.changed[indices, j]).tolist():
+            position = 1 - (k + 1 - ARROW_POSITION) * pitch
+            height = ARROW_HEIGHT * pitch
+            start_of_box, end_of_box = low[indices[k], j], high[indices[k], j]
+            colour, end = colours(n_lines)[k], column.position(after[k])
             self.arrows_[-1].append(
-                _draw_arrow(ax, start, end, place, height, colour, style)
+                _draw_arrow(ax, start, end, position, height, colour, style)
             )
-            if low < high:
-                left, right = np.clip([low, high], *ax.get_xlim())
-                looks = {"color": tint(ax, colour), "zorder": 1.8}
-                box = ax.barh(place, right - left, 0.9 * height, left=left, **looks)
+            if start_of_box < end_of_box:
+                left, right = np.clip([start_of_box, end_of_box], *ax.get_xlim())
+                box_style: Style = {"color": tint(ax, colour), "zorder": 1.8}
+                box = ax.barh(
+                    position, right - left, 0.9 * height, left=left, **box_style
+                )
                 self.boxes_[-1].append(box)
             if pitch * axes_inches(ax)[1] > LEAST_HEIGHT:
-                text = _change_text(column, before, after[k], low, high)
-                _write_over(ax, text, start, end, place + TEXT_GAP * pitch)
+                text = _change_text(column, before, after[k], start_of_box, end_of_box)
+                _write_over(ax, text, start, end, position + TEXT_GAP * pitch)
         if n_lines > 1:
             numbers = np.arange(n_lines) + 1
-            places = 1 - (numbers - ARROW_PLACE) * pitch
-            ax.set_yticks(places, numbers, fontsize="small")
+            positions = 1 - (numbers - ARROW_POSITION) * pitch
+            ax.set_yticks(positions, numbers, fontsize="small")
 
     def to_frame(self) -> Any:
         """Changes drawn, as a table, all of them.
@@ -239,36 +259,51 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             pandas is not installed.
         """
         table = self.explanation.to_frame()
-        found, _ = np.nonzero(self.explanation.changed)
-        drawn = self.explanation.origin[found] == self._position()
-        names = [self._row_name] * np.count_nonzero(drawn)
-        return table[drawn].assign(row=names).reset_index(drop=True)
+        indices, _ = np.nonzero(self.explanation.changed)
+        is_of_row = self.explanation.origin[indices] == self._position()
+        names = [self._row_name] * np.count_nonzero(is_of_row)
+        return table[is_of_row].assign(row=names).reset_index(drop=True)
 
 
-def _change_text(column, before, after, low, high):
+def _change_text(
+    column: FeatureColumn, before: float, after: float, low: float, high: float
+) -> str:
     """A change in words; to the ends of the interval if there is a box."""
-    size = abs(column.place(after) - column.place(before))
+    size = abs(column.position(after) - column.position(before))
     end = column.text(after, size)
     if low < high:
         end = column.interval_text(low, high, size)
     return f"{column.text(before, size)} → {end}"
 
 
-def _draw_arrow(ax, start, end, place, height, colour, style):
+def _draw_arrow(
+    ax: Axes,
+    start: float,
+    end: float,
+    position: float,
+    height: float,
+    colour: str,
+    style: Style | None,
+) -> PolyCollection:
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD * np.ptp(ax.get_xlim())
     if abs(end - start) < head / 3:
-        ax.plot([end], [place], "o", color=seen(colour, ax), markersize=4)
-    ends = np.array([start]), np.array([end]), np.array([place])
+        ax.plot([end], [position], "o", color=seen(colour, ax), markersize=4)
+    ends = np.array([start]), np.array([end]), np.array([position])
     return draw_arrows(ax, *ends, height, head, colour, style)
 
 
-def _write_over(ax, text, start, end, place):
+def _write_over(ax: Axes, text: str, start: float, end: float, position: float) -> None:
     """A text over an arrow, from its start to the side with more room."""
     left, right = ax.get_xlim()
     inches = len(text) / CHARACTERS_PER_INCH
-    room = (start - left) / (right - left) * axes_inches(ax)[0]
-    other = axes_inches(ax)[0] - room
-    backwards = room > min(inches, other) if end < start else other < min(inches, room)
-    looks = {"ha": "right" if backwards else "left", "annotation_clip": False}
-    write_near(ax, text, (start, place), (-3 if backwards else 3, 0), **looks)
+    room_left = (start - left) / (right - left) * axes_inches(ax)[0]
+    room_right = axes_inches(ax)[0] - room_left
+    backwards = (
+        room_left > min(inches, room_right)
+        if end < start
+        else room_right < min(inches, room_left)
+    )
+    text_style: Style = {"ha": "right" if backwards else "left"}
+    text_style["annotation_clip"] = False
+    write_near(ax, text, (start, position), (-3 if backwards else 3, 0), **text_style)

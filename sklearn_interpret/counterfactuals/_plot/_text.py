@@ -84,7 +84,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
     _sample = "text"
 
     @classmethod
-    def _as_rows(cls, X):
+    def _as_rows(cls, X: Any) -> Any:
         return as_texts(X)
 
     def plot(
@@ -115,16 +115,18 @@ class TextCounterfactualDisplay(OneRowDisplay):
         ValueError
             Several texts and no `row`; an unknown `target`.
         """
+        from matplotlib.colors import to_rgba
+
         row = self._position()
         pairs = zip(
             self.explanation.pieces[row], self.explanation.removed[row], strict=True
         )
-        pieces = [(piece, [gone] if gone else None) for piece, gone in pairs]
+        pieces = [(piece, [removed] if removed else None) for piece, removed in pairs]
         self.texts_, runs, measure = draw_text(
             lambda size: self._take(ax, size),
             pieces,
             self._title(row),
-            colour_of=lambda ax, _: (seen(UP_COLOUR, ax), _OPACITY),
+            colour_of=lambda ax, _: to_rgba(seen(UP_COLOUR, ax), _OPACITY),
             most_lines=max_lines,
         )
         style = {"color": seen(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
@@ -161,38 +163,43 @@ class TextCounterfactualDisplay(OneRowDisplay):
             }
         )
 
-    def _title(self, row):
+    def _title(self, row: int) -> list[str]:
         """Prediction and response before and after, and how many words were removed."""
         explanation = self.explanation
-        n_words, found = len(explanation.words[row]), explanation.status[row] == "found"
-        what = f"Prediction{f' of {self.target_name}' if self.target_name else ''}"
+        n_words = len(explanation.words[row])
+        is_found = explanation.status[row] == "found"
+        heading = f"Prediction{f' of {self.target_name}' if self.target_name else ''}"
         answers = [shorten(explanation.original_answers[row], 24)]
         responses = self._responses(row)
-        if found:
+        if is_found:
             answers.append(shorten(explanation.answers[row], 24))
             proof = ": no fewer will do" if explanation.optimal[row] else ""
             last = [f"{n_words} word{'s'[: n_words != 1]} struck out{proof}"]
         else:
-            parts = explanation.status[row], explanation.reasons[row]
-            last = [": ".join(filter(None, parts))]
-        lines = [f"{self._of_row(what)}: {' → '.join(answers)}"]
+            reasons = explanation.status[row], explanation.reasons[row]
+            last = [": ".join(filter(None, reasons))]
+        lines = [f"{self._of_row(heading)}: {' → '.join(answers)}"]
         if responses is not None:
             label, numbers = responses
             numbers = [number_text(x) for x in numbers[: len(answers)]]
             lines.append(f"{shorten(label, 48)}: {' → '.join(numbers)}")
         return [*lines, *last]
 
-    def _responses(self, row):
+    def _responses(self, row: int) -> tuple[str, list[Any]] | None:
         """Name of the response, and its values before and after; None if unknown."""
         explanation = self.explanation
         names = list(explanation.output_names)
         before, after = explanation.original_predictions, explanation.predictions
-        own = explanation.original_answers[row]
+        original = explanation.original_answers[row]
         if before is None or after is None:
             return None
         output = 0
         if self.target is not None or len(names) > 1:
-            wanted = own if self.target is None and own in names else self.target
-            output = output_position(names, wanted)
+            target = (
+                original if self.target is None and original in names else self.target
+            )
+            output = output_position(names, target)
         label = self._response_label(names, output)
-        return label, [np.ravel(part[row])[output] for part in (before, after)]
+        return label, [
+            np.ravel(predictions[row])[output] for predictions in (before, after)
+        ]

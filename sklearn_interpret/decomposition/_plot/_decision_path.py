@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import number_beside, number_text
@@ -29,6 +29,14 @@ from sklearn_interpret._plotting.ranked_bars import (
 from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import names_of_rows, row_position
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Canvas, Style
+    from sklearn_interpret._plotting.sources import Data
 
 MEAN_COLOUR = PALETTE[0]
 
@@ -122,7 +130,14 @@ class DecisionPathDisplay(Display):
     _shows_rows = True
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, row: int = 0, tree: int = 0):
+    def _from_inspector(
+        cls,
+        inspector: TreePathContributions,
+        data: Data,
+        *,
+        row: int = 0,
+        tree: int = 0,
+    ) -> Self:
         """The display of one row's path.
 
         row : int, default=0
@@ -133,14 +148,15 @@ class DecisionPathDisplay(Display):
         """
         rows = as_rows(data.X)
         position = row_position(row, rows.n_rows, "row")
-        one = rows.take([position])
-        path = inspector.decision_path(one.native, tree=tree)
+        sample = rows.take([position])
+        path = inspector.decision_path(sample.native, tree=tree)
         shares, model = path.are_shares, inspector.estimator_
         tree_name, total = "", None
         if path.n_trees > 1:
             tree_name = f"tree {tree + 1} of {path.n_trees}"
             if not shares:
-                totals = np.ravel(inspector.explain(one.native).predictions)
+                explanation = inspector.explain(sample.native)
+                totals = np.ravel(explanation.predictions_or_sums)
                 total = float(totals[path.output])
         return cls(
             path.conditions,
@@ -155,15 +171,17 @@ class DecisionPathDisplay(Display):
             row_name=names_of_rows(data.X, rows.n_rows)[position],
         )
 
-    def _arrays(self):
+    def _arrays(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
         """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
         n_nodes = len(self.conditions)
-        shapes, of = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
-        values = checked_numbers(self.values, "values", shapes, of)
-        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], of)
+        shapes, owner = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
+        values = checked_numbers(self.values, "values", shapes, owner)
+        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], owner)
         deviations = self.deviations
         if deviations is not None:
-            deviations = checked_numbers(deviations, "deviations", shapes[:1], of)
+            deviations = checked_numbers(deviations, "deviations", shapes[:1], owner)
         return values, counts, deviations
 
     def plot(self, ax: Any = None, *, node_kw: dict[str, Any] | None = None) -> Self:
@@ -189,7 +207,7 @@ class DecisionPathDisplay(Display):
         places = np.arange(len(counts))[::-1]
         self.bars_: list[Any] = []
         self.lines_: list[Any] = []
-        self.legend_ = None
+        self.legend_: Legend | None = None
         if values.ndim == 2:
             self._draw_shares(canvas, places, values, node_kw)
         else:
@@ -199,10 +217,10 @@ class DecisionPathDisplay(Display):
         ax.set_xlabel(literal(self._label(values)))
         return self
 
-    def _class_names(self, shares):
+    def _class_names(self, shares: NDArray[np.float64]) -> list[str]:
         return list(map(str, self._named_outputs(shares.shape[1])))
 
-    def _label(self, values):
+    def _label(self, values: NDArray[np.float64]) -> str:
         tree = f" in {self.tree_name}" if self.tree_name else ""
         if self.row_name is not None:
             tree += f", {row_text(self.row_name)}"
@@ -216,34 +234,55 @@ class DecisionPathDisplay(Display):
             label += f"\nAll trees together: {number_text(self.total, 4)}"
         return label
 
-    def _draw_shares(self, canvas, places, shares, style):
+    def _draw_shares(
+        self,
+        canvas: Canvas,
+        places: NDArray[np.intp],
+        shares: NDArray[np.float64],
+        style: Style | None,
+    ) -> None:
         """Shares of the classes, one behind the other."""
         self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
         self.ax_.set_xlim(0, 1)
-        self.legend_ = add_legend(canvas, self.bars_, self._class_names(shares))
+        handles: list[Artist] = [bars.patches[0] for bars in self.bars_]
+        self.legend_ = add_legend(canvas, handles, self._class_names(shares))
 
-    def _draw_means(self, ax, places, means, deviations, style):
+    def _draw_means(
+        self,
+        ax: Axes,
+        positions: Any,
+        means: NDArray[np.float64],
+        deviations: NDArray[np.float64] | None,
+        style: Style | None,
+    ) -> None:
         """Means from node to node, and deviations around them."""
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
         if deviations is not None:
             reach = means - deviations, means + deviations
-            looks = {"color": shade(ax, 0.3), "linewidth": 5, "zorder": 1.5}
-            ax.hlines(places, *reach, **looks)
-        self.lines_ = [draw_line(ax, means, places, MEAN_COLOUR, style)]
+            text_style: Style = {"color": shade(ax, 0.3), "linewidth": 5, "zorder": 1.5}
+            ax.hlines(positions, *reach, **text_style)
+        self.lines_ = [draw_line(ax, means, positions, MEAN_COLOUR, style)]
         sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
         moves = np.sign(np.diff(means, prepend=means[0]))
-        for mean, place, move in zip(means, places, moves, strict=True):
-            text, looks = number_beside(mean, np.ptp(means)), {"ha": sides[move]}
-            write_near(ax, text, (mean, place), (move, 6), over=0.7, **looks)
+        for mean, position, move in zip(means, positions, moves, strict=True):
+            text, text_style = number_beside(mean, np.ptp(means)), {"ha": sides[move]}
+            write_near(ax, text, (mean, position), (move, 6), over=0.7, **text_style)
         ax.margins(x=0.15)  # for the numbers at the points
         plain_number_ticks(ax)
 
-    def _write_counts(self, ax, places, counts):
+    def _write_counts(
+        self, ax: Axes, positions: NDArray[np.intp], counts: NDArray[np.float64]
+    ) -> list[Any]:
         """Numbers of training rows to the right of the nodes, with a heading."""
         lines = [(len(counts) - 0.45, self.count_name)]
-        lines += zip(places, (number_text(count, 4) for count in counts), strict=True)
-        looks = {"va": "center", "xycoords": ax.get_yaxis_transform()}
-        return [write_near(ax, text, (1.02, place), **looks) for place, text in lines]
+        lines += zip(
+            positions, (number_text(count, 4) for count in counts), strict=True
+        )
+        text_style: Style = {"va": "center", "xycoords": ax.get_yaxis_transform()}
+        return [
+            write_near(ax, text, (1.02, position), **text_style)
+            for position, text in lines
+        ]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,6 +15,11 @@ from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects
 from sklearn_interpret.effects._plot._effect import EffectDisplay
+
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import Effect
+    from sklearn_interpret._plotting.sources import Data
 
 
 @dataclass(eq=False, repr=False)
@@ -106,7 +112,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     _by_fold = "fold_effects"
     _means = ("effects",)
     _spreads = ("intervals_low", "intervals_high")
-    _what = "Accumulated local effect, mean 0"
+    _quantity = "Accumulated local effect, mean 0"
     _zero = True
 
     edges: list[Any]
@@ -121,7 +127,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     fold_effects: list[Any] | None = None
 
     @property
-    def _band_text(self):
+    def _band_text(self) -> str:
         if self.confidence_level is None:
             if self.intervals_low is None:
                 return super()._band_text
@@ -129,48 +135,60 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         return f"this model's curve, {100 * self.confidence_level:g} %"
 
     @classmethod
-    def _from_folds(cls, inspectors, data, **choices):
+    def _from_folds(
+        cls, inspectors: Sequence[AccumulatedLocalEffects], data: Data, **choices: Any
+    ) -> Self:
         return super()._from_folds(on_common_edges(inspectors), data, **choices)
 
     @classmethod
-    def _settings_of(cls, inspector, X):
+    def _settings_of(
+        cls, inspector: AccumulatedLocalEffects, X: Any, **settings: Any
+    ) -> dict[str, Any]:
         return {"confidence_level": inspector.confidence_level}
 
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         errors, effects = self.standard_errors, self.effects[entry]
-        parts = self._band(entry, effects, errors, self.fold_effects)
+        effect_kwargs: Style = self._band(entry, effects, errors, self.fold_effects)
         ends = {"low": self.intervals_low, "high": self.intervals_high}
-        for name, each in ends.items():
+        for name, band_ends in ends.items():
             if (
                 self.fold_effects is None
-                and each is not None
-                and each[entry] is not None
+                and band_ends is not None
+                and band_ends[entry] is not None
             ):
-                parts[name] = with_outputs(each[entry], self._n_axes(entry))
+                effect_kwargs[name] = with_outputs(
+                    band_ends[entry], self._n_axes(entry)
+                )
         if self.interval_counts is not None and self._n_axes(entry) == 2:
-            parts["counts"] = np.asarray(self.interval_counts[entry])
+            effect_kwargs["counts"] = np.asarray(self.interval_counts[entry])
         if self.by_similarity is not None:
-            parts["by_similarity"] = tuple(np.atleast_1d(self.by_similarity[entry]))
-        return self._entry(entry, self.edges[entry], effects, **parts)
+            effect_kwargs["by_similarity"] = tuple(
+                np.atleast_1d(self.by_similarity[entry])
+            )
+        return self._entry(entry, self.edges[entry], effects, **effect_kwargs)
 
 
-def on_common_edges(inspectors):
+def on_common_edges(
+    inspectors: Sequence[AccumulatedLocalEffects],
+) -> Sequence[AccumulatedLocalEffects]:
     """The inspectors with their effects at all edges that any has: these may differ."""
     if inspectors[0].n_intervals != "auto":
         return inspectors
     inspectors = list(map(copy, inspectors))
     curves = ("effects_", "standard_errors_")
-    for one in inspectors:
+    for inspector in inspectors:
         for name in ("edges_", *curves):
-            setattr(one, name, [*getattr(one, name)])
+            setattr(inspector, name, [*getattr(inspector, name)])
     for entry, axes in enumerate(inspectors[0].axes_):
         if len(axes) > 1 or axes[0].categorical:
             continue
-        every = np.unique(np.concatenate([one.edges_[entry] for one in inspectors]))
-        for one in inspectors:
-            for part in (getattr(one, name) for name in curves):
-                edges, values = one.edges_[entry], np.atleast_2d(part[entry])
-                found = interpolate(days(every), days(edges), values)
-                part[entry] = drop_single_output(found.T)
-            one.edges_[entry] = every
+        all_edges = np.unique(
+            np.concatenate([inspector.edges_[entry] for inspector in inspectors])
+        )
+        for inspector in inspectors:
+            for by_entry in (getattr(inspector, name) for name in curves):
+                edges, values = inspector.edges_[entry], np.atleast_2d(by_entry[entry])
+                interpolated = interpolate(days(all_edges), days(edges), values)
+                by_entry[entry] = drop_single_output(interpolated.T)
+            inspector.edges_[entry] = all_edges
     return inspectors

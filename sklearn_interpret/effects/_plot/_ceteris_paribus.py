@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing
@@ -26,6 +27,19 @@ from sklearn_interpret.effects._plot._effect import (
     chosen_entries,
 )
 from sklearn_interpret.explanations._selection import names_of_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import (
+        Effect,
+        LinePanel,
+        Panel,
+        PlotOptions,
+    )
+    from sklearn_interpret._plotting.sources import Data
 
 
 @dataclass(eq=False, repr=False)
@@ -124,8 +138,8 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
 
     _kinds, _inspects_with = (IndividualConditionalExpectation,), GridInspector
     _choices = EffectDisplay._choices | {"row"}
-    _what = "Ceteris paribus"
-    _parts = ("lines", "marks", "missing", "bands", "fold_lines", "rug")
+    _quantity = "Ceteris paribus"
+    _artist_names = ("lines", "marks", "missing", "bands", "fold_lines", "rug")
 
     grid_values: list[Any]
     profiles: list[Any]
@@ -136,68 +150,98 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     models: list[str] | None = None
 
     @classmethod
-    def _parameter_names(cls):
+    def _parameter_names(cls) -> set[str]:
         curves_of_all = {"center", "derivative", "subsample", "random_state"}
         return super()._parameter_names() - curves_of_all
 
     @classmethod
-    def _of_models(cls, models, data, names, ax, **params):
+    def _of_models(
+        cls,
+        models: dict[str, BaseEstimator],
+        data: Data,
+        names: tuple[str | None, str | None],
+        ax: Axes,
+        **params: Any,
+    ) -> Self:
         folds = {"estimator": list(models.values())}
         return cls._of_folds(folds, data, params, names, ax, models=list(models))
 
     @classmethod
-    def _from_inspector(cls, inspector, data, **choices):
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         return cls._from_folds([inspector], data, **choices)
 
     @classmethod
     def _from_folds(
-        cls, inspectors, data, *, row: int = 0, features: Any = None, **models
-    ):
-        own = [
-            inspect_row(one, data.X, row, chosen_entries(one, features))
-            for one in inspectors
+        cls,
+        inspectors: Sequence[GridInspector],
+        data: Data,
+        *,
+        row: int = 0,
+        features: Any = None,
+        **models: Any,
+    ) -> Self:
+        grid_inspectors = [
+            inspect_row(inspector, data.X, row, chosen_entries(inspector, features))
+            for inspector in inspectors
         ]
-        check_outputs(own)
-        profiles = zip(*(one.average_ for one in own), strict=True)
-        arrays = {"grid_values": own[0].grid_values_}
+        check_outputs(grid_inspectors)
+        profiles = zip(
+            *(inspector.average_ for inspector in grid_inspectors), strict=True
+        )
+        arrays = {"grid_values": grid_inspectors[0].grid_values_}
         arrays["profiles"] = list(map(np.stack, profiles))
         settings = {**models, "row": names_of_rows(data.X, as_rows(data.X).n_rows)[row]}
-        settings["row_values"] = own[0].row_values_
-        settings["prediction"] = np.stack([one.prediction_ for one in own])
-        return cls._made(own, arrays, data, range(len(own[0].axes_)), settings)
+        settings["row_values"] = grid_inspectors[0].row_values_
+        settings["prediction"] = np.stack(
+            [inspector.prediction_ for inspector in grid_inspectors]
+        )
+        return cls._from_arrays(
+            grid_inspectors,
+            arrays,
+            data,
+            range(len(grid_inspectors[0].axes_)),
+            settings,
+        )
 
-    def _by_model(self, entry):
+    def _by_model(self, entry: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Profiles (m, k, G) of an entry and predictions (m, k)."""
         predictions = np.atleast_2d(self.prediction)
         return np.reshape(self.profiles[entry], (*predictions.shape, -1)), predictions
 
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         """One feature, with the mean over models."""
         profiles, predictions = self._by_model(entry)
         of_folds = self.models is None and len(profiles) > 1
-        parts = fold_band(profiles, 1, self._splits) if of_folds else {}
-        places, mean = self.grid_values[entry], profiles.mean(axis=0)
-        effect = self._entry(entry, places, mean, **parts)
+        band = fold_band(profiles, 1, self._splits) if of_folds else {}
+        grid, mean = self.grid_values[entry], profiles.mean(axis=0)
+        effect = self._entry(entry, grid, mean, **band)
         if is_missing(self.row_values[entry]) and effect.levels is None:
             return replace(effect, missing=predictions.mean(axis=0))
         return effect
 
-    def _panels(self, effect, entry, looks):
+    def _panels(
+        self, effect: Effect, entry: int, options: PlotOptions
+    ) -> list[tuple[Panel, Panel | None]]:
         profiles, predictions = self._by_model(entry)
         if self.models is None:
-            panel = self._line_panel(effect, looks.outputs, looks)
-            own = predictions.mean(axis=0)[looks.outputs]
-            return [(self._marked(panel, entry, own), None)]
-        names, panels = self._named_outputs(len(effect.values)), []
-        for output in looks.outputs:
-            lines = replace(effect, values=profiles[:, output], missing=None)
-            parts = {"names": self.models}
-            parts["title"] = names[output] if len(names) > 1 else None
-            panel = self._line_panel(lines, range(len(profiles)), looks, **parts)
+            panel = self._line_panel(effect, options.outputs, options)
+            mean_predictions = predictions.mean(axis=0)[options.outputs]
+            return [(self._marked(panel, entry, mean_predictions), None)]
+        names = self._named_outputs(len(effect.values))
+        panels: list[tuple[Panel, Panel | None]] = []
+        for output in options.outputs:
+            model_lines = replace(effect, values=profiles[:, output], missing=None)
+            panel_kwargs: Style = {"names": self.models}
+            panel_kwargs["title"] = names[output] if len(names) > 1 else None
+            panel = self._line_panel(
+                model_lines, range(len(profiles)), options, **panel_kwargs
+            )
             panels.append((self._marked(panel, entry, predictions[:, output]), None))
         return panels
 
-    def _marked(self, panel, entry, predictions):
+    def _marked(
+        self, panel: LinePanel, entry: int, predictions: NDArray[np.float64]
+    ) -> LinePanel:
         """The panel with the row's own value on each line."""
         value = self.row_values[entry]
         if panel.levels is not None:
@@ -206,13 +250,15 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             return replace(panel, missing=predictions)
         return replace(panel, mark=(row_text(self.row), days(value), predictions))
 
-    def _frame_blocks(self, entry):
+    def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         if self.models is None:
             return super()._frame_blocks(entry)
         effect, blocks = self._effect(entry), []
         outputs = self._named_outputs(len(effect.values))
-        for model, values, own in zip(self.models, *self._by_model(entry), strict=True):
-            missing = None if effect.missing is None else own
-            one = replace(effect, values=values, missing=missing)
-            blocks += effect_columns(one, outputs, model=model)
+        for model, values, predictions in zip(
+            self.models, *self._by_model(entry), strict=True
+        ):
+            missing = None if effect.missing is None else predictions
+            model_effect = replace(effect, values=values, missing=missing)
+            blocks += effect_columns(model_effect, outputs, model=model)
         return blocks

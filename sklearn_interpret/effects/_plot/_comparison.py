@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.tables import with_outputs
@@ -21,7 +22,7 @@ from sklearn_interpret._plotting.panels.displays import (
 from sklearn_interpret._plotting.panels.lines import (
     Effect,
     LinePanel,
-    Looks,
+    PlotOptions,
     level_places,
 )
 from sklearn_interpret._plotting.sources import (
@@ -47,6 +48,14 @@ from sklearn_interpret.effects._plot._effect import (
     chosen_entries,
 )
 from sklearn_interpret.effects._plot._partial_dependence import PartialDependenceDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._core.statistics.refits import Splits
+    from sklearn_interpret._plotting.sources import Data, Taker
+    from sklearn_interpret.effects._base import BaseEffect
 
 # Displays of the methods that are compared, and names of these in the legend.
 COMPARED: dict[str, type[EffectDisplay]] = {
@@ -157,7 +166,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     models: list[str] | None = None
 
     @classmethod
-    def _takers(cls, method):
+    def _takers(cls, method: str) -> list[Taker]:
         kinds = [display._kinds[0] for display in COMPARED.values()]
         takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
         takers.append((keyword_names(cls.plot), cls.plot))
@@ -167,28 +176,52 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return [(cls._choices, cls._from_inspector), *takers]
 
     @classmethod
-    def _of_estimator(cls, estimator, data, params, names, ax):
+    def _of_estimator(
+        cls,
+        estimator: Any,
+        data: Data,
+        params: dict[str, Any],
+        names: tuple[str | None, str | None],
+        ax: Axes,
+    ) -> Self:
         if isinstance(estimator, BaseInspector):
             raise TypeError(
                 f"{cls.__name__} compares several effects: pass the predictor, or a "
                 f"list of fitted inspectors; got {type(estimator).__name__}."
             )
         if not isinstance(estimator, list | tuple):
-            return cls._drawn([[estimator]], data, params, names, ax)
+            return cls._draw_comparison([[estimator]], data, params, names, ax)
         methods = [method_of(inspector, cls.__name__) for inspector in estimator]
         params = {**params, "methods": methods}
-        return cls._drawn([estimator], data, params, names, ax)
+        return cls._draw_comparison([estimator], data, params, names, ax)
 
     @classmethod
-    def _of_folds(cls, cv_results, data, params, names, ax):
+    def _of_folds(
+        cls,
+        cv_results: Mapping[str, Any],
+        data: Data,
+        params: dict[str, Any],
+        names: tuple[str | None, str | None],
+        ax: Axes,
+        **settings: Any,
+    ) -> Self:
         folds = [[estimator] for estimator in fold_estimators(cv_results)]
         splits = splits_of(cv_results)
-        return cls._drawn(folds, data, params, names, ax, again=True, splits=splits)
+        return cls._draw_comparison(
+            folds, data, params, names, ax, again=True, splits=splits
+        )
 
     @classmethod
     def _of_models(
-        cls, models, data, names, ax, *, effect: str = "partial_dependence", **params
-    ):
+        cls,
+        models: dict[str, BaseEstimator],
+        data: Data,
+        names: tuple[str | None, str | None],
+        ax: Axes,
+        *,
+        effect: str = "partial_dependence",
+        **params: Any,
+    ) -> Self:
         """The display of one effect of the models, drawn.
 
         effect : {"partial_dependence", "conditional_dependence", \
@@ -199,33 +232,46 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             raise ValueError(f"effect={effect!r} must be one of {', '.join(COMPARED)}.")
         folds = [[model] for model in models.values()]
         params["methods"] = effect
-        return cls._drawn(folds, data, params, names, ax, models=list(models))
+        return cls._draw_comparison(folds, data, params, names, ax, models=list(models))
 
     @classmethod
-    def _drawn(
-        cls, folds, data, params, names, ax, *, again=False, models=None, splits=None
-    ):
+    def _draw_comparison(
+        cls,
+        folds: Sequence[Sequence[Any]],
+        data: Data,
+        params: dict[str, Any],
+        names: tuple[str | None, str | None],
+        ax: Axes,
+        *,
+        again: bool = False,
+        models: list[str] | None = None,
+        splits: Splits | None = None,
+    ) -> Self:
         """The display of each fold's predictor, of inspectors or of models, drawn."""
         if params.get("centered", True) is None:
             params = {name: params[name] for name in params.keys() - {"centered"}}
         methods = checked_methods(params.get("methods", COMPARED))
         kinds = [COMPARED[method]._kinds[0] for method in methods]
         takers = [cls._choices, keyword_names(cls.plot), *map(parameter_names, kinds)]
-        choices, looks, *parameters = split_keywords(params, takers)
+        choices, plot_kwargs, *parameters = split_keywords(params, takers)
         feature = choices.get("feature")
         if not isinstance(feature, str | Integral):
             raise TypeError(
                 f"feature={feature!r} must be one feature: an int or a str."
             )
         inspectors = {}
-        for place, (method, given) in enumerate(zip(methods, parameters, strict=True)):
-            estimators = [fold[place % len(fold)] for fold in folds]
+        for position, (method, method_params) in enumerate(
+            zip(methods, parameters, strict=True)
+        ):
+            estimators = [fold[position % len(fold)] for fold in folds]
             # With fitted inspectors, weights only define the mean that becomes zero.
-            shown = is_inspector(estimators[0]) and not again
+            is_fitted = is_inspector(estimators[0]) and not again
             inspectors[method] = inspectors_of_folds(
                 estimators,
-                data._replace(sample_weight=None) if shown else data,
-                given if shown else {**given, "features": [feature]},
+                data._replace(sample_weight=None) if is_fitted else data,
+                method_params
+                if is_fitted
+                else {**method_params, "features": [feature]},
                 kinds=COMPARED[method]._kinds,
                 display=cls.__name__,
                 again=again,
@@ -233,30 +279,33 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             check_outputs(inspectors[method])
         lines = list(inspectors.values())
         if models is not None:
-            methods, lines = methods * len(models), [[one] for one in lines[0]]
+            methods = methods * len(models)
+            lines = [[inspector] for inspector in lines[0]]
         make = cls._from_folds if again else cls._from_inspector
         choices |= {"methods": methods}
         display = make(lines, data, models=models, **choices)
         display._splits = splits
-        display._call(lines[0], *names)
-        return display.plot(ax=ax, **looks)
+        display._name_response(lines[0], *names)
+        return display.plot(ax=ax, **plot_kwargs)
 
     @classmethod
-    def _from_folds(cls, inspectors, data, **choices):
+    def _from_folds(
+        cls, inspectors: Sequence[Sequence[Any]], data: Data, **choices: Any
+    ) -> Self:
         return cls._from_inspector(inspectors, data, folds=True, **choices)
 
     @classmethod
     def _from_inspector(
         cls,
-        inspectors,
-        data,
+        inspectors: Sequence[Sequence[Any]],
+        data: Data,
         *,
         feature: int | str | None = None,
         methods: Sequence[str] = tuple(COMPARED),
         centered: bool | None = None,
-        models=None,
-        folds=False,
-    ):
+        models: list[str] | None = None,
+        folds: bool = False,
+    ) -> Self:
         """The display of the inspectors of each method or model, one per fold.
 
         feature : int or str, default=None
@@ -268,16 +317,18 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             Whether effects are centred; None leaves that to each method.
         """
         points, fold_effects, by_similarity = [], [], False
-        for method, parts in zip(methods, inspectors, strict=True):
+        for method, fold_inspectors in zip(methods, inspectors, strict=True):
             curves = []
             if method == "accumulated_local_effects":
-                parts = on_common_edges(parts)
-            for part in parts:
-                (entry,) = chosen_entries(part, feature)
-                own = COMPARED[method]._from_inspector(part, data, features=feature)
-                effect, mean = own._effect(0), mean_at_rows(part, entry, data)
+                fold_inspectors = on_common_edges(fold_inspectors)
+            for inspector in fold_inspectors:
+                (entry,) = chosen_entries(inspector, feature)
+                display = COMPARED[method]._from_inspector(
+                    inspector, data, features=feature
+                )
+                effect, mean = display._effect(0), mean_at_rows(inspector, entry, data)
                 curves.append(effect.values - mean[:, None])
-                by_similarity |= part.axes_[entry][0].by_similarity
+                by_similarity |= inspector.axes_[entry][0].by_similarity
             points.append(effect.places[0])
             fold_effects.append(np.stack(curves))
         return cls(
@@ -285,12 +336,12 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             [curves.mean(axis=0) for curves in fold_effects],
             methods=list(methods),
             models=models,
-            feature_name=own.feature_names[0],
-            output_names=own.output_names,
-            response_name=own.response_name,
+            feature_name=display.feature_names[0],
+            output_names=display.output_names,
+            response_name=display.response_name,
             fold_effects=fold_effects if folds else None,
-            categorical=own.categorical[0][0],
-            data=own.data[0],
+            categorical=effect.levelled[0],
+            data=effect.data and effect.data[0],
             by_similarity=by_similarity,
         )
 
@@ -341,46 +392,49 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         self : object
             The display.
         """
-        looks = Looks.of_arguments(locals())
+        options = PlotOptions.of_arguments(locals())
         effects = self._effects()
         panels = [
             (self._panel(effects, output, order), None)
             for output in range(len(effects[0].values))
         ]
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y)
         return self
 
-    def _effects(self):
+    def _effects(self) -> list[Effect]:
         """One `Effect` per line."""
         effects = []
-        for place, values in enumerate(self.effects):
-            points, parts = np.asarray(self.points[place]), {}
+        for position, values in enumerate(self.effects):
+            points = np.asarray(self.points[position])
+            bands: dict[str, Any] = {}
             levelled = self.categorical
             if levelled is None:
                 levelled = points.dtype.kind not in "iufmM"
             if self.fold_effects is not None:
-                parts = fold_band(self.fold_effects[place], 1, self._splits)
+                bands = fold_band(self.fold_effects[position], 1, self._splits)
             values = with_outputs(values, 1)
             effect = Effect(
-                (self.feature_name,), (points,), (levelled,), values, **parts
+                (self.feature_name,), (points,), (levelled,), values, **bands
             )
             effects.append(effect)
         return effects
 
-    def _panel(self, effects, output, order):
+    def _panel(self, effects: list[Effect], output: int, order: str) -> LinePanel:
         """All lines on one output."""
         levels, by_similarity = self._levels(effects), self.by_similarity
-        if order == "effect" and levels is not None:
-            first, _ = effects[0].levels_in(order)
+        first, _ = effects[0].levels_in(order)
+        if order == "effect" and levels is not None and first is not None:
             places = level_places(levels, first)  # NaN, sorted last, if missing
-            levels = [levels[place] for place in np.argsort(places, kind="stable")]
+            levels = [
+                levels[position] for position in np.argsort(places, kind="stable")
+            ]
             by_similarity = False
         outputs = self._named_outputs(len(effects[0].values))
         several = len(outputs) > 1
         names = [TEXTS.get(method, method) for method in self.methods]
-        what, palette = "Centred effect", _method_colours(self.methods)
+        quantity, palette = "Centred effect", _method_colours(self.methods)
         if self.models is not None:
-            what, palette = f"Centred {names[0]}", colours(len(names))
+            quantity, palette = f"Centred {names[0]}", colours(len(names))
             names = self.models
         series = [
             effect.series(output, name, colour, levels=levels)
@@ -389,7 +443,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         return LinePanel(
             self.feature_name,
             series,
-            what,
+            quantity,
             self._response_label(self.output_names, None if several else 0),
             levels=levels,
             data=self.data,
@@ -398,15 +452,15 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             by_similarity=by_similarity,
         )
 
-    def _levels(self, effects):
+    def _levels(self, effects: list[Effect]) -> list[Any] | None:
         """Levels of all lines in one order, or None for a feature without levels."""
         if effects[0].levels is None:
             return None
-        pairs = zip(self.methods, effects, strict=True)
-        pairs = sorted(pairs, key=lambda pair: pair[0] != "accumulated_local_effects")
-        levels = {}
+        pairs = list(zip(self.methods, effects, strict=True))
+        pairs.sort(key=lambda pair: pair[0] != "accumulated_local_effects")
+        levels: dict[Any, Any] = {}
         for _, effect in pairs:
-            for level in effect.levels:
+            for level in effect.places[0]:
                 levels.setdefault(label_key(level), level)
         return list(levels.values())
 
@@ -421,24 +475,24 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             where there are folds ("fold" is missing for their mean).
         """
         blocks = []
-        for place, effect in enumerate(self._effects()):
-            line = {"method": self.methods[place]}
+        for position, effect in enumerate(self._effects()):
+            line: dict[str, Any] = {"method": self.methods[position]}
             if self.models is not None:
-                line["model"] = self.models[place]
+                line["model"] = self.models[position]
             outputs = self._named_outputs(len(effect.values))
             blocks += effect_columns(effect, outputs, **line)
         return self._long_frame(blocks)
 
 
-def _method_colours(methods):
+def _method_colours(methods: list[str]) -> list[str]:
     """Colours of the methods: a known one has the same colour in all figures."""
-    others = [method for method in methods if method not in COMPARED]
-    palette = [*COMPARED, *others]
+    unnamed = [method for method in methods if method not in COMPARED]
+    palette = [*COMPARED, *unnamed]
     shades = dict(zip(palette, colours(len(palette)), strict=True))
     return [shades[method] for method in methods]
 
 
-def checked_methods(methods):
+def checked_methods(methods: str | Iterable[str]) -> list[str]:
     """The names as a list.
 
     Raises
@@ -446,39 +500,39 @@ def checked_methods(methods):
     ValueError
         An unknown name, a name twice, or none.
     """
-    methods = [methods] if isinstance(methods, str) else list(methods)
-    if not methods or len(set(methods)) < len(methods) or set(methods) - set(COMPARED):
+    names = [methods] if isinstance(methods, str) else list(methods)
+    if not names or len(set(names)) < len(names) or set(names) - set(COMPARED):
         raise ValueError(
-            f"methods={methods!r} must be distinct names out of {', '.join(COMPARED)}."
+            f"methods={names!r} must be distinct names out of {', '.join(COMPARED)}."
         )
-    return methods
+    return names
 
 
-def method_of(inspector, display):
+def method_of(inspector: Any, display: str) -> str:
     """Name of the method that an inspector applies."""
     kinds = {name: display._kinds[0] for name, display in COMPARED.items()}
     for name, kind in kinds.items():
         if isinstance(inspector, kind):
             return name
-    known = ", ".join(kind.__name__ for kind in kinds.values())
+    class_names = ", ".join(kind.__name__ for kind in kinds.values())
     raise TypeError(
         f"{display} takes a fitted predictor, or a list of fitted inspectors out of "
-        f"{known}; the list has {type(inspector).__name__}."
+        f"{class_names}; the list has {type(inspector).__name__}."
     )
 
 
-def mean_at_rows(inspector, entry, data):
+def mean_at_rows(inspector: BaseEffect, entry: int, data: Data) -> NDArray[np.float64]:
     """Weighted means (k,) over the rows of the effect of an entry."""
     one_way = [len(axes) == 1 for axes in inspector.axes_]
-    k = len(inspector.output_names_)
-    first = k * sum(one_way[:entry])
+    n_outputs = len(inspector.output_names_)
+    first = n_outputs * sum(one_way[:entry])
     # `set_output` may have chosen a frame.
     at_rows = np.asarray(inspector.transform(data.X), dtype=np.float64)
-    at_rows = at_rows[:, first : first + k]
+    at_rows = at_rows[:, first : first + n_outputs]
     weights = data.sample_weight
     weights = np.ones(len(at_rows)) if weights is None else weights
-    known = np.isfinite(at_rows).all(axis=1)
-    weights = np.asarray(weights)[known]
+    is_finite = np.isfinite(at_rows).all(axis=1)
+    weights = np.asarray(weights)[is_finite]
     if not np.any(weights > 0):
-        return np.zeros(k)
-    return np.average(at_rows[known], axis=0, weights=weights)
+        return np.zeros(n_outputs)
+    return np.average(at_rows[is_finite], axis=0, weights=weights)

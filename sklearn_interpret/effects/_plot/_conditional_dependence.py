@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._plot._effect import EffectDisplay
+
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.panels.lines import Effect
 
 
 @dataclass(eq=False, repr=False)
@@ -90,7 +93,7 @@ class ConditionalDependenceDisplay(EffectDisplay):
     _kinds = (ConditionalDependence,)
     _points, _means = ("edges", "centers", "standard_errors"), ("average",)
     _by_fold = "fold_averages"
-    _what = "Conditional mean"
+    _quantity = "Conditional mean"
 
     edges: list[Any]
     centers: list[Any]
@@ -99,9 +102,11 @@ class ConditionalDependenceDisplay(EffectDisplay):
     standard_errors: list[Any] | None = None
     fold_averages: list[Any] | None = None
 
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         average = self.average[entry]
-        parts = self._band(entry, average, self.standard_errors, self.fold_averages)
+        effect_kwargs = self._band(
+            entry, average, self.standard_errors, self.fold_averages
+        )
         if not isinstance(self.feature_names[entry], str):
-            parts["bounds"] = self.edges[entry]
-        return self._entry(entry, self.centers[entry], average, **parts)
+            effect_kwargs["bounds"] = self.edges[entry]
+        return self._entry(entry, self.centers[entry], average, **effect_kwargs)

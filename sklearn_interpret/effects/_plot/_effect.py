@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -23,7 +24,7 @@ from sklearn_interpret._plotting.panels.displays import (
 )
 from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
-    Looks,
+    PlotOptions,
     SurfacePanel,
     spreads,
 )
@@ -34,28 +35,36 @@ from sklearn_interpret._plotting.sources import (
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._model.rows.axes import Axis
+    from sklearn_interpret._plotting.panels.lines import Effect, Panel
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.effects._base import BaseEffect
+
 MAX_DATA_ROWS = 5000  # rows of the data that a display keeps, at most
 
 
-def most_varied(effects):
+def most_varied(effects: list[Effect]) -> NDArray[np.intp]:
     """Positions of the outputs that are drawn, each with a colour, in their order."""
     n_outputs = len(effects[0].values) if effects else 0
     if n_outputs <= len(PALETTE):
         return np.arange(n_outputs)
-    found = np.sum([spreads(effect.values) for effect in effects], axis=0)
-    return np.sort(np.argsort(-found, kind="stable")[: len(PALETTE)])
+    total_spreads = np.sum([spreads(effect.values) for effect in effects], axis=0)
+    return np.sort(np.argsort(-total_spreads, kind="stable")[: len(PALETTE)])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
-    A subclass has its inspector, the name of the quantity (`_what`), and the numbers of
-    one entry (`_effect`). It lists the arguments of its constructor that are fitted
-    attributes of the inspector: the places of the effects and what else of the first
-    fold is enough (`_points`), the numbers whose means over folds are taken (`_means`,
-    the effects first), those that exist without folds only (`_spreads`), and the
-    argument for the effects fold by fold (`_by_fold`).
+    A subclass has its inspector, the name of the quantity (`_quantity`), and the
+    numbers of one entry (`_effect`). It lists the arguments of its constructor that are
+    fitted attributes of the inspector: the grid of the effects and what else of the
+    first fold is enough (`_points`), the numbers whose means over folds are taken
+    (`_means`, the effects first), those that exist without folds only (`_spreads`), and
+    the argument for the effects fold by fold (`_by_fold`).
     """
 
     _choices = frozenset({"features"})
@@ -65,10 +74,16 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _means: ClassVar[tuple[str, ...]]
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
-    _what: ClassVar[str | None] = None
-    _left_out: ClassVar[list[str]] = []  # columns without an effect
+    _quantity: ClassVar[str] = ""
+    _left_out = list[str]()  # columns without an effect
     _zero = False
-    _parts = (*EntryDisplay._parts, "contours", "heatmaps", "points", "colorbars")
+    _artist_names = (
+        *EntryDisplay._artist_names,
+        "contours",
+        "heatmaps",
+        "points",
+        "colorbars",
+    )
 
     feature_names: list[Any]
     output_names: list[Any] | None = None
@@ -78,30 +93,43 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     importances: ArrayLike | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, features: Any = None, **choices):
+    def _from_inspector(
+        cls, inspector: BaseEffect, data: Data, *, features: Any = None, **choices: Any
+    ) -> Self:
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
-        return cls._made([inspector], arrays, data, entries, choices)
+        return cls._from_arrays([inspector], arrays, data, entries, choices)
 
     @classmethod
-    def _from_folds(cls, inspectors, data, **choices):
+    def _from_folds(cls, inspectors: Sequence[Any], data: Data, **choices: Any) -> Self:
         check_outputs(inspectors)
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
         arrays |= {name: _mean(inspectors, f"{name}_") for name in cls._means}
-        parts = zip(*(getattr(one, effects) for one in inspectors), strict=True)
-        arrays[cls._by_fold] = list(map(np.stack, parts))
+        effects_by_entry = zip(
+            *(getattr(inspector, effects) for inspector in inspectors), strict=True
+        )
+        arrays[cls._by_fold] = list(map(np.stack, effects_by_entry))
         entries = range(len(first.axes_))
-        return cls._made(inspectors, arrays, data, entries, choices)
+        return cls._from_arrays(inspectors, arrays, data, entries, choices)
 
     @classmethod
-    def _made(cls, inspectors, arrays, data, entries, choices):
+    def _from_arrays(
+        cls,
+        inspectors: Sequence[BaseEffect],
+        arrays: dict[str, Any],
+        data: Data,
+        entries: list[int] | range,
+        choices: dict[str, Any],
+    ) -> Self:
         """The display of those entries of the inspectors."""
         first = inspectors[0]
         by_feature = [
-            getattr(one, "feature_importances_", np.zeros(one.n_features_in_))
-            for one in inspectors
+            getattr(
+                inspector, "feature_importances_", np.zeros(inspector.n_features_in_)
+            )
+            for inspector in inspectors
         ]
         importances = np.mean(by_feature, axis=0)
         if "grid_values" in arrays:
@@ -122,12 +150,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 for axes, columns in zip(first.axes_, first.features_, strict=True)
             ],
         }
-        picked = {
+        by_entry: dict[str, Any] = {
             name: None if values is None else [values[entry] for entry in entries]
             for name, values in arrays.items()
         }
         display = cls(
-            **picked,
+            **by_entry,
             output_names=output_texts(first),
             response_name=response_name(first),
             **cls._settings_of(first, data.X, **choices),
@@ -136,7 +164,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return display
 
     @classmethod
-    def _settings_of(cls, inspector, X, **settings):
+    def _settings_of(cls, inspector: Any, X: Any, **settings: Any) -> dict[str, Any]:
         """Arguments of the constructor that are not one per entry."""
         return settings
 
@@ -206,59 +234,95 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self : object
             The display.
         """
-        looks = Looks.of_arguments(locals())
-        return self._draw(ax, looks, n_cols, max_entries, share_y)
+        options = PlotOptions.of_arguments(locals())
+        return self._draw(ax, options, n_cols, max_entries, share_y)
 
-    def _draw(self, ax, looks, n_cols, max_entries, share_y):
-        drawable = self._drawable(looks)
-        shown = self._most_important(drawable, max_entries)
-        effects = [self._effect(entry) for entry in shown]
-        looks.outputs = most_varied(effects)
+    def _draw(
+        self,
+        ax: Axes,
+        options: PlotOptions,
+        n_cols: int,
+        max_entries: int | None,
+        share_y: bool,
+    ) -> Self:
+        drawable = self._drawable(options)
+        entries = self._most_important(drawable, max_entries)
+        effects = [self._effect(entry) for entry in entries]
+        options.outputs = most_varied(effects)
         panels = [
             panel
-            for entry, effect in zip(shown, effects, strict=True)
-            for panel in self._panels(effect, entry, looks)
+            for entry, effect in zip(entries, effects, strict=True)
+            for panel in self._panels(effect, entry, options)
         ]
         notes = []
         if self._left_out:
             notes.append(f"Left out: {shortened(self._left_out, 3)}")
-        if len(shown) < len(drawable):
-            notes.append(f"The {len(shown)} most important of {len(drawable)}")
-        n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
+        if len(entries) < len(drawable):
+            notes.append(f"The {len(entries)} most important of {len(drawable)}")
+        lines = [panel for panel, _ in panels if isinstance(panel, LinePanel)]
+        n_lines = max((len(panel.series) for panel in lines), default=0)
         n_outputs = len(effects[0].values) if effects else 0
-        if n_lines > 1 and len(looks.outputs) < n_outputs:
-            notes.append(f"The {len(looks.outputs)} most varied of {n_outputs} outputs")
+        if n_lines > 1 and len(options.outputs) < n_outputs:
+            notes.append(
+                f"The {len(options.outputs)} most varied of {n_outputs} outputs"
+            )
         note = "\n".join(notes) or None
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _drawable(self, looks):
+    def _drawable(self, options: PlotOptions) -> Sequence[int]:
         """Entries that can be drawn with these options."""
         return range(self._n_entries)
 
-    def _band(self, entry, values, errors, folds):
+    def _band(
+        self,
+        entry: int,
+        values: NDArray[np.float64],
+        standard_errors: Sequence[Any] | Mapping[int, Any] | None,
+        folds: Sequence[Any] | None,
+    ) -> dict[str, NDArray[np.float64]]:
         """Bands of an entry: over folds, else of standard errors, else none."""
-        errors, n_axes = errors and errors[entry], self._n_axes(entry)
+        n_axes = self._n_axes(entry)
+        errors = None if standard_errors is None else standard_errors[entry]
         if folds is not None:
             errors = 0.0 if errors is None else errors
             return fold_band(folds[entry], n_axes, self._splits, errors)
         return {} if errors is None else error_band(values, errors, n_axes)
 
-    def _panels(self, effect, entry, looks):
+    def _panels(
+        self, effect: Effect, entry: int, options: PlotOptions
+    ) -> list[tuple[Panel, Panel | None]]:
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
-            return [(self._line_panel(effect, looks.outputs, looks), None)]
-        what = self._shown()
-        held = np.where(effect.held, effect.values, np.nan)
-        limits = colour_limits(held, self._zero, self._negligible())
+            return [(self._line_panel(effect, options.outputs, options), None)]
+        quantity = self._quantity_name()
+        supported = np.where(effect.has_rows, effect.values, np.nan)
+        limits = colour_limits(supported, self._zero, self._negligible())
         return [
-            (SurfacePanel(effect, o, limits, what, self._of(o), self._zero), None)
-            for o in range(len(effect.values))
+            (
+                SurfacePanel(
+                    effect,
+                    output,
+                    limits,
+                    quantity,
+                    self._response_text(output),
+                    self._zero,
+                ),
+                None,
+            )
+            for output in range(len(effect.values))
         ]
 
-    def _line_panel(self, effect, outputs, looks, names=None, **parts):
+    def _line_panel(
+        self,
+        effect: Effect,
+        outputs: Sequence[int] | NDArray[np.intp],
+        options: PlotOptions,
+        names: Sequence[Any] | None = None,
+        **panel_kwargs: Any,
+    ) -> LinePanel:
         """A panel with a line for each of the outputs, by default named as such."""
-        levels, by_similarity = effect.levels_in(looks.order)
+        levels, by_similarity = effect.levels_in(options.order)
         names = names or self._named_outputs(len(effect.values))
         palette = colours(len(outputs))
         return LinePanel(
@@ -267,30 +331,32 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 effect.series(output, names[output], colour, levels)
                 for output, colour in zip(outputs, palette, strict=True)
             ],
-            self._shown(),
-            self._of(None if len(self.output_names or [0]) > 1 else 0),
+            self._quantity_name(),
+            self._response_text(None if len(self.output_names or [0]) > 1 else 0),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
             zero=self._zero,
             missing=None if effect.missing is None else effect.missing[outputs],
             by_similarity=by_similarity,
-            **parts,
+            **panel_kwargs,
         )
 
-    def _negligible(self):
+    def _negligible(self) -> float:
         """Size of rounding errors, relative to the display's largest effect."""
         largest = [
             np.abs(values[np.isfinite(values)]).max(initial=0.0)
-            for values in (self._effect(e).values for e in range(self._n_entries))
+            for values in (
+                self._effect(entry).values for entry in range(self._n_entries)
+            )
         ]
         return max(1e-9 * max(largest), 1e-12)
 
-    def _of(self, output):
+    def _response_text(self, output: int | None) -> str:
         return self._response_label(self.output_names, output)
 
-    def _shown(self):
+    def _quantity_name(self) -> str:
         """Name of the quantity."""
-        return self._what
+        return self._quantity
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
@@ -309,12 +375,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             blocks += self._frame_blocks(entry)
         return self._long_frame(blocks)
 
-    def _frame_blocks(self, entry):
+    def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         effect = self._effect(entry)
         return effect_columns(effect, self._named_outputs(len(effect.values)))
 
 
-def increasing(values, axes):
+def increasing(values: Any, axes: tuple[Axis, ...]) -> Any:
     """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
     orders = [axis.order for axis in axes]
     if isinstance(values, tuple):
@@ -322,40 +388,44 @@ def increasing(values, axes):
     return None if values is None else values[(..., *np.ix_(*orders))]
 
 
-def check_outputs(inspectors):
+def check_outputs(inspectors: Sequence[BaseEffect]) -> None:
     """Refuse models of different outputs or responses."""
-    check_same_in_folds([list(one.output_names_) for one in inspectors], "outputs")
+    check_same_in_folds(
+        [list(inspector.output_names_) for inspector in inspectors], "outputs"
+    )
     check_same_in_folds(list(map(response_name, inspectors)), "responses")
 
 
-def output_texts(inspector):
+def output_texts(inspector: BaseEffect) -> list[Any] | None:
     """Names of the outputs, or None for a single output that needs none."""
     names = list(inspector.output_names_)
     return names if len(names) > 1 or outputs_have_names(inspector) else None
 
 
-def _mean(inspectors, attribute):
+def _mean(inspectors: Sequence[BaseEffect], attribute: str) -> list[Any] | None:
     """Mean over folds, entry by entry, or None."""
-    lists = [getattr(inspector, attribute, None) for inspector in inspectors]
-    if lists[0] is None:
+    by_fold = [getattr(inspector, attribute, None) for inspector in inspectors]
+    if by_fold[0] is None:
         return None
     return [
-        None if parts[0] is None else sum(parts) / len(parts)
-        for parts in zip(*lists, strict=True)
+        None if fold_values[0] is None else sum(fold_values) / len(fold_values)
+        for fold_values in zip(*by_fold, strict=True)
     ]
 
 
-def data_along(inspector, data):
+def data_along(inspector: BaseEffect, data: Data) -> list[Any]:
     """Values (n,) of each entry's features in some of the rows; of pairs a pair."""
     rows = as_rows(data.X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
-    kept = np.arange(rows.n_rows)
+    indices = np.arange(rows.n_rows)
     if data.sample_weight is not None:
-        kept = np.flatnonzero(np.asarray(data.sample_weight) > 0)
-    if len(kept) > MAX_DATA_ROWS:
-        draw = np.random.default_rng(0).choice(len(kept), MAX_DATA_ROWS, replace=False)
-        kept = kept[np.sort(draw)]
-    rows = rows.take(kept)
+        indices = np.flatnonzero(np.asarray(data.sample_weight) > 0)
+    if len(indices) > MAX_DATA_ROWS:
+        draw = np.random.default_rng(0).choice(
+            len(indices), MAX_DATA_ROWS, replace=False
+        )
+        indices = indices[np.sort(draw)]
+    rows = rows.take(indices)
     values = [
         tuple(values_along(axis.columns, rows, axis.categorical) for axis in axes)
         for axes in inspector.axes_
@@ -363,24 +433,26 @@ def data_along(inspector, data):
     return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
-def values_of(inspector, X, feature, kept):
+def values_of(
+    inspector: BaseEffect, X: Any, feature: int | str, indices: NDArray[np.intp]
+) -> tuple[str, NDArray[Any], list[Any] | None]:
     """Name, values in some rows, and levels (None of a number) of a single feature."""
     rows = as_rows(X)
     validate_data(inspector, rows.native, reset=False, skip_check_array=True)
     column = feature_index(feature, rows.names, named=rows.named, parameter="color_by")
-    if max(kept, default=-1) >= rows.n_rows:
+    if max(indices, default=-1) >= rows.n_rows:
         raise ValueError(
             f"color_by={feature!r} needs the rows that were inspected; X has "
-            f"{rows.n_rows} rows, and row {max(kept)} has a curve."
+            f"{rows.n_rows} rows, and row {max(indices)} has a curve."
         )
-    rows = rows.take(kept)
+    rows = rows.take(indices)
     categorical = bool(inspector.categorical_features_[column])
     values = values_along((column,), rows, categorical)
     levels = list(rows.encode((column,))[1]) if categorical else None
     return rows.names[column], values, levels
 
 
-def chosen_entries(inspector, features):
+def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:
     """Positions of the entries of a fitted inspector that `features` names."""
     if features is None:
         return list(range(len(inspector.effect_names_)))
@@ -391,19 +463,21 @@ def chosen_entries(inspector, features):
     chosen = []
     for entry in features:
         names = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
-        found = [
-            place for place, axes in enumerate(inspector.axes_) if _named(axes, names)
+        positions = [
+            position
+            for position, axes in enumerate(inspector.axes_)
+            if _have_names(axes, names)
         ]
-        if not found:
+        if not positions:
             raise ValueError(
                 f"The fitted {type(inspector).__name__} has no entry {entry!r}; it has "
                 f"{inspector.effect_names_!r}."
             )
-        chosen.append(found[0])
+        chosen.append(positions[0])
     return chosen
 
 
-def _named(axes, names):
+def _have_names(axes: tuple[Axis, ...], names: tuple[int | str, ...]) -> bool:
     """Whether axes have these names, or positions of single columns."""
     keys = [
         {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,15 @@ from sklearn_interpret._plotting.panels.displays import (
     effect_columns,
     fold_band,
 )
-from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
+from sklearn_interpret._plotting.panels.lines import PlotOptions, Shades, SpreadPanel
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
 from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
+
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import Artists, Effect, Panel, Series
 
 
 @dataclass(eq=False, repr=False)
@@ -127,7 +132,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     _means = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
     _options = EffectDisplay._options | {"kind": ("curves", "derivatives")}
-    _parts = (*EffectDisplay._parts, "curves")
+    _artist_names = (*EffectDisplay._artist_names, "curves")
 
     grid_values: list[Any]
     curves: list[Any]
@@ -143,7 +148,14 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     centered: bool = False
 
     @classmethod
-    def _settings_of(cls, inspector, X, *, color_by=None):
+    def _settings_of(
+        cls,
+        inspector: IndividualConditionalExpectation,
+        X: Any,
+        *,
+        color_by: int | str | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
         rows = inspector.sample_indices_
         settings = {"centered": inspector.center is not None, "rows": rows}
         if color_by is not None:
@@ -152,16 +164,16 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             settings |= zip(names, values, strict=True)
         return settings
 
-    def _shown(self):
+    def _quantity_name(self) -> str:
         return "Centred ICE" if self.centered else "ICE"
 
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         average, errors = self.average[entry], None
         if self.fold_averages is not None:
             curves = self._curves_of(entry)
             errors = {entry: curves.std(axis=1) / np.sqrt(max(curves.shape[1] - 1, 1))}
-        parts = self._band(entry, average, errors, self.fold_averages)
-        return self._entry(entry, self.grid_values[entry], average, **parts)
+        band = self._band(entry, average, errors, self.fold_averages)
+        return self._entry(entry, self.grid_values[entry], average, **band)
 
     def plot(
         self,
@@ -237,87 +249,95 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             The display.
         """
         self.curve_rows_ = self._drawn_rows(n_curves, random_state)
-        looks = Looks.of_arguments(locals())
-        return self._draw(ax, looks, n_cols, max_entries, share_y)
+        options = PlotOptions.of_arguments(locals())
+        return self._draw(ax, options, n_cols, max_entries, share_y)
 
-    def _drawn_rows(self, n_curves, random_state):
+    def _drawn_rows(
+        self, n_curves: int | None, random_state: int | np.random.RandomState | None
+    ) -> NDArray[np.intp]:
         n_rows = self._curves_of(0).shape[1]
         if n_curves is None or n_curves >= n_rows:
             return np.arange(n_rows)
         draw = check_random_state(random_state)
         return np.sort(draw.choice(n_rows, n_curves, replace=False))
 
-    def _curves_of(self, entry):
+    def _curves_of(self, entry: int) -> NDArray[np.float64]:
         """Curves (k, n, G) or (k, n, G1, G2) of an entry."""
         return with_outputs(self.curves[entry], 1 + self._n_axes(entry))
 
-    def _drawable(self, looks):
-        if looks.kind == "curves":
-            return super()._drawable(looks)
-        shown = [
+    def _drawable(self, options: PlotOptions) -> Sequence[int]:
+        if options.kind == "curves":
+            return super()._drawable(options)
+        entries = [
             entry
             for entry in range(self._n_entries)
             if _of_entry(self.derivatives, entry, 2) is not None
         ]
-        if not shown:
+        if not entries:
             raise ValueError(
                 "kind='derivatives' needs slopes: inspect numeric features with "
                 "derivative=True."
             )
-        return shown
+        return entries
 
-    def _panels(self, effect, entry, looks):
+    def _panels(
+        self, effect: Effect, entry: int, options: PlotOptions
+    ) -> list[tuple[Panel, Panel | None]]:
         if len(effect.names) > 1:
-            return super()._panels(effect, entry, looks)
+            return super()._panels(effect, entry, options)
         curves = self._curves_of(entry)
-        if looks.kind == "derivatives":
+        if options.kind == "derivatives":
             curves = _of_entry(self.derivatives, entry, 2)
             effect = self._slopes(effect)
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
         outputs = self._named_outputs(n_outputs)
-        panels = []
+        panels: list[tuple[Panel, Panel | None]] = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
-            parts = {"title": outputs[output] if n_outputs > 1 else None}
-            parts |= {"curves": curves[output], "shades": self._shades()}
-            panel = self._line_panel(effect, [output], looks, **parts)
-            if looks.kind == "derivatives":
-                panel = replace(panel, what="Slope of ICE", zero=True)
+            panel_kwargs: Style = {"title": outputs[output] if n_outputs > 1 else None}
+            panel_kwargs |= {"curves": curves[output], "shades": self._shades()}
+            panel = self._line_panel(effect, [output], options, **panel_kwargs)
+            if options.kind == "derivatives":
+                panel = replace(panel, quantity="Slope of ICE", zero=True)
             below = self._spread_panel(entry, output, panel.series[0])
             panels.append((panel, below))
         return panels
 
-    def _slopes(self, effect):
+    def _slopes(self, effect: Effect) -> Effect:
         """The slope of an average along a number, with its band over folds."""
-        x, band = days(effect.places[0]), {}
+        x = days(effect.places[0])
+        band: dict[str, Any] = {}
         if effect.folds is not None:
             band = fold_band(derivative(effect.folds, x), 1, self._splits)
         return replace(effect, values=derivative(effect.values, x), **band)
 
-    def _shades(self):
+    def _shades(self) -> Shades | None:
         """The feature that colours the curves drawn, or None."""
         if self.color_values is None:
             return None
         values, levels = np.asarray(self.color_values), self.color_levels
         if levels is None and values.dtype.kind not in "iufmM":
             levels = list(dict.fromkeys(values.tolist()))
-        return Shades(self.color_by, values[self.curve_rows_], levels)
+        return Shades(self.color_by or "", values[self.curve_rows_], levels)
 
-    def _spread_panel(self, entry, output, series):
+    def _spread_panel(
+        self, entry: int, output: int, series: Series
+    ) -> SpreadPanel | None:
         spread = _of_entry(self.derivative_std, entry, 1)
         if spread is None:
             return None
         series = replace(series, y=spread[output], low=None, high=None, folds=None)
         return SpreadPanel(self.feature_names[entry], [series], "Std of slopes", "")
 
-    def _publish(self, artists, lower):
+    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         super()._publish(artists, lower)
         self.spread_lines_ = [
-            None if drawn is None else drawn.lines[0] for drawn in lower
+            None if panel_artists is None else panel_artists.lines[0]
+            for panel_artists in lower
         ]
 
-    def _frame_blocks(self, entry):
+    def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         effect = self._effect(entry)
         outputs = self._named_outputs(len(effect.values))
         curves = self._curves_of(entry)
@@ -330,8 +350,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         ]
 
 
-def _of_entry(parts, entry, n_axes):
+def _of_entry(by_entry: Sequence[Any] | None, entry: int, n_axes: int) -> Any:
     """The numbers of one entry with an axis of outputs, or None."""
-    if parts is None or parts[entry] is None:
+    if by_entry is None or by_entry[entry] is None:
         return None
-    return with_outputs(parts[entry], n_axes)
+    return with_outputs(by_entry[entry], n_axes)

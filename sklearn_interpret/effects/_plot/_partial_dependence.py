@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sklearn_interpret._plotting.panels.lines import ERROR_BAND
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._effect import EffectDisplay
+
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.panels.lines import Effect
 
 
 @dataclass(eq=False, repr=False)
@@ -101,7 +104,7 @@ class PartialDependenceDisplay(EffectDisplay):
     _points, _by_fold = ("grid_values", "standard_errors"), "fold_averages"
     _means = ("average", "missing_average")
     _spreads = ("shape_standard_errors",)
-    _parts = (*EffectDisplay._parts, "missing")
+    _artist_names = (*EffectDisplay._artist_names, "missing")
 
     grid_values: list[Any]
     average: list[Any]
@@ -113,22 +116,24 @@ class PartialDependenceDisplay(EffectDisplay):
     centered: bool = False
 
     @classmethod
-    def _settings_of(cls, inspector, X):
+    def _settings_of(
+        cls, inspector: PartialDependence, X: Any, **settings: Any
+    ) -> dict[str, Any]:
         return {"centered": inspector.centered}
 
     @property
-    def _band_text(self):
+    def _band_text(self) -> str:
         of_level = self.shape_standard_errors is None and not self.centered
         return f"this model's {'level' if of_level else 'shape'}, {ERROR_BAND}"
 
-    def _shown(self):
+    def _quantity_name(self) -> str:
         return "Centred partial dependence" if self.centered else "Partial dependence"
 
-    def _effect(self, entry):
+    def _effect(self, entry: int) -> Effect:
         average, errors = self.average[entry], self.shape_standard_errors
         if errors is None or errors[entry] is None:
             errors = self.standard_errors
-        parts = self._band(entry, average, errors, self.fold_averages)
+        effect_kwargs = self._band(entry, average, errors, self.fold_averages)
         if self.missing_average is not None and self.missing_average[entry] is not None:
-            parts["missing"] = np.atleast_1d(self.missing_average[entry])
-        return self._entry(entry, self.grid_values[entry], average, **parts)
+            effect_kwargs["missing"] = np.atleast_1d(self.missing_average[entry])
+        return self._entry(entry, self.grid_values[entry], average, **effect_kwargs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,12 @@ from sklearn_interpret._plotting.panels.displays import (
     curve_columns,
     effect_columns,
 )
-from sklearn_interpret._plotting.panels.lines import Artists, Effect, LinePanel, Looks
+from sklearn_interpret._plotting.panels.lines import (
+    Artists,
+    Effect,
+    LinePanel,
+    PlotOptions,
+)
 from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret._plotting.tree_diagram import draw_tests, tree_fits
 from sklearn_interpret.effects._plot._effect import (
@@ -30,6 +35,14 @@ from sklearn_interpret.effects._plot._effect import (
     output_texts,
 )
 from sklearn_interpret.effects._regional_effects import RegionalEffects
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import Panel
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.explanations import Condition
 
 ALL_ROWS, IN_REGION = "effect over all rows", "effect in the region"
 NAMES = {" rows": "single rows", " folds": ALL_ROWS}  # in the legend
@@ -122,7 +135,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
     _choices = frozenset({"feature"})
     _leading = ("feature",)
     _shows_rows = True
-    _parts = ("lines", "curves", "rug")
+    _artist_names = ("lines", "curves", "rug")
 
     grid_values: NDArray[Any]
     curves: NDArray[np.float64]
@@ -141,40 +154,47 @@ class RegionalEffectDisplay(Display, PanelDisplay):
     by_similarity: bool = False
 
     @classmethod
-    def _parameter_names(cls):
+    def _parameter_names(cls) -> set[str]:
         return super()._parameter_names() - {"features"}
 
     @classmethod
-    def _split(cls, params, fitted):
-        parameters, choices, looks = super()._split(params, fitted)
+    def _split(
+        cls, params: dict[str, Any], fitted: bool
+    ) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
+        parameters, choices, plot_kwargs = super()._split(params, fitted)
         feature = choices.get("feature")
         if not (fitted or feature is None or params.get("joint")):
             parameters["features"] = [feature]
-        return parameters, choices, looks
+        return parameters, choices, plot_kwargs
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, feature: int | str | None = None):
+    def _from_inspector(
+        cls, inspector: RegionalEffects, data: Data, *, feature: int | str | None = None
+    ) -> Self:
         """The display of one entry.
 
         feature : int or str, default=None
             The feature (or feature group) to draw. None takes the one whose
             heterogeneity the splits lower most.
         """
-        lowered = inspector.heterogeneity_[:, 0] - inspector.heterogeneity_[:, -1]
-        entry = int(lowered.argmax())
+        decrease = inspector.heterogeneity_[:, 0] - inspector.heterogeneity_[:, -1]
+        entry = int(decrease.argmax())
         if feature is not None:
             (entry,) = chosen_entries(inspector, [feature])
         axes = (axis,) = inspector.axes_[entry]
-        lines = {"curves": inspector.curves_, "average": inspector.average_}
+        lines: dict[str, Any] = {"curves": inspector.curves_}
+        lines["average"] = inspector.average_
         if inspector.individual_ is not None:
             lines["individual"] = inspector.individual_
-        lines = {name: increasing(part[entry], axes) for name, part in lines.items()}
+        lines = {
+            name: increasing(by_entry[entry], axes) for name, by_entry in lines.items()
+        }
         if inspector.individual_ is not None:
-            for name, part in lines.items():
-                lines[name] = part - part.mean(axis=-1, keepdims=True)
+            for name, curves in lines.items():
+                lines[name] = curves - curves.mean(axis=-1, keepdims=True)
         tree: dict[str, Any] = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
-        _flat(inspector._tests(inspector._roots[division]), tree)
+        _flatten_tests(inspector._tests(inspector._roots[division]), tree)
         regions, index = inspector._divisions[division], inspector.sample_indices_
         rows = inspector._check_rows(data.X, reset=False)
         if index.max() >= rows.n_rows:
@@ -185,9 +205,13 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         return cls(
             increasing(inspector.grid_values_[entry], axes),
             **lines,
-            feature_name=inspector.effect_names_[entry],
-            conditions=[list(map(_words, region.conditions)) for region in regions],
-            region=np.argmax([np.isin(index, own.rows) for own in regions], axis=0),
+            feature_name=axis.name,
+            conditions=[
+                list(map(_condition_text, region.conditions)) for region in regions
+            ],
+            region=np.argmax(
+                [np.isin(index, region.rows) for region in regions], axis=0
+            ),
             rows=index,
             data=values_along(axis.columns, rows.take(index), axis.categorical),
             tree=tree,
@@ -241,26 +265,26 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             The display.
         """
         effects, overall = self._effects()
-        looks, outputs = Looks.of_arguments(locals()), most_varied(effects)
+        options, outputs = PlotOptions.of_arguments(locals()), most_varied(effects)
         if len(outputs) == 1:
             label = ALL_ROWS if len(effects) == 1 else IN_REGION
-            looks.line_kw = {"label": label, **(line_kw or {})}
+            options.line_kw = {"label": label, **(line_kw or {})}
         # The effect over all rows is drawn as the line of a fold is.
-        looks.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
-        looks.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
-        panels = [
-            (self._panel(place, effect, overall, outputs, n_curves), None)
-            for place, effect in enumerate(effects)
+        options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
+        options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
+        panels: list[tuple[Panel, None]] = [
+            (self._panel(position, effect, overall, outputs, n_curves), None)
+            for position, effect in enumerate(effects)
         ]
         if self.tree is not None and 1 < len(effects) <= MOST_LEAVES:
             panels.insert(0, (TreePanel(self.tree), None))
         n_outputs, note = len(overall.values), None
         if len(outputs) < n_outputs:
             note = f"The {len(outputs)} most varied of {n_outputs} outputs"
-        self._render(panels, ax, looks, n_cols=n_cols, share_y=True, note=note)
+        self._render(panels, ax, options, n_cols=n_cols, share_y=True, note=note)
         return self
 
-    def _effects(self):
+    def _effects(self) -> tuple[list[Effect], Effect]:
         """The `Effect` of each region, and that of all rows."""
         grid, levelled = np.asarray(self.grid_values), self.categorical
         if levelled is None:
@@ -270,22 +294,30 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         overall = Effect(*axis, with_outputs(self.average, 1))
         return [Effect(*axis, values) for values in curves], overall
 
-    def _panel(self, place, effect, overall, outputs, n_curves):
-        single, parts = len(outputs) == 1, {}
+    def _panel(
+        self,
+        position: int,
+        effect: Effect,
+        overall: Effect,
+        outputs: NDArray[np.intp],
+        n_curves: int | None,
+    ) -> RegionPanel:
+        single = len(outputs) == 1
+        panel_kwargs: Style = {}
         heading = "All rows"
         if len(self.conditions) > 1:
-            heading = f"Region {place}"
+            heading = f"Region {position}"
             effect = replace(effect, folds=overall.values[None])
         if self.region is not None:
-            inside = np.flatnonzero(self.region == place)
+            inside = np.flatnonzero(self.region == position)
             heading += f" ({len(inside)} row{'s'[: len(inside) != 1]})"
             if self.data is not None:
-                parts["data"] = np.asarray(self.data)[inside]
+                panel_kwargs["data"] = np.asarray(self.data)[inside]
             if single and self.individual is not None and n_curves != 0:
                 step = -(-len(inside) // (n_curves or len(inside)))
                 curves = with_outputs(self.individual, 2)[outputs[0]]
-                parts["curves"] = curves[inside[::step]]
-        words = lines_of(self.conditions[place], NAME_WIDTH, TITLE_LINES)
+                panel_kwargs["curves"] = curves[inside[::step]]
+        words = lines_of(self.conditions[position], NAME_WIDTH, TITLE_LINES)
         names, palette = self._named_outputs(len(effect.values)), colours(len(outputs))
         return RegionPanel(
             self.feature_name,
@@ -298,13 +330,16 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             levels=effect.levels,
             by_similarity=self.by_similarity,
             heading="\n".join([heading, *words]),
-            **parts,
+            **panel_kwargs,
         )
 
-    def _publish(self, artists, lower):
+    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         regions = artists[-len(self.conditions) :]
         super()._publish(regions, lower)
-        self.average_lines_ = [[n for (n,) in drawn.fold_lines] for drawn in regions]
+        self.average_lines_ = [
+            [line for (line,) in region_artists.fold_lines]
+            for region_artists in regions
+        ]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
@@ -318,14 +353,14 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         """
         effects, overall = self._effects()
         outputs, blocks = self._named_outputs(len(overall.values)), []
-        for place, effect in enumerate(effects):
-            own = effect_columns(effect, outputs)
+        for position, effect in enumerate(effects):
+            region_blocks = effect_columns(effect, outputs)
             if self.individual is not None and self.region is not None:
-                inside = np.flatnonzero(self.region == place)
+                inside = np.flatnonzero(self.region == position)
                 curves = with_outputs(self.individual, 2)[:, inside]
                 rows = inside if self.rows is None else np.asarray(self.rows)[inside]
-                own += curve_columns(effect, outputs, curves, rows)
-            blocks += [{**block, "region": place} for block in own]
+                region_blocks += curve_columns(effect, outputs, curves, rows)
+            blocks += [{**block, "region": position} for block in region_blocks]
         return self._long_frame([*blocks, *effect_columns(overall, outputs)])
 
 
@@ -335,16 +370,16 @@ class RegionPanel(LinePanel):
 
     heading: str = ""  # number and conditions of the region
 
-    def draw(self, ax, looks):
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
-        artists = super().draw(ax, looks)
+        artists = super().draw(ax, options)
         entries = artists.entries
         for text in sorted(entries, key=lambda text: text.endswith(" folds")):
             name = NAMES.get(text.lstrip("0123456789"), text)
             entries[name] = entries.pop(text)
         return artists
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes and the region."""
         super().label(ax, with_y=with_y)
         ax.set_title(literal(self.heading), fontsize="medium")
@@ -359,35 +394,42 @@ class TreePanel:
     values_along = None
     tidy_numbers = staticmethod(lambda ax: None)
 
-    def slot(self, below):
+    def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
         return Slot()
 
-    def draw(self, ax, looks):
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
         draw_tests(ax, self.tree, (0, 1), LEAF_HEIGHT)
-        what = "region\n" if tree_fits(ax, self.tree) else ""
-        for place in range(len(leaf_order(self.tree))):
-            ax.text(place, 0.95, f"{what}{place}", ha="center", va="top", size="small")
+        prefix = "region\n" if tree_fits(ax, self.tree) else ""
+        for position in range(len(leaf_order(self.tree))):
+            ax.text(
+                position,
+                0.95,
+                f"{prefix}{position}",
+                ha="center",
+                va="top",
+                size="small",
+            )
         ax.set(xticks=[], yticks=[])
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
         return Artists()
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the panel."""
         ax.set_title("Splits", fontsize="medium")
 
 
-def _words(condition):
+def _condition_text(condition: Condition | str) -> str:
     return str(condition).replace(" <= ", " ≤ ")
 
 
-def _flat(tests, tree):
+def _flatten_tests(tests: tuple[Any, ...] | None, tree: dict[str, Any]) -> int:
     """Add nested splits to the lists that `draw_tests` takes; return the node."""
-    place, (test, *parts) = len(tree["tests"]), tests or ("",)
-    for name, value in (("left", -1), ("right", -1), ("tests", _words(test))):
+    node, (test, *branches) = len(tree["tests"]), tests or ("",)
+    for name, value in (("left", -1), ("right", -1), ("tests", _condition_text(test))):
         tree[name].append(value)
-    for name, part in zip(("left", "right"), parts, strict=False):
-        tree[name][place] = _flat(part, tree)
-    return place
+    for name, branch in zip(("left", "right"), branches, strict=False):
+        tree[name][node] = _flatten_tests(branch, tree)
+    return node

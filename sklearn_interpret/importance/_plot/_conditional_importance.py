@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._model.rows.number_format import number_beside, p_text
@@ -31,10 +31,18 @@ from sklearn_interpret.importance._conditional_importance_test import (
     ConditionalImportanceTest,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Canvas, Style
+    from sklearn_interpret._plotting.sources import Data
+
 _WIDTH, _HEADING = 6.0, 0.4  # inches of a figure, and of what is above its axes
 _COLUMN = 46  # points, the width of a column of scores
 _POINTS_PER_INCH = 72
+# Columns of scores of the two models behind a test.
 _SCORES = "target R²", "feature R²"
+# Marks of selected features.
 _MARK = {"marker": "D", "s": 30, "zorder": 3}
 # Texts of the axis, by test.
 _NAMES = {
@@ -128,7 +136,7 @@ class ConditionalImportanceDisplay(Display):
     pvalue_name: str = "adjusted p"
 
     @classmethod
-    def _from_inspector(cls, inspector, data):
+    def _from_inspector(cls, inspector: ConditionalImportanceTest, data: Data) -> Self:
         loss = "Brier score" if is_classifier(inspector) else "squared error"
         return cls(
             inspector.importances_,
@@ -182,7 +190,7 @@ class ConditionalImportanceDisplay(Display):
         self.legend_ = self._explain(canvas, table["selected"])
         return self
 
-    def _draw_bars(self, table, style):
+    def _draw_bars(self, table: dict[str, Any], style: Style | None) -> None:
         """Bars, intervals, marks and p-values."""
         ax, lengths, marked = self.ax_, table["importance"], table["selected"]
         name_rows(ax, table["feature"])
@@ -196,8 +204,8 @@ class ConditionalImportanceDisplay(Display):
         if "low" in table:
             ends += [table["low"], table["high"]]
             self.intervals_ = draw_spreads(ax, places, *ends[2:])
-        looks = {"facecolor": ink(ax), "edgecolor": paper(ax), **_MARK}
-        self.marks_ = draw_points(ax, lengths[marked], places[marked], **looks)
+        mark_style: Style = {"facecolor": ink(ax), "edgecolor": paper(ax), **_MARK}
+        self.marks_ = draw_points(ax, lengths[marked], places[marked], **mark_style)
         texts, reach = list(map(p_text, table["pvalue"])), np.max(ends, axis=0)
         self.labels_ = label_ends(ax, reach, places, lengths, texts=texts, gap=8)
         n_left_out = len(self.feature_names) - len(lengths)
@@ -205,7 +213,7 @@ class ConditionalImportanceDisplay(Display):
         label += f"\n(features not drawn: {n_left_out})" * (n_left_out > 0)
         finish_bars(ax, np.array(ends), label, room=P_ROOM)
 
-    def _columns(self, max_entries):
+    def _columns(self, max_entries: int | None) -> dict[str, Any]:
         """Columns of the table by name, the most important features first."""
         n_features = len(self.feature_names)
         lengths, pvalues, low, high = (
@@ -214,39 +222,46 @@ class ConditionalImportanceDisplay(Display):
         )
         scores = self._checked("nuisance_scores", (n_features, 2), finite=False)
         order = np.argsort(-lengths, kind="stable")[:max_entries]
-        table = {"importance": lengths}
+        table: dict[str, Any] = {"importance": lengths}
         if low is not None:
             table |= {"low": low, "high": high}
         table |= {"pvalue": pvalues, "selected": pvalues < self.alpha}
         if scores is not None:
-            known = zip(_SCORES, scores.T, strict=True)
-            table |= {name: one for name, one in known if not np.isnan(one).all()}
+            named_scores = zip(_SCORES, scores.T, strict=True)
+            table |= {
+                name: values
+                for name, values in named_scores
+                if not np.isnan(values).all()
+            }
         table = {name: column[order] for name, column in table.items()}
         return {"feature": [str(self.feature_names[j]) for j in order], **table}
 
-    def _checked(self, name, shape, **how):
-        values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
+    def _checked(self, name: str, shape: tuple[int, ...], **check_kwargs: bool) -> Any:
+        values = getattr(self, name)
+        owner = f"{len(self.feature_names)} feature names"
         if values is None:
             return None
-        return checked_numbers(values, name, [shape], of, **how)
+        return checked_numbers(values, name, [shape], owner, **check_kwargs)
 
-    def _write_scores(self, scores):
+    def _write_scores(self, scores: dict[Any, Any]) -> list[Any]:
         """Columns of numbers to the right of the axes, with headings."""
         if not has_side_room(self.ax_):
             return []
         written = []
-        heading = {"ha": "right", "va": "bottom", "xycoords": "axes fraction"}
-        number = {"ha": "right", "va": "center", "xycoords": ("axes fraction", "data")}
+        heading: dict[str, Any] = {"ha": "right", "va": "bottom"}
+        heading["xycoords"] = "axes fraction"
+        number: dict[str, Any] = {"ha": "right", "va": "center"}
+        number["xycoords"] = ("axes fraction", "data")
         for column, (name, values) in enumerate(scores.items(), start=1):
             right, text = _COLUMN * column, name.replace(" ", "\n")
             write_near(self.ax_, text, (1, 1), (right, 3), **heading)
             for row, score in enumerate(values, start=1):
                 text = "" if np.isnan(score) else number_beside(score, 1.0)
-                place = (1, len(values) - row), (right, 0)
-                written.append(write_near(self.ax_, text, *place, **number))
+                anchor_and_offset = (1, len(values) - row), (right, 0)
+                written.append(write_near(self.ax_, text, *anchor_and_offset, **number))
         return written
 
-    def _explain(self, canvas, marked):
+    def _explain(self, canvas: Canvas, marked: NDArray[np.bool_]) -> Legend | None:
         """The legend of marks, pale bars and intervals."""
         below, above = (f"{self.pvalue_name} {sign} {self.alpha:g}" for sign in "<≥")
         entries: dict[str, Any] = {}

@@ -6,11 +6,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.rows.number_format import p_text
-from sklearn_interpret._plotting.axes import side_legend
+from sklearn_interpret._plotting.axes import Style, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     colours,
@@ -43,6 +43,7 @@ from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 SAMPLES = ("train", "test")
 WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
+# Lines of a null distribution, and points of folds: above bars and spreads.
 NULL_STYLE = {"linewidth": 2.2, "zorder": 2.5}
 FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
 
@@ -59,11 +60,11 @@ class Lines:
     errors: np.ndarray | None  # (n_lines,): standard errors, zero for the others
     n_others: int  # number of features that share the last line
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names)
 
     @property
-    def places(self):
+    def places(self) -> NDArray[np.intp]:
         """Positions of the lines."""
         return np.arange(len(self.names))[::-1]
 
@@ -212,7 +213,7 @@ default=None
         self.spreads_: list[Any] = []
         self.points_: list[Any] = []
         self._entries: dict[str, Any] = {}  # of the legend: handles by text
-        self.null_ = None
+        self.null_: Any = None
         mark = self._mark_quartiles if kind == "box" else self._mark_means
         ends = np.stack([np.full(len(lines), self.no_effect), *mark(lines, bar_kw)])
         name_rows(ax, lines.names)
@@ -220,53 +221,66 @@ default=None
         self._finish(ends)
         return self
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[list[NDArray[np.float64]], Any, Any, Any]:
         """Samples (p, r), null distribution, p-values, errors; they fit the names."""
-        p = len(self.feature_names)
+        n_features = len(self.feature_names)
         samples = [
-            self._checked(name, (p,), (p, None)).reshape(p, -1)
+            self._checked(name, (n_features,), (n_features, None)).reshape(
+                n_features, -1
+            )
             for name in ("importances", "test_importances")
             if getattr(self, name) is not None
         ]
-        null = self._checked("null_importances", (None, p))
-        errors = self._checked("standard_errors", (p,))
-        return samples, null, self._checked("pvalues", (p,)), errors
+        null = self._checked("null_importances", (None, n_features))
+        errors = self._checked("standard_errors", (n_features,))
+        return samples, null, self._checked("pvalues", (n_features,)), errors
 
-    def _checked(self, name, *shapes):
-        values, of = getattr(self, name), f"{len(self.feature_names)} feature names"
-        return None if values is None else checked_numbers(values, name, shapes, of)
+    def _checked(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
+        values = getattr(self, name)
+        owner = f"{len(self.feature_names)} feature names"
+        return None if values is None else checked_numbers(values, name, shapes, owner)
 
-    def _lines(self, max_entries):
+    def _lines(self, max_entries: int | None) -> Lines:
         """The `Lines` of the features shown, and one for the mean of the others."""
         samples, null, pvalues, errors = self._arrays()
-        shown, others = line_order(samples, self.no_effect, max_entries)
-        names = [str(self.feature_names[j]) for j in shown]
-        if len(others):
-            names.append(f"mean of {others_text(len(others))}")
+        selected, remaining = line_order(samples, self.no_effect, max_entries)
+        names = [str(self.feature_names[j]) for j in selected]
+        if len(remaining):
+            names.append(f"mean of {others_text(len(remaining))}")
         if pvalues is not None:
-            pvalues = np.append(pvalues[shown], [np.nan][: len(others)])
+            pvalues = np.append(pvalues[selected], [np.nan][: len(remaining)])
         if errors is not None:
-            errors = np.append(errors[shown], [0.0][: len(others)])
-        null = None if null is None else with_others(null.T, shown, others)
-        samples = [with_others(draws, shown, others) for draws in samples]
-        return Lines(names, samples, null, pvalues, errors, len(others))
+            errors = np.append(errors[selected], [0.0][: len(remaining)])
+        null = None if null is None else with_others(null.T, selected, remaining)
+        samples = [with_others(draws, selected, remaining) for draws in samples]
+        return Lines(names, samples, null, pvalues, errors, len(remaining))
 
-    def _mark_means(self, lines, style):
+    def _mark_means(
+        self, lines: Lines, style: Style | None
+    ) -> list[NDArray[np.float64]]:
         """Bars for the means, with spread, folds and null; how far each reaches."""
         ax, ends = self.ax_, []
         offsets, height = side_by_side(len(lines.samples))
         palette = colours(len(lines.samples))
         for offset, draws, colour in zip(offsets, lines.samples, palette, strict=True):
             places, means = lines.places + offset, draws.mean(axis=1)
-            looks = {"height": height, "starts": self.no_effect}
+            bar_kwargs: Style = {"height": height, "starts": self.no_effect}
             lengths = means - self.no_effect
-            self.bars_.append(draw_bars(ax, places, lengths, colour, style, **looks))
+            self.bars_.append(
+                draw_bars(ax, places, lengths, colour, style, **bar_kwargs)
+            )
             ends.append(means)
             text = f"{draws.shape[1]} {self.draws_name}"
             if draws.shape[1] > 1 and self.draws_name == "folds":
-                at = np.repeat(places, draws.shape[1])
-                looks = {"facecolor": paper(ax), "edgecolor": ink(ax), **FOLD_STYLE}
-                self.points_.append(draw_points(ax, draws.ravel(), at, **looks))
+                positions = np.repeat(places, draws.shape[1])
+                point_style: Style = {
+                    "facecolor": paper(ax),
+                    "edgecolor": ink(ax),
+                    **FOLD_STYLE,
+                }
+                self.points_.append(
+                    draw_points(ax, draws.ravel(), positions, **point_style)
+                )
                 ends += [draws.min(axis=1), draws.max(axis=1)]
                 self._entries[text] = self.points_[0]
             reach, name = self._learner_reach(lines), self._learner_text(LEARNER)
@@ -278,14 +292,14 @@ default=None
                 ends += [low, high]
                 self._entries[name] = self.spreads_[0]
         if lines.errors is not None:
-            ends += self._mark_errors(lines, offsets[0])
+            ends += self._mark_errors(lines, lines.errors, offsets[0])
         if len(lines.samples) > 1:
             handles = [bars.patches[0] for bars in self.bars_]
             self._entries = dict(zip(SAMPLES, handles, strict=True)) | self._entries
         elif lines.n_others:
             grey_last(self.bars_[0])
         if lines.null is not None:
-            ends += self._mark_null(lines)
+            ends += self._mark_null(lines, lines.null)
         if lines.pvalues is not None and self.alpha is not None:
             for bars in self.bars_:
                 pale = make_pale(bars, lines.pvalues >= self.alpha)
@@ -293,7 +307,7 @@ default=None
                     self._entries.setdefault(f"p ≥ {self.alpha:g}", pale)
         return ends
 
-    def _learner_reach(self, lines):
+    def _learner_reach(self, lines: Lines) -> NDArray[np.float64] | None:
         """Half-widths (n_lines,) of the learner's intervals, or None.
 
         Those on training rows hold for test rows, too. The jackknife needs folds that
@@ -304,29 +318,35 @@ default=None
             return None
         return learner_half_width(training, self._splits)
 
-    def _mark_errors(self, lines, offset):
+    def _mark_errors(
+        self, lines: Lines, errors: NDArray[np.float64], offset: float
+    ) -> list[NDArray[np.float64]]:
         """Lines of two standard errors to each side; how far these reach."""
         means = lines.samples[0].mean(axis=1)
-        ends = [means - 2 * lines.errors, means + 2 * lines.errors]
+        ends = [means - 2 * errors, means + 2 * errors]
         self.spreads_.append(draw_spreads(self.ax_, lines.places + offset, *ends))
         self._entries["± 2 standard errors"] = self.spreads_[-1]
         return ends
 
-    def _mark_null(self, lines):
+    def _mark_null(
+        self, lines: Lines, null: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
         """Lines on the bars for the null distribution; how far these reach."""
         from matplotlib.patheffects import withStroke
 
         tail = 0.05 if self.alpha is None else self.alpha
-        ends = np.quantile(lines.null, [tail, 1 - tail], axis=1)
+        ends = np.quantile(null, [tail, 1 - tail], axis=1)
         # The edge makes the lines stand out against the bars.
         edge = [withStroke(linewidth=5, foreground=paper(self.ax_))]
-        looks = {"color": ink(self.ax_), "path_effects": edge, **NULL_STYLE}
-        self.null_ = self.ax_.hlines(lines.places, *ends, **looks)
+        line_style: Style = {"color": ink(self.ax_), "path_effects": edge, **NULL_STYLE}
+        self.null_ = self.ax_.hlines(lines.places, *ends, **line_style)
         text = f"null: {100 * tail:g} % to {100 - 100 * tail:g} %"
         self._entries[text] = self.null_
         return [*ends]
 
-    def _mark_quartiles(self, lines, style):
+    def _mark_quartiles(
+        self, lines: Lines, style: Style | None
+    ) -> list[NDArray[np.float64]]:
         """Boxes of the draws, with whiskers to the smallest and the largest one.
 
         Where there is a null distribution the boxes are its, and points the
@@ -338,8 +358,8 @@ default=None
             samples, shades = [lines.null], [NEUTRAL_COLOUR]
         offsets, height = side_by_side(len(samples))
         for offset, draws, colour in zip(offsets, samples, shades, strict=True):
-            looks = draws, colour, style, height
-            boxes, whiskers = draw_boxes(ax, lines.places + offset, *looks)
+            places = lines.places + offset
+            boxes, whiskers = draw_boxes(ax, places, draws, colour, style, height)
             self.bars_.append(boxes)
             self.spreads_.append(whiskers)
             ends += [draws.min(axis=1), draws.max(axis=1)]
@@ -351,17 +371,17 @@ default=None
             self._entries[text] = self.spreads_[0]
             return ends
         self.null_ = self.bars_[0]
-        looks = {"s": 30, "marker": "D", "zorder": 3}
-        looks["color"] = seen(colours(1)[0], ax)
+        point_style: Style = {"s": 30, "marker": "D", "zorder": 3}
+        point_style["color"] = seen(colours(1)[0], ax)
         for draws in lines.samples:
             means = draws.mean(axis=1)
-            self.points_.append(draw_points(ax, means, lines.places, **looks))
+            self.points_.append(draw_points(ax, means, lines.places, **point_style))
             ends.append(means)
         self._entries["importance"] = self.points_[0]
         self._entries[f"{lines.null.shape[1]} null importances"] = handles[0]
         return ends
 
-    def _label_lines(self, lines, ends):
+    def _label_lines(self, lines: Lines, ends: NDArray[np.float64]) -> list[Any]:
         """Numbers, or p-values, to the right of all marks of a line."""
         if len(lines.samples) > 1:
             return []
@@ -372,7 +392,7 @@ default=None
         reach = ends.max(axis=0)
         return label_ends(self.ax_, reach, lines.places, means, texts=texts, gap=gap)
 
-    def _finish(self, ends):
+    def _finish(self, ends: NDArray[np.float64]) -> None:
         """Limits, ticks, axis label and legend."""
         ax, room = self.ax_, None
         if self.labels_:
@@ -397,10 +417,12 @@ default=None
             (missing for the mean).
         """
         lines = self._lines(None)
-        which = {"repeats": "repeat", "folds": "fold"}.get(self.draws_name, "draw")
+        draw_column = {"repeats": "repeat", "folds": "fold"}.get(
+            self.draws_name, "draw"
+        )
         means, singles = [], []
         for draws, label in zip(lines.samples, SAMPLES, strict=False):
-            columns = {"feature": lines.names}
+            columns: dict[str, Any] = {"feature": lines.names}
             if len(lines.samples) > 1:
                 columns["sample"] = label
             mean = {**columns, "importance": draws.mean(axis=1)}
@@ -412,30 +434,32 @@ default=None
                 mean["std"] = deviation(draws)
             if draws.shape[1] > 1:
                 singles += [
-                    {**columns, "importance": draw, which: place}
-                    for place, draw in enumerate(draws.T)
+                    {**columns, "importance": draw, draw_column: number}
+                    for number, draw in enumerate(draws.T)
                 ]
             if lines.pvalues is not None:
                 mean["pvalue"] = lines.pvalues
             if lines.errors is not None:
                 mean["standard_error"] = lines.errors
             means.append(mean)
-        return self._frame(*means, *singles, whole=which)
+        return self._frame(*means, *singles, integer_column=draw_column)
 
 
-def line_order(samples, no_effect, max_entries):
+def line_order(
+    samples: list[NDArray[np.float64]], no_effect: float, max_entries: int | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Features from the largest importance down, and those that are not shown.
 
     Features are ranked by the larger distance of their means from `no_effect` in the
     `samples` (each of shape (p, n_draws)); those shown are ordered by the larger mean.
     """
     means = np.stack([sample.mean(axis=1) for sample in samples])
-    shown, others = ranked(np.abs(means - no_effect).max(axis=0), max_entries)
-    shown = np.sort(shown)
-    return shown[np.argsort(-means.max(axis=0)[shown], kind="stable")], others
+    selected, remaining = ranked(np.abs(means - no_effect).max(axis=0), max_entries)
+    selected = np.sort(selected)
+    return selected[np.argsort(-means.max(axis=0)[selected], kind="stable")], remaining
 
 
-def deviation(draws):
+def deviation(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """Standard deviation of each line's draws, without overflow."""
     scale = np.abs(draws).max(initial=0.0)
     return scale * (draws / scale).std(axis=1) if scale > 0 else np.zeros(len(draws))

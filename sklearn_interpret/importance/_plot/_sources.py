@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -17,6 +17,9 @@ from sklearn_interpret.importance._partial_dependence import PartialDependenceIm
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
 from sklearn_interpret.importance._sage import SAGE
+
+if TYPE_CHECKING:
+    pass
 
 
 class ImportanceSources(FoldsMixin, Display):
@@ -36,14 +39,14 @@ class ImportanceSources(FoldsMixin, Display):
     @classmethod
     def _from_inspector(
         cls,
-        inspector,
-        data,
+        inspector: Any,
+        data: Data,
         *,
         X_test: Any = None,
         y_test: ArrayLike | None = None,
         test_sample_weight: ArrayLike | None = None,
         score_name: str | None = None,
-    ):
+    ) -> Self:
         """The display of a fitted inspector's importances.
 
         X_test : {array-like, sparse matrix, DataFrame} of shape (n_samples, \
@@ -59,18 +62,23 @@ default=None
             The score to show, of several; None shows the first.
         """
         test = Data(X_test, y_test, test_sample_weight)
-        if X_test is None and any(part is not None for part in test):
+        if X_test is None and any(array is not None for array in test):
             raise ValueError("y_test and test_sample_weight need X_test.")
         arrays = _arrays(inspector, score_name)
         if X_test is not None:
-            repeated = _arrays(cls._repeated(inspector, test), score_name)
+            repeated = _arrays(cls._refitted(inspector, test), score_name)
             arrays["test_importances"] = repeated["importances"]
         return cls(**arrays)
 
     @classmethod
     def _from_folds(
-        cls, inspectors, data, *, tests=None, score_name: str | None = None
-    ):
+        cls,
+        inspectors: list[Any],
+        data: Data,
+        *,
+        tests: Any = None,
+        score_name: str | None = None,
+    ) -> Self:
         """The display of the mean importances.
 
         score_name : str, default=None
@@ -79,17 +87,17 @@ default=None
         folds = [_arrays(inspector, score_name) for inspector in inspectors]
         check_same_in_folds([fold["feature_names"] for fold in folds], "features")
         check_same_in_folds([fold["importance_name"] for fold in folds], "quantities")
-        kept = ("feature_names", "importance_name", "no_effect")
-        arrays = {name: folds[0][name] for name in kept}
+        shared = ("feature_names", "importance_name", "no_effect")
+        arrays = {name: folds[0][name] for name in shared}
         arrays["importances"] = _fold_means(folds)
         if tests is not None and isinstance(inspectors[0], PermutationImportance):
-            repeated = map(cls._repeated, inspectors, tests)
+            repeated = map(cls._refitted, inspectors, tests)
             tests = [_arrays(inspector, score_name) for inspector in repeated]
             arrays["test_importances"] = _fold_means(tests)
         return cls(**{**arrays, "draws_name": "folds"})
 
     @classmethod
-    def _repeated(cls, inspector, data):
+    def _refitted(cls, inspector: Any, data: Data) -> Any:
         """The inspector's like, fitted on other rows."""
         if not isinstance(inspector, PermutationImportance):
             raise TypeError(
@@ -102,19 +110,19 @@ default=None
         return repeated.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
-def _fold_means(folds):
+def _fold_means(folds: list[dict[str, Any]]) -> NDArray[np.float64]:
     """Mean importances over the draws, one column for each fold."""
     return np.stack([fold["importances"].mean(axis=1) for fold in folds], axis=1)
 
 
-def _arrays(inspector, score_name):
+def _arrays(inspector: Any, score_name: str | None) -> dict[str, Any]:
     """Constructor arguments that hold what an inspector found."""
     results = getattr(inspector, "results_", {})
     if score_name is not None and score_name not in results:
-        known = ", ".join(map(repr, results)) or "none to choose from"
+        score_names = ", ".join(map(repr, results)) or "none to choose from"
         raise ValueError(
             f"score_name={score_name!r} is not a score of the "
-            f"{type(inspector).__name__}, which has {known}."
+            f"{type(inspector).__name__}, which has {score_names}."
         )
     importances = inspector.importances_
     if score_name is not None:
@@ -138,7 +146,7 @@ def _arrays(inspector, score_name):
     return arrays
 
 
-def _text(inspector, score_name):
+def _text(inspector: Any, score_name: str | None) -> str:
     """Label of the axis of importances."""
     if isinstance(inspector, PermutationTest):
         if inspector.importance_getter == "permutation":
@@ -156,12 +164,14 @@ def _text(inspector, score_name):
     return f"{kind} importance\n({change})"
 
 
-def _change(inspector, score_name):
+def _change(inspector: Any, score_name: str | None) -> str:
     """Label of a permutation importance: the score and its comparison."""
     metrics = resolve_metrics(
         inspector.scoring, inspector.estimator_, inspector.response_method
     )
-    metric = {one.name: one for one in metrics}.get(score_name, metrics[0])
+    metric = {metric_of_score.name: metric_of_score for metric_of_score in metrics}.get(
+        score_name, metrics[0]
+    )
     name = metric.name
     if inspector.scoring is None:
         name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
@@ -30,6 +30,11 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data
+
 
 class InfluenceSources(ExplanationDisplay):
     """Constructors of the displays of a `TrainingExplanation`."""
@@ -41,7 +46,7 @@ class InfluenceSources(ExplanationDisplay):
     _shows_rows = False
 
     @classmethod
-    def _from_inspector(cls, inspector, data, **choices):
+    def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
         if data.X is None:
             return cls(inspector._overall(), **choices)
         return cls(inspector.explain(data.X, data.y), **choices)
@@ -116,7 +121,7 @@ class InfluenceDisplay(InfluenceSources):
     removal: dict[str, Any] | None = None
 
     @classmethod
-    def _choice_names(cls):
+    def _choice_names(cls) -> frozenset[str] | set[str]:
         return super()._choice_names() - {"removal"}
 
     @classmethod
@@ -196,9 +201,13 @@ default=None
         removed = [order[:size] for order in orders for size in counts]
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
         scores = scores_without(training, removed, metric, test, n_jobs=n_jobs)
-        first, *others = scores.reshape(len(orders), -1)
+        first, *random_scores = scores.reshape(len(orders), -1)
         name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, metric.name)
-        removal = {"sizes": counts, "scores": first, "random_scores": np.array(others)}
+        removal = {
+            "sizes": counts,
+            "scores": first,
+            "random_scores": np.array(random_scores),
+        }
         removal["score_name"] = metric.name if scoring is not None else name
         return cls(removal=removal).plot(ax, line_kw=line_kw, band_kw=band_kw)
 
@@ -241,16 +250,18 @@ default=None
         """
         if self.removal is not None:
             ax = self._take(ax)
-            self._draw_removal(line_kw, band_kw)
+            self._draw_removal(self.removal, line_kw, band_kw)
             return self
         order, values = self._ranked(max_entries)
-        kept = max(1, np.count_nonzero(values))  # zeros are the last
-        order, values = order[:kept], values[:kept]
+        n_drawn = max(1, np.count_nonzero(values))  # zeros are the last
+        order, values = order[:n_drawn], values[:n_drawn]
         ax = self._take(ax, (6.4, 0.4 + row_height(len(order))))
         self._draw_bars(order, values, bar_kw)
         return self
 
-    def _ranked(self, max_entries):
+    def _ranked(
+        self, max_entries: int | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Positions of the training rows of largest size, and their values."""
         explanation = self._checked()
         if self.row is None:
@@ -262,8 +273,10 @@ default=None
         order = np.argsort(-np.abs(values), kind="stable")[:max_entries]
         return order, values[order]
 
-    def _draw_bars(self, order, values, style):
-        ax, explanation = self.ax_, self.explanation
+    def _draw_bars(
+        self, order: NDArray[np.intp], values: NDArray[np.float64], style: Style | None
+    ) -> None:
+        ax, explanation = self.ax_, self._checked()
         texts = column_texts(values, signed=bool((values < 0).any()))
         names = self._names(order)
         self.bars_, _ = draw_ranked_bars(ax, names, values, style, texts=texts)
@@ -274,10 +287,10 @@ default=None
         elif self._row_label is not None:
             ax.set_title(literal(self._row_label))
 
-    def _names(self, order):
+    def _names(self, order: NDArray[np.intp]) -> list[str]:
         """Names of training rows, with their targets and values of features."""
-        explanation = self.explanation
-        columns = []
+        explanation = self._checked()
+        columns: list[tuple[str, Any]] = []
         if np.ndim(explanation.training_targets) == 1:
             target = self.target_name or explanation.target_name or "y"
             columns.append((target, explanation.training_targets))
@@ -287,14 +300,21 @@ default=None
             for (j,) in resolve_features(self.features, names, max_order=1):
                 columns.append((names[j], rows.displayed(j)))
         names = []
-        for place in order.tolist():
-            parts = [f"{name}={value_text(v[place], v)}" for name, v in columns]
-            own = " ".join(str(explanation.training_names[place]).split())
-            names.append(":\n".join(filter(None, [own, ", ".join(parts)])))
+        for position in order.tolist():
+            value_texts = [
+                f"{name}={value_text(v[position], v)}" for name, v in columns
+            ]
+            row_name = " ".join(str(explanation.training_names[position]).split())
+            names.append(":\n".join(filter(None, [row_name, ", ".join(value_texts)])))
         return names
 
-    def _draw_removal(self, line_style, band_style):
-        ax, removal = self.ax_, self.removal
+    def _draw_removal(
+        self,
+        removal: dict[str, Any],
+        line_style: Style | None,
+        band_style: Style | None,
+    ) -> None:
+        ax = self.ax_
         sizes = np.asarray(removal["sizes"])
         draws = np.asarray(removal["random_scores"])
         mean, std = draws.mean(axis=0), draws.std(axis=0)
@@ -329,28 +349,30 @@ default=None
         """
         if self.removal is not None:
             sizes = np.asarray(self.removal["sizes"])
-            parts = [{"size": sizes, "score": self.removal["scores"]}]
+            blocks = [{"size": sizes, "score": self.removal["scores"]}]
             for draw, scores in enumerate(self.removal["random_scores"]):
-                parts.append({"size": sizes, "score": scores, "draw": draw})
-            return self._frame(*parts, whole="draw")
+                blocks.append({"size": sizes, "score": scores, "draw": draw})
+            return self._frame(*blocks, integer_column="draw")
         assert self.explanation is not None  # without a removal
         order, values = self._ranked(None)
-        names = [self.explanation.training_names[place] for place in order]
+        names = [self.explanation.training_names[position] for position in order]
         return self._frame({"training_row": names, "value": values})
 
 
-def _check_removal(rows, y, influence, sizes):
+def _check_removal(
+    rows: Rows, y: NDArray[Any], influence: ArrayLike, sizes: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Influence (n,) and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
-    shapes, of = [(rows.n_rows,)], f"{rows.n_rows} training rows"
-    influence = checked_numbers(influence, "influence", shapes, of)
+    shapes, owner = [(rows.n_rows,)], f"{rows.n_rows} training rows"
+    values = checked_numbers(influence, "influence", shapes, owner)
     if sizes is None:
         sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
     sizes = np.unique(sizes)
-    whole = sizes.dtype.kind in "iu" and sizes.size
-    if not whole or sizes[0] < 0 or sizes[-1] >= rows.n_rows:
+    are_integers = sizes.dtype.kind in "iu" and sizes.size
+    if not are_integers or sizes[0] < 0 or sizes[-1] >= rows.n_rows:
         raise ValueError(
             f"sizes={sizes.tolist()!r} must be whole numbers from 0 to "
             f"{rows.n_rows - 1}."
         )
-    return influence, sizes
+    return values, sizes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
@@ -15,6 +15,9 @@ from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._plot._influence import InfluenceSources
 from sklearn_interpret.surrogates import GlobalSurrogateDisplay
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class _Drawing(GlobalSurrogateDisplay):
@@ -141,7 +144,7 @@ class InfluenceTreeDisplay(InfluenceSources):
         _, drawing = self._fitted()
         return drawing.to_frame().drop(columns=["output", "surrogate"])
 
-    def _fitted(self):
+    def _fitted(self) -> tuple[BaseEstimator, _Drawing]:
         """The tree, fitted, and its drawing."""
         explanation = self._checked()
         if explanation.training_data is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.axes import named_legend
@@ -17,6 +17,12 @@ from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import shorten_all, write_near
 from sklearn_interpret._plotting.points import draw_points, point_area
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data
 
 # Points of a contour, and characters of a row's name.
 _N_PLACES, _NAME_WIDTH = 400, 18
@@ -102,14 +108,14 @@ class RegressionInfluenceDisplay(Display):
     row_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data):
-        known = inspector._dispersion_is_known
+    def _from_inspector(cls, inspector: RegressionInfluence, data: Data) -> Self:
+        dispersion_is_known = inspector._dispersion_is_known
         return cls(
             inspector.leverages_,
             inspector.residuals_studentized_,
             inspector.cooks_distances_,
             effective_dof=inspector.effective_dof_,
-            residual_dof=None if known else inspector.residual_dof_,
+            residual_dof=None if dispersion_is_known else inspector.residual_dof_,
             row_names=inspector._row_names,
         )
 
@@ -156,33 +162,33 @@ class RegressionInfluenceDisplay(Display):
             raise ValueError(f"max_names={max_names!r} must not be negative.")
         leverages, residuals = frame["leverage"], frame["residual_studentized"]
         places = np.stack([leverages, residuals])
-        known = np.isfinite(residuals)
-        if not known.any():
+        is_finite = np.isfinite(residuals)
+        if not is_finite.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
         ax = self._take(ax)
-        order = np.argsort(-np.where(known, frame["cooks_distance"], -np.inf))
-        named = order[: min(max_names, known.sum())]
-        others = np.setdiff1d(np.flatnonzero(known), named)
-        looks: dict[str, Any] = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
-        looks |= {"s": point_area(int(known.sum())), "style": point_kw}
+        order = np.argsort(-np.where(is_finite, frame["cooks_distance"], -np.inf))
+        named = order[: min(max_names, is_finite.sum())]
+        unnamed = np.setdiff1d(np.flatnonzero(is_finite), named)
+        point_style: Style = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
+        point_style |= {"s": point_area(int(is_finite.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
-            draw_points(ax, *places[:, rows], color=seen(colour, ax), **looks)
-            for rows, colour in ((others, PALETTE[0]), (named, PALETTE[1]))
+            draw_points(ax, *places[:, rows], color=seen(colour, ax), **point_style)
+            for rows, colour in ((unnamed, PALETTE[0]), (named, PALETTE[1]))
         )
-        _set_limits(ax, leverages[known], residuals[known])
+        _set_limits(ax, leverages[is_finite], residuals[is_finite])
         ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
         self._draw_contours(ax, distances, line_kw)
         names = shorten_all([frame["row"][row] for row in named], _NAME_WIDTH)
         self.texts_ = _name_points(ax, leverages[named], residuals[named], names)
         label = "Leverage"
-        if not known.all():
-            label += f"\n(rows without a residual, not drawn: {(~known).sum()})"
+        if not is_finite.all():
+            label += f"\n(rows without a residual, not drawn: {(~is_finite).sum()})"
         ax.set(xlabel=label, ylabel="Studentized residual")
         return self
 
-    def _columns(self):
+    def _columns(self) -> dict[str, Any]:
         """The arrays by the name of their column, checked."""
-        columns = {
+        columns: dict[str, Any] = {
             "leverage": np.asarray(self.leverages, dtype=np.float64),
             "residual_studentized": np.asarray(self.residuals, dtype=np.float64),
             "cooks_distance": np.asarray(self.cooks_distances, dtype=np.float64),
@@ -198,29 +204,35 @@ class RegressionInfluenceDisplay(Display):
             )
         return columns
 
-    def _draw_contours(self, ax, levels, style):
+    def _draw_contours(
+        self, ax: Axes, levels: NDArray[np.float64], style: Style | None
+    ) -> None:
         """Contours above and below zero, named in the middle of their visible part."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
         heights = np.linspace(0, max(-bottom, top), _N_PLACES)
         style = {"linestyle": "--", "alpha": 1, **(style or {})}
-        self.contours_, shown = [], []
+        self.contours_, first_line = [], []
         for level in levels:
             places, pair = self._leverages_at(level, heights), [heights, -heights]
             lines = draw_thin_lines(ax, places, pair, shade(ax, 0.65), style)
             self.contours_.append(lines)
             for curve in pair:
-                there = (places < right) & (bottom < curve) & (curve < top)
-                inside = np.flatnonzero(there)
+                is_visible = (places < right) & (bottom < curve) & (curve < top)
+                inside = np.flatnonzero(is_visible)
                 if len(inside):
-                    shown, at = lines[:1], inside[len(inside) // 2]
-                    _name_contour(ax, places[at], curve[at], number_text(level))
+                    first_line, middle = lines[:1], inside[len(inside) // 2]
+                    _name_contour(ax, places[middle], curve[middle], number_text(level))
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
-        if shown:
-            looks = {"fontsize": "small", "framealpha": 0.85}
-            self.legend_ = named_legend(ax, shown, ["Cook's distance"], **looks)
+        if first_line:
+            legend_kwargs: Style = {"fontsize": "small", "framealpha": 0.85}
+            self.legend_ = named_legend(
+                ax, first_line, ["Cook's distance"], **legend_kwargs
+            )
 
-    def _leverages_at(self, distance, residuals):
+    def _leverages_at(
+        self, distance: float, residuals: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Leverages at which studentized residuals have a Cook's distance."""
         squares, dof = np.square(residuals), self.residual_dof
         if dof is not None:  # of standardized ones
@@ -247,31 +259,35 @@ class RegressionInfluenceDisplay(Display):
         )
 
 
-def _set_limits(ax, leverages, residuals):
+def _set_limits(
+    ax: Axes, leverages: NDArray[np.float64], residuals: NDArray[np.float64]
+) -> None:
     """Set limits with room for all points and their names."""
     low, high = min(residuals.min(), 0.0), max(residuals.max(), 0.0)
     room = 0.1 * (high - low) or 1.0
     ax.set(xlim=(0, 1.08 * leverages.max() or 1.0), ylim=(low - room, high + room))
 
 
-def _name_contour(ax, x, y, text):
-    place = {"ha": "center", "va": "center"}
+def _name_contour(ax: Axes, x: float, y: float, text: str) -> None:
+    alignment: dict[str, Any] = {"ha": "center", "va": "center"}
     if x > 0.9 * ax.get_xlim()[1]:  # in a corner
-        place = {"ha": "right", "va": "top" if y > 0 else "bottom"}
-    write_near(ax, text, (x, y), over=1, fontsize="x-small", zorder=2.3, **place)
+        alignment = {"ha": "right", "va": "top" if y > 0 else "bottom"}
+    write_near(ax, text, (x, y), over=1, fontsize="x-small", zorder=2.3, **alignment)
 
 
-def _name_points(ax, x, y, names):
+def _name_points(
+    ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], names: list[str]
+) -> list[Any]:
     """Names next to points, to the left of those far right, moved up to not overlap."""
     to_left = x > _FAR_RIGHT * ax.get_xlim()[1]
     places = ax.transData.transform(np.column_stack([x, y]))
     places *= 72 / ax.figure.figure.dpi
     texts, spans = [], []
-    looks = {"va": "center", "zorder": 3.5, "annotation_clip": False}
+    text_style: Style = {"va": "center", "zorder": 3.5, "annotation_clip": False}
     for i, name in enumerate(names):
         side, aside = ("right", -5) if to_left[i] else ("left", 5)
-        text = write_near(ax, name, (x[i], y[i]), (aside, 0), ha=side, **looks)
-        size, start = text.get_fontsize(), places[i, 0] + aside
+        text = write_near(ax, name, (x[i], y[i]), (aside, 0), ha=side, **text_style)
+        size, start = float(text.get_fontsize()), places[i, 0] + aside
         ends = start, start + np.sign(aside) * _LETTER * size * len(name)
         spans.append((min(ends), max(ends), _PITCH * size))
         texts.append(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of_variance
 from sklearn_interpret._plotting.displays import ExplanationDisplay
@@ -22,7 +23,7 @@ class ComponentDisplay(ExplanationDisplay):
     _kinds = (FunctionalDecomposition,)
     _explanation_kind = InteractionExplanation
 
-    def _one_output(self):
+    def _one_output(self) -> InteractionExplanation:
         """The explanation of the output that is drawn, without an axis of outputs."""
         explanation = self._checked()
         n_sets = len(explanation.interactions)
@@ -30,19 +31,21 @@ class ComponentDisplay(ExplanationDisplay):
         checked_numbers(explanation.values, "values", shapes, f"{n_sets} interactions")
         return one_output(explanation, self.target)
 
-    def _response(self):
+    def _response(self) -> str:
         names = self.explanation.output_names
         return self._response_label(names, output_position(names, self.target))
 
 
-def variances_and_shares(explanation):
+def variances_and_shares(
+    explanation: InteractionExplanation,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Variances of the sets' values over the rows, and shares in the predictions'.
 
     The last of each is that of the remainder.
     """
-    parts = np.column_stack([explanation.values, explanation.remainder])
-    whole = explanation.predictions[:, None]
-    variances = parts.var(axis=0)
-    of_sums = (parts + whole).var(axis=0)
-    spread = whole.var(axis=0), whole.mean(axis=0)
+    components = np.column_stack([explanation.values, explanation.remainder])
+    predictions = explanation.predictions[:, None]
+    variances = components.var(axis=0)
+    of_sums = (components + predictions).var(axis=0)
+    spread = predictions.var(axis=0), predictions.mean(axis=0)
     return variances, shares_of_variance(variances, of_sums, *spread)

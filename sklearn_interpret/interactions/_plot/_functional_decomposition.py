@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret._plotting.axes import Slot
@@ -17,10 +18,9 @@ from sklearn_interpret._plotting.panels.lines import (
     Artists,
     Effect,
     LinePanel,
-    Looks,
+    PlotOptions,
     Series,
     SurfacePanel,
-    level_text,
 )
 from sklearn_interpret._plotting.ranked_bars import (
     BAR_HEIGHT,
@@ -39,6 +39,13 @@ from sklearn_interpret.interactions._plot._components import (
     ComponentDisplay,
     variances_and_shares,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.feature_values import FeatureValues
+    from sklearn_interpret._plotting.panels.lines import Panel
 
 MOST_CELLS = 24  # more distinct values of a feature share cells
 ROWS_PER_CELL = 4  # about, of the cells of two such features
@@ -61,12 +68,12 @@ class SharePanel:
     values_along = None
     has_bar = False
 
-    def slot(self, below):
+    def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
         height = AROUND + ROW_HEIGHT * len(self.names)
         return Slot(below, side=SIDE, height=height)
 
-    def draw(self, ax, looks):
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; the bars are kept."""
         places = np.arange(len(self.names))[::-1]
         name_rows(ax, self.names, NAME_WIDTH)
@@ -83,10 +90,10 @@ class SharePanel:
             ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
         return Artists()
 
-    def tidy_numbers(self, ax):
+    def tidy_numbers(self, ax: Axes) -> None:
         """Shares have few ticks."""
 
-    def label(self, ax, *, with_y=True):
+    def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axis of the shares."""
         finish_rows(ax, two_lines("share of variance", self.of))
 
@@ -158,7 +165,7 @@ default="auto"
     'x0 x x1'
     """
 
-    _parts = ("lines", "heatmaps", "colorbars", "rug")
+    _artist_names = ("lines", "heatmaps", "colorbars", "rug")
 
     explanation: InteractionExplanation
     _: KW_ONLY
@@ -213,22 +220,25 @@ default="auto"
             A limit that is not a positive whole number, values that are not components,
             or fewer than two rows.
         """
-        looks = Looks.of_arguments(locals())
-        looks.line_kw = {"drawstyle": "steps-mid", **(line_kw or {})}
+        options = PlotOptions.of_arguments(locals())
+        options.line_kw = {"drawstyle": "steps-mid", **(line_kw or {})}
         explanation = self._components()
         variances, shares = variances_and_shares(explanation)
         bars = self._bars(explanation, shares, max_entries, bar_kw)
         reader = FeatureReader(explanation, self.categorical_features)
-        shown = _drawable(explanation, reader, variances[:-1])[:max_panels]
-        values = explanation.values[:, [p for p in shown if self._is_pair(p)]]
+        selected = _drawable(explanation, reader, variances[:-1])[:max_panels]
+        values = explanation.values[:, list(filter(self._is_pair, selected))]
         limits = colour_limits(values, True) if share_y else None
-        panels = [self._panel(explanation, reader, place, limits) for place in shown]
+        panels = [
+            self._panel(explanation, reader, component, limits)
+            for component in selected
+        ]
         pairs = [(panel, None) for panel in (bars, *panels)]
-        self._render(pairs, ax, looks, n_cols=n_cols, share_y=share_y)
+        self._render(pairs, ax, options, n_cols=n_cols, share_y=share_y)
         self.bars_, self.labels_ = bars.bars, bars.labels
         return self
 
-    def _components(self):
+    def _components(self) -> InteractionExplanation:
         """The components of the output that is drawn."""
         explanation = self._one_output()
         if explanation.index != "component":
@@ -243,76 +253,103 @@ default="auto"
             )
         return explanation
 
-    def _bars(self, explanation, shares, max_entries, style):
+    def _bars(
+        self,
+        explanation: InteractionExplanation,
+        shares: NDArray[np.float64],
+        max_entries: int | None,
+        style: Style | None,
+    ) -> SharePanel:
         """The panel of shares, with grey bars of the others and of the remainder."""
-        shares, rest = shares[:-1], shares[-1]
-        shown, others = ranked(np.abs(shares), max_entries)
+        shares, remainder = shares[:-1], shares[-1]
+        selected, remaining = ranked(np.abs(shares), max_entries)
         sets, features = explanation.interactions, explanation.feature_names
-        names = [JOIN.join(features[j] for j in sets[place]) for place in shown]
-        lengths = with_others(shares, shown, others, np.sum)
-        if len(others):
-            names.append(f"sum of {len(others)} others")
-        if rest:
+        names = [
+            JOIN.join(features[j] for j in sets[component]) for component in selected
+        ]
+        lengths = with_others(shares, selected, remaining, np.sum)
+        if len(remaining):
+            names.append(f"sum of {len(remaining)} others")
+        if remainder:
             order = max(map(len, explanation.interactions))
             names.append(f"more than {order} feature{'s'[: order > 1]}")
-            lengths = np.append(lengths, rest)
-        return SharePanel(names, lengths, self._what(), len(shown), style)
+            lengths = np.append(lengths, remainder)
+        return SharePanel(names, lengths, self._response_text(), len(selected), style)
 
-    def _what(self):
+    def _response_text(self) -> str:
         return shorten(self._response(), LABEL_WIDTH)
 
-    def _is_pair(self, place):
-        return len(self.explanation.interactions[place]) == 2
+    def _is_pair(self, component: int) -> bool:
+        return len(self.explanation.interactions[component]) == 2
 
-    def _panel(self, explanation, reader, place, limits):
+    def _panel(
+        self,
+        explanation: InteractionExplanation,
+        reader: FeatureReader,
+        component: int,
+        limits: tuple[float, float] | None,
+    ) -> Panel:
         """The panel of a component; surfaces have these limits, or None for own."""
-        members, values = explanation.interactions[place], explanation.values[:, place]
-        features = [reader.feature_values(j) for j in members]
+        members = explanation.interactions[component]
+        values = explanation.values[:, component]
+        features = [v for j in members if (v := reader.feature_values(j)) is not None]
         if len(features) == 1:
             return self._curve(features[0], values)
         features.sort(key=lambda feature: feature.levels is not None)
         first, second = features
-        one_level = first.levels is None and second.levels is not None
-        if one_level and len(second.levels) <= len(PALETTE):
+        is_mixed = first.levels is None and second.levels is not None
+        if is_mixed and len(second.level_texts) <= len(PALETTE):
             return self._curve_by_level(first, second, values)
-        known = first.known & second.known
-        effect = _surface(first, second, values, known)
+        observed = first.is_observed & second.is_observed
+        effect = _surface(first, second, values, observed)
         limits = colour_limits(effect.values, True) if limits is None else limits
-        return SurfacePanel(effect, 0, limits, "component", self._what(), True)
+        return SurfacePanel(effect, 0, limits, "component", self._response_text(), True)
 
-    def _curve(self, feature, values):
+    def _curve(self, feature: FeatureValues, values: NDArray[np.float64]) -> LinePanel:
         """The panel of a main effect."""
-        known, (colour,) = feature.known, colours(1)
-        series = _series(feature, values, known, None, colour)
-        missing = None if known.all() else [values[~known].mean()]
+        observed, (colour,) = feature.is_observed, colours(1)
+        series = _series(feature, values, observed, None, colour)
+        missing = None if observed.all() else [values[~observed].mean()]
         return LinePanel(
             feature.name,
             [series],
             "component",
-            self._what(),
+            self._response_text(),
             levels=feature.levels,
-            data=feature.cells()[known],
+            data=feature.cells()[observed],
             zero=True,
             missing=missing,
         )
 
-    def _curve_by_level(self, feature, category, values):
+    def _curve_by_level(
+        self,
+        feature: FeatureValues,
+        category: FeatureValues,
+        values: NDArray[np.float64],
+    ) -> LinePanel:
         """The panel of a number and a category: a curve for each level."""
-        known = feature.known & category.known
-        levels = np.unique(category.numbers[known]).astype(np.intp)
+        observed = feature.is_observed & category.is_observed
+        levels = np.unique(category.numbers[observed]).astype(np.intp)
         series = [
             _series(
                 feature,
                 values,
-                known & (category.numbers == level),
-                f"{category.name}: {level_text(category.levels[level])}",
+                observed & (category.numbers == level),
+                f"{category.name}: {category.level_texts[level]}",
                 colour,
             )
             for level, colour in zip(levels, colours(len(levels)), strict=True)
         ]
         title = JOIN.join([feature.name, category.name])
-        looks = {"data": feature.numbers[known], "zero": True, "title": title}
-        return LinePanel(feature.name, series, "component", self._what(), **looks)
+        return LinePanel(
+            feature.name,
+            series,
+            "component",
+            self._response_text(),
+            data=feature.numbers[observed],
+            zero=True,
+            title=title,
+        )
 
     def to_frame(self) -> Any:
         """Shares of variance, as a DataFrame, the largest first.
@@ -332,61 +369,82 @@ default="auto"
         names = [*explanation.interaction_names, "remainder"]
         orders = [*map(len, explanation.interactions), None]
         columns = {
-            "interaction": [names[place] for place in ranks],
-            "order": [orders[place] for place in ranks],
+            "interaction": [names[component] for component in ranks],
+            "order": [orders[component] for component in ranks],
             "variance": variances[ranks],
             "share": shares[ranks],
         }
         return self._frame(columns).astype({"order": "Int64"})
 
 
-def _drawable(explanation, reader, variances):
+def _drawable(
+    explanation: InteractionExplanation,
+    reader: FeatureReader,
+    variances: NDArray[np.float64],
+) -> list[int]:
     """Components of one and two features with values in the data, by variance."""
     order, _ = ranked(variances, None)
     least = ROUNDING * explanation.predictions.var()
     sets = explanation.interactions
     return [
-        place
-        for place in order.tolist()
+        component
+        for component in order.tolist()
         if reader.has_data
-        and variances[place] > least
-        and len(sets[place]) < 3
-        and not any(map(reader.is_group, sets[place]))
+        and variances[component] > least
+        and len(sets[component]) < 3
+        and not any(map(reader.is_group, sets[component]))
     ]
 
 
-def _series(feature, values, mask, label, colour):
+def _series(
+    feature: FeatureValues,
+    values: NDArray[np.float64],
+    mask: NDArray[np.bool_],
+    label: Any,
+    colour: str,
+) -> Series:
     """Means of some rows' values at each distinct number, as a line."""
     x, index = np.unique(feature.numbers[mask], return_inverse=True)
     sums = np.bincount(index, values[mask], len(x))
-    looks = {"label": label, "colour": colour, "dates": feature.date_dtype}
-    return Series(x, sums / np.bincount(index), **looks)
+    series_kwargs = {"label": label, "colour": colour, "dates": feature.date_dtype}
+    return Series(x, sums / np.bincount(index), **series_kwargs)
 
 
-def _surface(first, second, values, known):
+def _surface(
+    first: FeatureValues,
+    second: FeatureValues,
+    values: NDArray[np.float64],
+    observed: NDArray[np.bool_],
+) -> Effect:
     """Means of the rows' values in the cells of two features."""
-    n_rows = int(known.sum())
-    most = int(np.clip(np.sqrt(n_rows / ROWS_PER_CELL), 4, MOST_CELLS))
+    n_rows = int(observed.sum())
+    max_cells = int(np.clip(np.sqrt(n_rows / ROWS_PER_CELL), 4, MOST_CELLS))
     cells = [
-        _cells(feature, feature.numbers[known], most) for feature in (first, second)
+        _cells(feature, feature.numbers[observed], max_cells)
+        for feature in (first, second)
     ]
     (x, codes, x_bounds), (y, y_codes, y_bounds) = cells
     shape, flat = (len(x), len(y)), codes * len(y) + y_codes
     sums, counts = (
         np.bincount(flat, weights, x.size * y.size)
-        for weights in (values[known], np.ones(n_rows))
+        for weights in (values[observed], np.ones(n_rows))
     )
     means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
     return Effect(
         (first.name, second.name),
-        tuple(as_dates(p, f.date_dtype) for p, f in ((x, first), (y, second))),
+        tuple(
+            as_dates(centres, feature.date_dtype)
+            for centres, feature in ((x, first), (y, second))
+        ),
         (first.levels is not None, second.levels is not None),
         means.reshape(1, *shape),
         bounds=(x_bounds, y_bounds),
     )
 
 
-def _cells(feature, numbers, most):
+def _cells(
+    feature: FeatureValues, numbers: NDArray[np.float64], max_cells: int
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
     """Places of a feature's cells, the cell of each row, and the ends of cells.
 
     Levels and few distinct numbers have a cell each, others quantiles as ends.
@@ -397,6 +455,6 @@ def _cells(feature, numbers, most):
     distinct, codes = np.unique(numbers, return_inverse=True)
     if len(distinct) <= MOST_CELLS:
         return distinct, codes, cell_bounds(distinct)
-    ends = np.unique(np.quantile(numbers, np.linspace(0, 1, most + 1)))
+    ends = np.unique(np.quantile(numbers, np.linspace(0, 1, max_cells + 1)))
     codes = np.searchsorted(ends[1:-1], numbers, side="right")
     return (ends[:-1] + ends[1:]) / 2, codes, ends

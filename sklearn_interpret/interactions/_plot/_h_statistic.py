@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._plotting.axes import side_legend
@@ -37,6 +38,15 @@ from sklearn_interpret.interactions._partial_dependence_interaction import (
 )
 from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data
+
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
 
@@ -51,11 +61,11 @@ class Group:
     spreads: np.ndarray  # (n_lines,): standard deviations, NaN where unknown
     n_others: int  # number of entries in the last line, which is their mean
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names)
 
     @property
-    def is_spread(self):
+    def is_spread(self) -> bool:
         """Whether there are standard deviations."""
         return bool(np.isfinite(self.spreads).any())
 
@@ -140,8 +150,13 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_inspector(
-        cls, inspector, data, *, target: Any = None, unnormalized: bool = False
-    ):
+        cls,
+        inspector: HStatistic | PartialDependenceInteraction,
+        data: Data,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ) -> Self:
         """The display of a fitted inspector's pairs.
 
         unnormalized : bool, default=False
@@ -153,8 +168,13 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_folds(
-        cls, inspectors, data, *, target: Any = None, unnormalized: bool = False
-    ):
+        cls,
+        inspectors: list[Any],
+        data: Data,
+        *,
+        target: Any = None,
+        unnormalized: bool = False,
+    ) -> Self:
         """The display of the mean over folds.
 
         unnormalized : bool, default=False
@@ -217,19 +237,21 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
         self.labels_: list[Any] = []
-        self.heatmap_ = self.colorbar_ = self.legend_ = None
+        self.heatmap_: QuadMesh | None = None
+        self.colorbar_: Colorbar | None = None
+        self.legend_: Legend | None = None
         if kind == "heatmap":
             self._plot_table(ax, arrays, max_entries, heatmap_kw)
         else:
             self._plot_bars(ax, arrays, max_entries, bar_kw)
         return self
 
-    def _arrays(self):
+    def _arrays(self) -> dict[str, Any]:
         """The four arrays by name, checked against the names of the features."""
-        p = len(self.feature_names)
-        shapes = {"pairwise": (p, p), "overall": (p,)}
+        n_features = len(self.feature_names)
+        shapes = {"pairwise": (n_features, n_features), "overall": (n_features,)}
         shapes |= {f"{name}_std": shape for name, shape in shapes.items()}
-        arrays = {
+        arrays: dict[str, Any] = {
             name: checked_strengths(getattr(self, name), shape, name)
             for name, shape in shapes.items()
         }
@@ -239,7 +261,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             raise ValueError("There is no pair of features: nothing to draw.")
         return arrays
 
-    def _groups(self, arrays, max_entries):
+    def _groups(self, arrays: dict[str, Any], max_entries: int | None) -> list[Group]:
         """The lines of features, where there are any, and of pairs."""
         names = list(map(str, self.feature_names))
         groups = []
@@ -250,14 +272,20 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             groups.append(group)
         pairs = known_pairs(arrays["pairwise"])
         if len(pairs):
-            place, spreads = tuple(pairs.T), arrays["pairwise_std"]
-            spreads = None if spreads is None else spreads[place]
-            pairs = [(names[first], names[second]) for first, second in pairs]
-            values = arrays["pairwise"][place]
-            groups.append(make_group("pairs", pairs, values, spreads, max_entries))
+            indices, spreads = tuple(pairs.T), arrays["pairwise_std"]
+            spreads = None if spreads is None else spreads[indices]
+            named = [(names[first], names[second]) for first, second in pairs]
+            values = arrays["pairwise"][indices]
+            groups.append(make_group("pairs", named, values, spreads, max_entries))
         return groups
 
-    def _plot_bars(self, ax, arrays, max_entries, style):
+    def _plot_bars(
+        self,
+        ax: Axes,
+        arrays: dict[str, Any],
+        max_entries: int | None,
+        style: Style | None,
+    ) -> None:
         groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
         spread = any(group.is_spread for group in groups)
@@ -265,8 +293,8 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         ax = self._take(ax, (width, row_height(n_lines)))
         places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
-            self._draw_group(group, at, colour, style)
-            for group, at, colour in zip(groups, places, palette, strict=True)
+            self._draw_group(group, positions, colour, style)
+            for group, positions, colour in zip(groups, places, palette, strict=True)
         ]
         longest = np.concatenate(ends).max()
         ax.set_xlim(0, longest * (1 + ROOM) if longest > 0 else 1.0)
@@ -280,9 +308,15 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
             texts.append(std if self._by_fold is None else learner)
         self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
-    def _draw_group(self, group, at, colour, style):
+    def _draw_group(
+        self,
+        group: Group,
+        positions: NDArray[np.float64],
+        colour: str,
+        style: Style | None,
+    ) -> NDArray[np.float64]:
         """Bars of a group with their spread and numbers; how far they reach."""
-        bars = draw_bars(self.ax_, at, group.values, colour, style, height=0.74)
+        bars = draw_bars(self.ax_, positions, group.values, colour, style, height=0.74)
         if group.n_others:
             bars.patches[-1].set_alpha(0.45)
         self.bars_.append(bars)
@@ -290,25 +324,31 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         if group.is_spread:
             low, high = group.values - group.spreads, group.values + group.spreads
             low = np.maximum(low, 0)
-            self.spreads_.append(draw_spreads(self.ax_, at, low, high))
+            self.spreads_.append(draw_spreads(self.ax_, positions, low, high))
             ends = np.fmax(ends, high)
-        self.labels_ += label_ends(self.ax_, ends, at, group.values)
+        self.labels_ += label_ends(self.ax_, ends, positions, group.values)
         return ends
 
-    def _plot_table(self, ax, arrays, max_entries, style):
+    def _plot_table(
+        self,
+        ax: Axes,
+        arrays: dict[str, Any],
+        max_entries: int | None,
+        style: Style | None,
+    ) -> None:
         table = arrays["pairwise"]
         if not len(known_pairs(table)):
             raise ValueError("There is no pair of features: nothing to draw.")
         np.fill_diagonal(table, np.nan)
-        known = np.nan_to_num(table)
-        order = np.lexsort((-known.sum(axis=1), -known.max(axis=1)))
+        strengths = np.nan_to_num(table)
+        order = np.lexsort((-strengths.sum(axis=1), -strengths.max(axis=1)))
         order = order if max_entries is None else order[: max(max_entries, 2)]
         lines = literal_lines(self._label()).split("\n")
         # Without the part in brackets.
         name = "\n".join(line for line in lines if not line.startswith("("))
         ax = self._take(ax, table_size(len(order)))
-        drawn = draw_table(ax, table, self.feature_names, order, name, style)
-        self.heatmap_, self.colorbar_, self.labels_ = drawn
+        artists = draw_table(ax, table, self.feature_names, order, name, style)
+        self.heatmap_, self.colorbar_, self.labels_ = artists
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features and pairs on lines of their own.
@@ -338,25 +378,33 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return self._frame(columns).astype({"feature2": "string"})
 
 
-def known_pairs(pairwise):
+def known_pairs(pairwise: NDArray[np.float64]) -> NDArray[np.intp]:
     """Positions (n_pairs, 2) of the pairs j < k that have a strength."""
     upper = np.triu(np.ones_like(pairwise, dtype=bool), 1)
     return np.argwhere(upper & ~np.isnan(pairwise))
 
 
-def make_group(title, names, values, spreads, max_entries):
+def make_group(
+    title: str,
+    names: Sequence[tuple[str, ...]],
+    values: NDArray[np.float64],
+    spreads: NDArray[np.float64] | None,
+    max_entries: int | None,
+) -> Group:
     """The strongest of them, and one line for the mean of the others."""
-    shown, rest = ranked(values, max_entries)
-    names = [names[place] for place in shown]
+    selected, remaining = ranked(values, max_entries)
+    names = [names[position] for position in selected]
     spreads = np.full(len(values), np.nan) if spreads is None else spreads
-    spreads = spreads[shown]
-    if len(rest):
-        names.append((f"mean of {len(rest)} others",))
+    spreads = spreads[selected]
+    if len(remaining):
+        names.append((f"mean of {len(remaining)} others",))
         spreads = np.append(spreads, np.nan)
-    return Group(title, names, with_others(values, shown, rest), spreads, len(rest))
+    return Group(
+        title, names, with_others(values, selected, remaining), spreads, len(remaining)
+    )
 
 
-def name_lines(ax, groups):
+def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:
     """Name the lines of all groups, one left free in between; the places of each."""
     names = []
     for group in groups:
@@ -370,10 +418,13 @@ def name_lines(ax, groups):
     ]
 
 
-def _pair_arrays(inspector, *, target=None, unnormalized=False):
+def _pair_arrays(
+    inspector: Any, *, target: Any = None, unnormalized: bool = False
+) -> dict[str, Any]:
     """Constructor arguments that hold what an inspector of pairs found."""
     output = output_position(inspector.output_names_, target)
-    arrays = {"feature_names": list(inspector.player_names_), "overall": None}
+    arrays: dict[str, Any] = {"feature_names": list(inspector.player_names_)}
+    arrays["overall"] = None
     if isinstance(inspector, PartialDependenceInteraction):
         arrays["pairwise"] = one_output(inspector.pairwise_, 2, output)
         arrays["strength_name"] = (

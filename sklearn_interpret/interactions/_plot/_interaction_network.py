@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret.explanations import InteractionExplanation
 from sklearn_interpret.explanations._selection import row_position
@@ -18,7 +19,7 @@ from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
 
 
 @dataclass(eq=False, repr=False)
-class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
+class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
     """Components of a response as a network: of a model, or of one row.
 
     Features are nodes, pairs are edges, and larger sets are filled hulls. Of several
@@ -120,17 +121,19 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         ValueError
             A limit that is not a positive whole number, or nothing to draw.
         """
-        limits = {"max_entries": max_entries, "max_edges": max_edges}
-        styles = {"edge_kw": edge_kw, "node_kw": node_kw}
-        larger = {"max_sets": max_sets, "set_kw": set_kw}
-        self._draw_network(ax, self._network(), **limits, **styles, **larger)
+        limits: dict[str, Any] = {"max_entries": max_entries, "max_edges": max_edges}
+        styles: dict[str, Any] = {"edge_kw": edge_kw, "node_kw": node_kw}
+        set_options: dict[str, Any] = {"max_sets": max_sets, "set_kw": set_kw}
+        self._draw_network(ax, self._network(), **limits, **styles, **set_options)
         return self
 
-    def _network(self):
+    def _network(self) -> Network:
         """The values of the sets, by the number of features."""
         explanation, values, signed = self._values_of_sets()
-        p = len(explanation.feature_names)
-        adjacency, main_effects, larger = np.zeros((p, p)), np.zeros(p), []
+        n_features = len(explanation.feature_names)
+        adjacency = np.zeros((n_features, n_features))
+        main_effects = np.zeros(n_features)
+        larger = []
         for members, value in zip(explanation.interactions, values, strict=True):
             if len(members) == 1:
                 main_effects[members[0]] = value
@@ -142,7 +145,9 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         names = list(explanation.feature_names)
         return Network(names, adjacency, main_effects, tuple(larger), signed)
 
-    def _values_of_sets(self):
+    def _values_of_sets(
+        self,
+    ) -> tuple[InteractionExplanation, NDArray[np.float64], bool]:
         """The explanation drawn, a number for each set, and whether it has a sign."""
         explanation = self._one_output()
         if self.row is not None:
@@ -155,16 +160,16 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         return explanation, np.where(np.abs(values) > smallest, values, 0.0), True
 
     @property
-    def _of_one_row(self):
+    def _of_one_row(self) -> bool:
         return self.row is not None or len(self.explanation) == 1
 
-    def _label(self):
+    def _label(self) -> str:
         """Title of the legend."""
         if not self._of_one_row:
             return f"Share of variance\n{self._response()}"
         index = self.explanation.index
-        what = "Component" if index == "component" else index
-        return f"{what}\n{self._of_row(self._response())}"
+        quantity = "Component" if index == "component" else index
+        return f"{quantity}\n{self._of_row(self._response())}"
 
     def to_frame(self) -> Any:
         """All numbers drawn, as a DataFrame, the strongest first.
@@ -179,8 +184,10 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         explanation, values, _ = self._values_of_sets()
         ranks = np.argsort(-np.abs(values), kind="stable")
         columns = {
-            "interaction": [explanation.interaction_names[place] for place in ranks],
-            "order": [len(explanation.interactions[place]) for place in ranks],
+            "interaction": [
+                explanation.interaction_names[position] for position in ranks
+            ],
+            "order": [len(explanation.interactions[position]) for position in ranks],
             "value" if self._of_one_row else "share": values[ranks],
         }
         return self._frame(columns)

@@ -1,8 +1,14 @@
 """Drawing of features on a circle, joined where they interact."""
 
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import (
@@ -20,14 +26,25 @@ from sklearn_interpret._plotting.colours import (
     strength_map,
     text_on,
 )
+from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import JOIN, literal_lines, shorten, write_near
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.interactions._plot._circle import (
     Room,
-    choose,
     lay_out,
     needed_size,
+    strongest_subnetwork,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection, PathCollection
+    from matplotlib.legend import Legend
+    from matplotlib.text import Annotation
+    from matplotlib.typing import ColorType
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret.interactions._plot._circle import Layout, Subnetwork
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SETS_WIDTH, SET_NAME = 3.2, 36  # of a legend with larger sets: inches, characters
@@ -49,55 +66,82 @@ class Network:
     sets: tuple = ()
     signed: bool = False
 
-    def choose(self, max_entries, max_edges):
+    def strongest(
+        self, max_entries: int | None, max_edges: int | None
+    ) -> tuple[Subnetwork, list[Any]]:
         """The part that is drawn, and the largest sets within it."""
         sizes = None if self.main_effects is None else np.abs(self.main_effects)
-        chosen = choose(np.abs(self.adjacency), sizes, max_entries, max_edges)
-        places = {player: place for place, player in enumerate(chosen.players)}
+        subnetwork = strongest_subnetwork(
+            np.abs(self.adjacency), sizes, max_entries, max_edges
+        )
+        positions = {
+            player: position for position, player in enumerate(subnetwork.players)
+        }
         sets = [
-            ([places[player] for player in members], strength)
+            ([positions[player] for player in members], strength)
             for members, strength in self.sets
-            if places.keys() >= set(members)
+            if positions.keys() >= set(members)
         ]
-        return chosen, sets
+        return subnetwork, sets
 
-    def signed_strengths(self, chosen):
+    def signed_strengths(self, subnetwork: Subnetwork) -> NDArray[np.float64]:
         """Strengths of the chosen edges, with their signs."""
-        return self.adjacency[tuple(chosen.players[chosen.edges].T)]
+        return self.adjacency[tuple(subnetwork.players[subnetwork.edges].T)]
 
 
-class NetworkMixin:
+class NetworkMixin(DisplayMixin):
     """Adds the drawing of a `Network` to a display."""
 
+    @abstractmethod
+    def _label(self) -> str:
+        """Name of the strengths, and of the response."""
+
     def _draw_network(
-        self, ax, network, *, max_entries, max_edges, edge_kw, node_kw, **sets
-    ):
+        self,
+        ax: Axes,
+        network: Network,
+        *,
+        max_entries: int | None,
+        max_edges: int | None,
+        edge_kw: Style | None,
+        node_kw: Style | None,
+        **sets: Any,
+    ) -> None:
         """Draw on an axes, or in a new figure; set the artists.
 
         `sets` are ``max_sets`` and ``set_kw``, where there are larger sets.
         """
-        chosen, members = network.choose(max_entries, max_edges)
-        shown = members[: sets.get("max_sets")]
-        note = _note(chosen, len(network.sets) - len(shown))
-        names = [str(network.names[place]) for place in chosen.players]
-        strip = SETS_WIDTH if shown else LEGEND_WIDTH
+        subnetwork, members = network.strongest(max_entries, max_edges)
+        drawn_sets = members[: sets.get("max_sets")]
+        note = _note(subnetwork, len(network.sets) - len(drawn_sets))
+        names = [str(network.names[player]) for player in subnetwork.players]
+        strip = SETS_WIDTH if drawn_sets else LEGEND_WIDTH
         layout, at_side = self._lay_out(ax, names, strip, note=bool(note))
-        self.sets_ = self._draw_sets(shown, layout.points, network, sets.get("set_kw"))
-        self.edges_ = self._draw_edges(chosen, layout.points, network, edge_kw)
-        joined = [*chosen.edges.ravel(), *(p for own, _ in shown for p in own)]
-        alone = ~np.isin(np.arange(len(names)), joined)
-        nodes = chosen.players, layout, alone
+        self.sets_ = self._draw_sets(
+            drawn_sets, layout.points, network, sets.get("set_kw")
+        )
+        self.edges_ = self._draw_edges(subnetwork, layout.points, network, edge_kw)
+        joined = [
+            *subnetwork.edges.ravel(),
+            *(p for positions, _ in drawn_sets for p in positions),
+        ]
+        is_isolated = ~np.isin(np.arange(len(names)), joined)
+        nodes = subnetwork.players, layout, is_isolated
         self.nodes_ = self._draw_nodes(*nodes, network, node_kw)
-        self.labels_ = self._draw_labels(layout, alone)
-        entries = self._legend_entries(chosen, network, layout.largest, at_side=at_side)
+        self.labels_ = self._draw_labels(layout, is_isolated)
+        entries = self._legend_entries(
+            subnetwork, network, layout.largest, at_side=at_side
+        )
         if at_side:
-            entries += self._set_entries(shown, layout.names, network)
+            entries += self._set_entries(drawn_sets, layout.names, network)
         # The two largest nodes may follow each other in a legend of signs.
         spacing = 1.4 if at_side and network.signed else 0.9
         self.legend_ = self._draw_legend(entries, spacing, at_side=at_side)
         self.note_ = self._draw_note(note)
 
-    def _lay_out(self, ax, names, strip, *, note):
+    def _lay_out(
+        self, ax: Axes, names: list[str], strip: float, *, note: bool
+    ) -> tuple[Layout, bool]:
         """Take an axes; places of the nodes, and whether a strip is at the side."""
         width, height = needed_size(names)
         ax = self._take(ax, (width + strip, height))
@@ -108,132 +152,170 @@ class NetworkMixin:
         ax.set(xlim=xlim, ylim=ylim, aspect="equal")
         return layout, room.right > 0
 
-    def _draw_sets(self, shown, points, network, style):
+    def _draw_sets(
+        self,
+        drawn_sets: list[Any],
+        points: NDArray[np.float64],
+        network: Network,
+        style: Style | None,
+    ) -> list[Any]:
         """A filled hull for each set; points on a circle are in its order."""
         from matplotlib.patches import Polygon
 
+        palette: Sequence[str] | NDArray[np.str_]
         palette = [colour for colour in PALETTE if colour != NODE_COLOUR]
-        palette = [palette[place % len(palette)] for place in range(len(shown))]
-        strengths = np.array([strength for _, strength in shown])
+        palette = [palette[number % len(palette)] for number in range(len(drawn_sets))]
+        strengths = np.array([strength for _, strength in drawn_sets])
         if network.signed:
             palette = sign_colours(strengths)
         # The same transparency is invisible on dark paper.
-        most = 0.3 if text_on(paper(self.ax_)) == "black" else 0.55
-        drawn = []
-        for (members, _), share, colour in zip(
-            shown, _shares(np.abs(strengths)), palette, strict=True
+        max_alpha = 0.3 if text_on(paper(self.ax_)) == "black" else 0.55
+        patches = []
+        for (members, _), share, base_colour in zip(
+            drawn_sets, _shares(np.abs(strengths)), palette, strict=True
         ):
-            colour = seen(colour, self.ax_)
-            looks = {"facecolor": (colour, most * (0.25 + 0.75 * share))}
-            looks |= {"linewidth": 1.0, "linestyle": ":", "edgecolor": colour}
-            patch = Polygon(points[members], zorder=0.5, **looks)
+            colour = seen(base_colour, self.ax_)
+            patch_style: Style = {
+                "facecolor": (colour, max_alpha * (0.25 + 0.75 * share))
+            }
+            patch_style |= {"linewidth": 1.0, "linestyle": ":", "edgecolor": colour}
+            patch = Polygon(points[members], zorder=0.5, **patch_style)
             patch.set(**(style or {}))
-            drawn.append(self.ax_.add_patch(patch))
-        return drawn
+            patches.append(self.ax_.add_patch(patch))
+        return patches
 
-    def _draw_edges(self, chosen, points, network, style):
+    def _draw_edges(
+        self,
+        subnetwork: Subnetwork,
+        points: NDArray[np.float64],
+        network: Network,
+        style: Style | None,
+    ) -> Collection:
         from matplotlib.collections import LineCollection
 
-        shares = _shares(chosen.strengths)
+        shares = _shares(subnetwork.strengths)
         edges = LineCollection(
-            points[chosen.edges],
+            points[subnetwork.edges],
             linewidths=_widths(shares),
-            colors=self._edge_colours(network.signed_strengths(chosen), network),
+            colors=self._edge_colours(network.signed_strengths(subnetwork), network),
             capstyle="round",
             zorder=1,
         )
         edges.set(**(style or {}))
         return self.ax_.add_collection(edges, autolim=False)
 
-    def _edge_colours(self, strengths, network):
+    def _edge_colours(
+        self, strengths: NDArray[np.float64], network: Network
+    ) -> NDArray[np.float64] | list[Any]:
         """Colours by sign, or darker ones for stronger edges."""
         if network.signed:
             return [seen(each, self.ax_) for each in sign_colours(strengths)]
         return _shades(self.ax_, _shares(strengths))
 
-    def _draw_nodes(self, players, layout, alone, network, style):
+    def _draw_nodes(
+        self,
+        players: NDArray[np.intp],
+        layout: Layout,
+        is_isolated: NDArray[np.bool_],
+        network: Network,
+        style: Style | None,
+    ) -> PathCollection:
         diameters = np.full(len(players), min(USUAL, layout.largest))
         effects = network.main_effects
         if effects is not None and np.abs(effects).max() > 0:
             shares = np.abs(effects[players]) / np.abs(effects).max()
             diameters = _diameters(shares, layout.largest)
-        looks = {"edgecolor": paper(self.ax_), "linewidth": 0.8, "zorder": 2}
-        looks["facecolor"] = [self._node_colour(each) for each in alone]
-        if network.signed:
+        node_style: Style = {"edgecolor": paper(self.ax_), "linewidth": 0.8}
+        node_style["zorder"] = 2
+        node_style["facecolor"] = [
+            self._node_colour(isolated) for isolated in is_isolated
+        ]
+        if network.signed and effects is not None:
             signs = sign_colours(effects[players])
-            looks["facecolor"] = [seen(each, self.ax_) for each in signs]
-        return draw_points(self.ax_, *layout.points.T, style, s=diameters**2, **looks)
+            node_style["facecolor"] = [seen(colour, self.ax_) for colour in signs]
+        x, y = layout.points.T
+        return draw_points(self.ax_, x, y, style, s=diameters**2, **node_style)
 
-    def _node_colour(self, alone):
-        return shade(self.ax_, ALONE) if alone else seen(NODE_COLOUR, self.ax_)
+    def _node_colour(self, isolated: bool) -> ColorType:
+        return shade(self.ax_, ALONE) if isolated else seen(NODE_COLOUR, self.ax_)
 
-    def _draw_labels(self, layout, alone):
+    def _draw_labels(self, layout: Layout, is_isolated: NDArray[np.bool_]) -> list[Any]:
         """Names outside of the circle, level or pointing outwards."""
         labels = []
-        for name, point, angle, lonely in zip(
-            layout.names, layout.points, layout.angles, alone, strict=True
+        for name, point, angle, isolated in zip(
+            layout.names, layout.points, layout.angles, is_isolated, strict=True
         ):
             right, up = np.round(point, 9)
-            looks = {"ha": "left" if right >= 0 else "right", "va": "center"}
+            text_style: Style = {"ha": "left" if right >= 0 else "right"}
+            text_style["va"] = "center"
             if layout.level and right == 0:
-                looks = {"ha": "center", "va": "bottom" if up > 0 else "top"}
+                text_style = {"ha": "center", "va": "bottom" if up > 0 else "top"}
             if not layout.level:
-                turn = np.degrees(angle) % 360 - 180 * (right < 0)
-                looks |= {"rotation": turn, "rotation_mode": "anchor"}
-            looks |= {"fontsize": layout.font_size, "annotation_clip": False}
-            looks["color"] = shade(self.ax_, ALONE_TEXT if lonely else 1)
+                rotation = np.degrees(angle) % 360 - 180 * (right < 0)
+                text_style |= {"rotation": rotation, "rotation_mode": "anchor"}
+            text_style |= {"fontsize": layout.font_size, "annotation_clip": False}
+            text_style["color"] = shade(self.ax_, ALONE_TEXT if isolated else 1)
             labels.append(
-                write_near(self.ax_, name, point, layout.gap * point, **looks)
+                write_near(self.ax_, name, point, layout.gap * point, **text_style)
             )
         return labels
 
-    def _legend_entries(self, chosen, network, largest, *, at_side):
+    def _legend_entries(
+        self, subnetwork: Subnetwork, network: Network, largest: float, *, at_side: bool
+    ) -> list[tuple[Any, str]]:
         """Handles and texts of some edges and nodes with their numbers."""
         from matplotlib.lines import Line2D
 
         count, entries = 3 if at_side else 2, []
-        strengths = network.signed_strengths(chosen)
+        strengths = network.signed_strengths(subnetwork)
         examples = _examples(strengths, count)
         texts = column_texts(examples, signed=network.signed)
         for strength, text in zip(examples, texts, strict=True):
-            highest = chosen.strengths.max()
+            highest = subnetwork.strengths.max()
             (colour,) = self._edge_colours(np.array([strength, highest]), network)[:1]
-            look = {"color": colour, "linewidth": _widths(abs(strength) / highest)}
-            entries.append((Line2D([], [], **look), f"edge {text}"))
+            line_style = {
+                "color": colour,
+                "linewidth": _widths(abs(strength) / highest),
+            }
+            entries.append((Line2D([], [], **line_style), f"edge {text}"))
         effects = network.main_effects
         if effects is None or not np.abs(effects).max() > 0:
             return entries
-        examples = _examples(effects[chosen.players], count)
+        examples = _examples(effects[subnetwork.players], count)
         texts = column_texts(examples, signed=network.signed)
-        node = {"marker": "o", "linestyle": "", "markeredgewidth": 0.8}
-        node["markeredgecolor"] = paper(self.ax_)
+        node_style: Style = {"marker": "o", "linestyle": "", "markeredgewidth": 0.8}
+        node_style["markeredgecolor"] = paper(self.ax_)
         for effect, text in zip(examples, texts, strict=True):
-            colour = self._node_colour(not len(chosen.edges) and not network.sets)
+            colour = self._node_colour(not len(subnetwork.edges) and not network.sets)
             if network.signed:
                 colour = seen(str(sign_colours(np.array(effect))), self.ax_)
             size = _diameters(abs(effect) / np.abs(effects).max(), largest)
-            handle = Line2D([], [], color=colour, markersize=size, **node)
+            handle = Line2D([], [], color=colour, markersize=size, **node_style)
             entries.append((handle, f"main effect {text}"))
         return entries
 
-    def _set_entries(self, shown, names, network):
+    def _set_entries(
+        self, drawn_sets: list[Any], names: list[str], network: Network
+    ) -> list[Any]:
         """Handles and texts of larger sets."""
         entries = []
-        for patch, (members, strength) in zip(self.sets_, shown, strict=True):
+        for patch, (members, strength) in zip(self.sets_, drawn_sets, strict=True):
             number = number_text(strength, signed=network.signed)
             joined = JOIN.join(names[member] for member in members)
             text = f"{shorten(joined, SET_NAME - 2 - len(number))}: {number}"
             entries.append((patch, text))
         return entries
 
-    def _draw_legend(self, entries, spacing, *, at_side):
+    def _draw_legend(
+        self, entries: list[tuple[Any, str]], spacing: float, *, at_side: bool
+    ) -> Legend | None:
         """Legend in the strip that is left free for it."""
         if not entries:
             return None
         handles, texts = zip(*entries, strict=True)
-        looks = {"loc": "upper right", "alignment": "left"}
+        legend_kwargs: Style = {"loc": "upper right", "alignment": "left"}
         if not at_side:
-            looks = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
+            legend_kwargs = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
         return named_legend(
             self.ax_,
             handles,
@@ -244,33 +326,33 @@ class NetworkMixin:
             frameon=False,
             borderaxespad=0.1,
             labelspacing=spacing,
-            **looks,
+            **legend_kwargs,
         )
 
-    def _draw_note(self, text):
+    def _draw_note(self, text: str) -> Annotation | None:
         """Draw the note in the corner below the circle."""
         if not text:
             return None
-        looks = {"xycoords": "axes fraction", "va": "bottom"}
-        return write_near(self.ax_, text, (0, 0), (2, 2), **looks)
+        text_style: Style = {"xycoords": "axes fraction", "va": "bottom"}
+        return write_near(self.ax_, text, (0, 0), (2, 2), **text_style)
 
 
-def _note(chosen, n_sets):
+def _note(subnetwork: Subnetwork, n_sets: int) -> str:
     """Note on missing edges, and on edges, features and sets that are not drawn."""
-    counts = *chosen.left_out, n_sets
-    parts = [
-        f"{count} {what}{'s' if count > 1 else ''}"
-        for count, what in zip(counts, LEFT_OUT, strict=True)
+    counts = *subnetwork.left_out, n_sets
+    counts_by_kind = [
+        f"{count} {kind}{'s' if count > 1 else ''}"
+        for count, kind in zip(counts, LEFT_OUT, strict=True)
         if count
     ]
-    lines = [] if len(chosen.edges) else ["no interactions"]
-    if parts:
-        parts[-2:] = [" and ".join(parts[-2:])]
-        lines.append(f"not shown: {', '.join(parts)}")
+    lines = [] if len(subnetwork.edges) else ["no interactions"]
+    if counts_by_kind:
+        counts_by_kind[-2:] = [" and ".join(counts_by_kind[-2:])]
+        lines.append(f"not shown: {', '.join(counts_by_kind)}")
     return "\n".join(lines)
 
 
-def _room(ax, strip, *, note):
+def _room(ax: Axes, strip: float, *, note: bool) -> Room:
     """Room of the axes, with strips for the legend and for the note."""
     width, height = axes_inches(ax)
     figure = ax.figure.figure
@@ -283,26 +365,26 @@ def _room(ax, strip, *, note):
     return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
 
 
-def _diameters(shares, largest):
+def _diameters(shares: Any, largest: float) -> Any:
     """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
 
 
-def _shares(strengths):
+def _shares(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
     return strengths / strengths.max() if len(strengths) else strengths
 
 
-def _widths(shares):
+def _widths(shares: Any) -> Any:
     return THINNEST + (THICKEST - THINNEST) * shares
 
 
-def _shades(ax, shares):
+def _shades(ax: Axes, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours of edges: stronger ones have more contrast with the paper."""
     return strength_map(ax)(0.3 + 0.7 * shares)
 
 
-def _examples(values, count):
+def _examples(values: NDArray[np.float64], count: int) -> list[float]:
     """The largest value and the smallest above zero, and one between them.
 
     The largest alone if they hardly differ; of signed values, the ends of their range.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.responses.response import count_outputs, make_response
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -17,18 +18,20 @@ class InteractionSources(Display):
     """Constructors of a display of one output's interactions."""
 
     # The response and the output of an inspector, for labels.
-    response_name = output_name = None
+    response_name: str | None = None
+    output_name: Any = None
+    strength_name: str
     # Strengths by the names of their arrays, with an axis of folds in front.
     _by_fold: Any = None
 
-    def _set_response(self, inspector, target):
+    def _set_response(self, inspector: Any, target: Any) -> Self:
         """Set the response and the output of the inspector; return the display."""
         output = output_position(inspector.output_names_, target)
         self.response_name = response_name(inspector)
         self.output_name = inspector.output_names_[output]
         return self
 
-    def _label(self):
+    def _label(self) -> str:
         """Name of the strengths, and of the response."""
         if self.response_name is None:
             return self.strength_name
@@ -36,7 +39,7 @@ class InteractionSources(Display):
         return f"{self.strength_name}\n{response}"
 
     @classmethod
-    def _check_request(cls, estimator, X, parameters):
+    def _check_request(cls, estimator: Any, X: Any, parameters: dict[str, Any]) -> None:
         """Refuse several outputs without a target, before the inspection runs."""
         if parameters.get("target") is None:
             method = parameters.get("response_method", "auto")
@@ -45,6 +48,8 @@ class InteractionSources(Display):
             output_position(response.output_names(n_outputs), None)
 
 
-def one_output(values, n_axes, output):
+def one_output(
+    values: NDArray[np.float64], n_axes: int, output: int
+) -> NDArray[np.float64]:
     """Values of one output, if there is an axis of outputs."""
     return values[output] if np.ndim(values) > n_axes else values

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.interactions._plot._circle import choose
+from sklearn_interpret.interactions._plot._circle import strongest_subnetwork
 from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
 from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 from sklearn_interpret.interactions._variable_interaction_network import (
     VariableInteractionNetwork,
 )
 
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.sources import Data
+
 
 @dataclass(eq=False, repr=False)
-class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
+class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
     """Features on a circle, joined where they interact.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
@@ -82,7 +85,9 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
     strength_name: str = "Share of variance"
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, target: Any = None):
+    def _from_inspector(
+        cls, inspector: VariableInteractionNetwork, data: Data, *, target: Any = None
+    ) -> Self:
         output = output_position(inspector.output_names_, target)
         display = cls(
             one_output(inspector.adjacency_, 2, output),
@@ -127,16 +132,20 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
             arrays that do not fit each other.
         """
         network = Network(list(self.feature_names), *self._arrays())
-        limits = {"max_entries": max_entries, "max_edges": max_edges}
-        styles = {"edge_kw": edge_kw, "node_kw": node_kw}
+        limits: dict[str, Any] = {"max_entries": max_entries, "max_edges": max_edges}
+        styles: dict[str, Any] = {"edge_kw": edge_kw, "node_kw": node_kw}
         self._draw_network(ax, network, **limits, **styles)
         return self
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Adjacency and main effects, checked against the names."""
-        p = len(self.feature_names)
-        adjacency = checked_strengths(self.adjacency, (p, p), "adjacency")
-        return adjacency, checked_strengths(self.main_effects, (p,), "main_effects")
+        n_features = len(self.feature_names)
+        adjacency = checked_strengths(
+            self.adjacency, (n_features, n_features), "adjacency"
+        )
+        return adjacency, checked_strengths(
+            self.main_effects, (n_features,), "main_effects"
+        )
 
     def to_frame(self) -> Any:
         """All edges as a DataFrame, the strongest first, and all main effects.
@@ -150,14 +159,14 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
         """
         adjacency, main_effects = self._arrays()
         names = list(map(str, self.feature_names))
-        chosen = choose(adjacency, main_effects, None, None)
-        firsts, seconds = chosen.edges[::-1].T
+        subnetwork = strongest_subnetwork(adjacency, main_effects, None, None)
+        firsts, seconds = subnetwork.edges[::-1].T
         n_nodes = 0 if main_effects is None else len(names)
-        seconds = [names[place] for place in seconds] + [None] * n_nodes
+        seconds = [names[position] for position in seconds] + [None] * n_nodes
         columns = {
-            "feature": [names[place] for place in firsts] + names[:n_nodes],
+            "feature": [names[position] for position in firsts] + names[:n_nodes],
             "feature2": seconds,
-            "strength": np.append(chosen.strengths[::-1], np.full(n_nodes, np.nan)),
+            "strength": np.append(subnetwork.strengths[::-1], np.full(n_nodes, np.nan)),
         }
         if main_effects is not None:
             unknown = np.full(len(firsts), np.nan)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._plotting.axes import axes_inches
@@ -27,6 +27,9 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
+
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.sources import Data
 
 _WIDTH = 6.0  # inches
 # Names of the exponentials of weights, by the response.
@@ -98,7 +101,7 @@ class CoefficientDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data):
+    def _from_inspector(cls, inspector: CoefficientInference, data: Data) -> Self:
         names = inspector.get_feature_names_out().tolist()
         return cls(
             inspector.coef_[: len(names)],
@@ -150,34 +153,34 @@ class CoefficientDisplay(Display):
         """
         coef, low, high = self._arrays()
         reach = np.where(high > low, high - low, np.inf)
-        shown, others = ranked(np.abs(coef) / reach, max_entries)
-        if len(others):  # they share no line
-            shown = np.append(shown, others[:1])
-        shown = np.sort(shown)
-        size = (_WIDTH, row_height(len(shown)))
+        selected, remaining = ranked(np.abs(coef) / reach, max_entries)
+        if len(remaining):  # they share no line
+            selected = np.append(selected, remaining[:1])
+        selected = np.sort(selected)
+        size = (_WIDTH, row_height(len(selected)))
         ax = self._take(ax, size)
-        places = np.arange(len(shown))[::-1]
-        there = np.isfinite(low + high)[shown]
+        places = np.arange(len(selected))[::-1]
+        has_interval = np.isfinite(low + high)[selected]
         if exponentiate:
             coef, low, high = self._ratios(coef, low, high)
             ax.set_xscale("log")
-        ends = low[shown][there], high[shown][there]
-        self.intervals_ = draw_spreads(ax, places[there], *ends, linewidth=2)
+        ends = low[selected][has_interval], high[selected][has_interval]
+        self.intervals_ = draw_spreads(ax, places[has_interval], *ends, linewidth=2)
         self.intervals_.set(**(line_kw or {}))
-        looks = {"color": seen(PALETTE[0], ax), "s": 36, "zorder": 3}
-        self.points_ = draw_points(ax, coef[shown], places, point_kw, **looks)
-        name_rows(ax, [self.term_names[term] for term in shown])
-        looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
-        self.zero_ = ax.axvline(1 if exponentiate else 0, **looks)
+        point_style = {"color": seen(PALETTE[0], ax), "s": 36, "zorder": 3}
+        self.points_ = draw_points(ax, coef[selected], places, point_kw, **point_style)
+        name_rows(ax, [self.term_names[term] for term in selected])
+        line_style = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
+        self.zero_ = ax.axvline(1 if exponentiate else 0, **line_style)
         if exponentiate:
             plain_log_ticks(ax, axes_inches(ax)[0])
         else:
             plain_number_ticks(ax)
-        ax.set_xlabel(self._label(exponentiate, len(coef) - len(shown)))
+        ax.set_xlabel(self._label(exponentiate, len(coef) - len(selected)))
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _ratios(self, *weights):
+    def _ratios(self, *weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Exponentials of weights, where they are ratios."""
         if self.response_name not in _RATIOS:
             raise ValueError(
@@ -187,23 +190,23 @@ class CoefficientDisplay(Display):
         with np.errstate(over="ignore"):
             return np.exp(weights)
 
-    def _label(self, exponentiate, n_left_out):
+    def _label(self, exponentiate: bool, n_left_out: int) -> str:
         """Label of the axis, with the number of terms that are not drawn."""
-        what, of = "Weight", self._response_label(self.output_names, 0)
+        quantity, response = "Weight", self._response_label(self.output_names, 0)
         if exponentiate:
-            what = _RATIOS[self.response_name]
-            of = of.removeprefix("Log-").removeprefix("Log of ")
+            quantity = _RATIOS[self.response_name]
+            response = response.removeprefix("Log-").removeprefix("Log of ")
         interval = f"with its {100 * self.confidence_level:.4g} % interval"
-        label = two_lines(of, f"{what}, {interval}")
+        label = two_lines(response, f"{quantity}, {interval}")
         return label + f"\n(terms not drawn: {n_left_out})" * (n_left_out > 0)
 
-    def _arrays(self):
+    def _arrays(self) -> list[NDArray[np.float64]]:
         """Weights and ends of their intervals, checked."""
         n_terms = len(self.term_names)
-        shapes, of = [(n_terms,)], f"{n_terms} term names"
+        shapes, owner = [(n_terms,)], f"{n_terms} term names"
         return [
             checked_numbers(
-                getattr(self, name), name, shapes, of, finite=name == "coef"
+                getattr(self, name), name, shapes, owner, finite=name == "coef"
             )
             for name in ("coef", "intervals_low", "intervals_high")
         ]
@@ -223,7 +226,7 @@ class CoefficientDisplay(Display):
             pandas is not installed.
         """
         names = "coef", "low", "high"
-        columns = dict(zip(names, self._arrays(), strict=True))
+        columns: dict[str, Any] = dict(zip(names, self._arrays(), strict=True))
         columns = {"term": list(self.term_names), **columns}
         if self.output_names is not None:
             columns = {"class": self.output_names[0], **columns}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from sklearn_interpret._model.rows.number_format import value_text
@@ -36,9 +36,15 @@ from sklearn_interpret._plotting.sources import checked_numbers
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data
+
 _WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
-_BOX_COLOUR = PALETTE[5]
+_BOX_COLOUR = PALETTE[5]  # no row has it
+# Of rows, which differ in shape and colour.
 _MARKERS = "XDsv^<>Po*"
+# Numbers of a box, in the table.
 _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 
 
@@ -115,14 +121,14 @@ class LinearEffectDisplay(Display):
     output_names: Sequence[Any] | None = None
 
     @classmethod
-    def _from_inspector(cls, inspector, data):
+    def _from_inspector(cls, inspector: CoefficientInference, data: Data) -> Self:
         explanation = inspector.explain(data.X)
         return cls(
             explanation.values,
             term_names=explanation.feature_names,
             values=explanation._data_array(),
-            row_names=explanation.row_names,
-            response_name=explanation.response_name,
+            row_names=list(explanation.row_names),
+            response_name=explanation.response_name or "prediction",
             output_names=explanation.output_names if is_classifier(inspector) else None,
         )
 
@@ -168,20 +174,20 @@ class LinearEffectDisplay(Display):
                 f"rows has {len(rows)} rows to mark; at most {len(_MARKERS)} can be "
                 "distinguished."
             )
-        shown, others = ranked(effects.std(axis=0), max_entries)
-        lines = with_others(effects.T, shown, others, np.sum)
-        names = self._names(shown, rows)
-        if len(others):
+        selected, remaining = ranked(effects.std(axis=0), max_entries)
+        lines = with_others(effects.T, selected, remaining, np.sum)
+        names = self._names(selected, rows)
+        if len(remaining):
             names.append(
-                f"sum of {others_text(len(others))}".replace("features", "terms")
+                f"sum of {others_text(len(remaining))}".replace("features", "terms")
             )
         size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
         ax = self._take(ax, size)
         ax.use_sticky_edges = False
         places = np.arange(len(names))[::-1]
-        looks = _BOX_COLOUR, box_kw, _BOX_HEIGHT
-        self.boxes_, self.whiskers_ = draw_boxes(ax, places, lines, *looks)
-        if len(others):
+        box_args = _BOX_COLOUR, box_kw, _BOX_HEIGHT
+        self.boxes_, self.whiskers_ = draw_boxes(ax, places, lines, *box_args)
+        if len(remaining):
             self.boxes_.patches[-1].set_color(NEUTRAL_COLOUR)
         self._mark_rows(lines, places, rows, point_kw)
         name_rows(ax, names)
@@ -190,24 +196,33 @@ class LinearEffectDisplay(Display):
         finish_rows(ax, two_lines(response, "Effect: weight times value"))
         return self
 
-    def _names(self, shown, rows):
+    def _names(self, selected: NDArray[np.intp], rows: list[int]) -> list[str]:
         """Names of terms, with their values in the row that alone is marked."""
-        names = [str(self.term_names[term]) for term in shown]
+        names = [str(self.term_names[term]) for term in selected]
         if self.values is None or len(rows) != 1:
             return names
-        values = np.asarray(self.values)[:, shown].T
+        values = np.asarray(self.values)[:, selected].T
         texts = [value_text(column[rows[0]], column) for column in values]
         return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
 
-    def _mark_rows(self, lines, places, rows, style):
+    def _mark_rows(
+        self,
+        lines: NDArray[np.float64],
+        places: NDArray[np.intp],
+        rows: list[int],
+        style: Style | None,
+    ) -> None:
         """Points of rows, and a legend of their names."""
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
-            looks = {"color": seen(palette[(number + 1) % len(palette)], ax), "s": 40}
-            looks |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
-            looks["edgecolor"] = paper(ax)
-            points = draw_points(ax, lines[:, row], places, style, **looks)
+            point_style: Style = {
+                "color": seen(palette[(number + 1) % len(palette)], ax),
+                "s": 40,
+            }
+            point_style |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
+            point_style["edgecolor"] = paper(ax)
+            points = draw_points(ax, lines[:, row], places, style, **point_style)
             self.points_.append(points)
         if rows:
             names = range(lines.shape[1]) if self.row_names is None else self.row_names
@@ -216,11 +231,11 @@ class LinearEffectDisplay(Display):
                 ax, self.points_, texts, title="Row", corner="lower right"
             )
 
-    def _array(self):
+    def _array(self) -> NDArray[np.float64]:
         """Effects, checked."""
         n_terms = len(self.term_names)
-        shapes, of = [(None, n_terms)], f"{n_terms} term names"
-        return checked_numbers(self.effects, "effects", shapes, of)
+        shapes, owner = [(None, n_terms)], f"{n_terms} term names"
+        return checked_numbers(self.effects, "effects", shapes, owner)
 
     def to_frame(self) -> Any:
         """Numbers of the boxes, as a DataFrame.

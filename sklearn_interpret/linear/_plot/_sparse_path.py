@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._plotting.axes import SINGLE_HEIGHT, SINGLE_WIDTH, axes_inches
@@ -33,6 +33,11 @@ from sklearn_interpret.linear._sparse_linear import (
     SparseLinearClassifier,
     SparseLinearRegressor,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._plotting.axes import Style
 
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
@@ -200,7 +205,7 @@ class SparsePathDisplay(DisplayMixin):
                 axes.set_title(literal(f"Class {shorten(self.classes[output])}"))
         return self
 
-    def _check(self):
+    def _check(self) -> None:
         """Read the arrays, and refuse those that do not belong together."""
         self._alphas = np.asarray(self.alphas, dtype=np.float64)
         path = np.asarray(self.coef_path, dtype=np.float64)
@@ -213,20 +218,28 @@ class SparsePathDisplay(DisplayMixin):
         if (np.diff(self._alphas) > 0).any() or not (self._alphas >= 0).all():
             raise ValueError("alphas must fall, and not be negative.")
         n_outputs, n_features, _ = self._path.shape
-        self._names = self.feature_names
-        if self._names is None:
-            self._names = default_names(n_features)
-        for name, given, size in (
+        names = self.feature_names
+        self._names = default_names(n_features) if names is None else names
+        sizes: list[tuple[str, Any, int]] = [
             ("feature_names", self._names, n_features),
             ("scale", self.scale, n_features),
             ("classes", self.classes, n_outputs),
-        ):
-            if given is not None and len(given) != size:
-                raise ValueError(f"{name} has {len(given)} entries; {size} are needed.")
+        ]
+        for name, values, size in sizes:
+            if values is not None and len(values) != size:
+                raise ValueError(
+                    f"{name} has {len(values)} entries; {size} are needed."
+                )
         if self.scale is not None:
             self._path = self._path * np.asarray(self.scale)[:, None]
 
-    def _draw(self, ax, path, max_names, style):
+    def _draw(
+        self,
+        ax: Axes,
+        path: NDArray[np.float64],
+        max_names: int | None,
+        style: Style | None,
+    ) -> None:
         """One output's panel."""
         places, alphas = self._places()
         used = np.flatnonzero(path.any(axis=1))
@@ -235,15 +248,15 @@ class SparsePathDisplay(DisplayMixin):
         room = int(72 * axes_inches(ax)[1] / _PITCH)
         named = order[last[order] > 0][: min(max_names or room, room)]
         curves = {j: _without_zeros(self._at(alphas, path[j])) for j in used}
-        rest = [curve for j, curve in curves.items() if j not in named]
-        looks = {"alpha": 1, "marker": "none"}
+        unnamed_curves = [curve for j, curve in curves.items() if j not in named]
+        thin = {"alpha": 1, "marker": "none"}
         self.other_lines_.append(
-            draw_thin_lines(ax, places, rest, shade(ax, 0.4), looks)
+            draw_thin_lines(ax, places, unnamed_curves, shade(ax, 0.4), thin)
         )
-        looks = {"linewidth": 1.8, "alpha": 1, "zorder": 3, **(style or {})}
+        thick = {"linewidth": 1.8, "alpha": 1, "zorder": 3, **(style or {})}
         self.lines_.append(
             [
-                draw_thin_lines(ax, places, [curves[j]], self._colours[j], looks)[0]
+                draw_thin_lines(ax, places, [curves[j]], self._colours[j], thick)[0]
                 for j in named
             ]
         )
@@ -255,7 +268,7 @@ class SparsePathDisplay(DisplayMixin):
         names = shorten_all([self._names[j] for j in named], _NAME)
         self.texts_.append(_name_lines(ax, self.lines_[-1], names))
 
-    def _places(self):
+    def _places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Where lines are drawn, and the penalties there.
 
         Between its changes, the path is straight, or nearly so, over the penalty.
@@ -272,11 +285,11 @@ class SparsePathDisplay(DisplayMixin):
         to_zero = (places - end) / (1 - _NO_PENALTY)
         return places, np.where(places < least, to_zero, places)
 
-    def _at(self, alphas, values):
+    def _at(self, alphas: Any, values: NDArray[np.float64]) -> Any:
         """Values of the path (n_alphas,) at other penalties."""
         return np.interp(-alphas, -self._alphas, values)
 
-    def _set_axes(self, ax, places):
+    def _set_axes(self, ax: Axes, places: NDArray[np.float64]) -> None:
         """Axes of the penalty, and of the number of features."""
         label = "Penalty (alpha)"
         if self._alphas[-1] == 0:
@@ -291,29 +304,40 @@ class SparsePathDisplay(DisplayMixin):
         ax.set_ylabel(label)
         sizes = self._path.any(axis=0).sum(axis=0)
         changes = np.flatnonzero(np.diff(sizes))
-        at = np.log(self._alphas[changes]) / np.log(places[-1] / places[0])
-        ticks, before = [], np.inf
-        for change, place in zip(changes[::-1], at[::-1], strict=True):
-            if before - place >= _APART / width:
-                ticks, before = [change, *ticks], place
+        positions = np.log(self._alphas[changes]) / np.log(places[-1] / places[0])
+        ticks: list[int] = []
+        before = np.inf
+        for change, position in zip(changes[::-1], positions[::-1], strict=True):
+            if before - position >= _APART / width:
+                ticks, before = [change, *ticks], position
         top = ax.secondary_xaxis("top")
         top.set_xticks(self._alphas[ticks], [str(sizes[i + 1]) for i in ticks])
         top.minorticks_off()
         top.set_xlabel("Features in use from here on")
 
-    def _mark_model(self, ax, places, path, lines):
+    def _mark_model(
+        self,
+        ax: Axes,
+        places: NDArray[np.float64],
+        path: NDArray[np.float64],
+        lines: list[Any],
+    ) -> None:
         """A line at the model's penalty, and points where it crosses others."""
         alpha = self._alphas[-1] if self.alpha is None else self.alpha
-        place = max(alpha, places[-1])
-        looks = {"color": shade(ax, 0.8), "linestyle": "--", "linewidth": 1.4}
-        self.model_lines_.append(ax.axvline(place, zorder=2.2, **looks))
+        model_penalty = max(alpha, places[-1])
+        line_style: Style = {"color": shade(ax, 0.8), "linestyle": "--"}
+        line_style["linewidth"] = 1.4
+        self.model_lines_.append(ax.axvline(model_penalty, zorder=2.2, **line_style))
         values = [self._at(alpha, coefs) for coefs in path]
-        looks = {"color": [line.get_color() for line in lines], "s": 26, "zorder": 4}
-        points = ax.scatter([place] * len(values), values, clip_on=False, **looks)
+        point_style: Style = {"color": [line.get_color() for line in lines], "s": 26}
+        point_style["zorder"] = 4
+        points = ax.scatter(
+            [model_penalty] * len(values), values, clip_on=False, **point_style
+        )
         self.model_points_.append(points)
 
     @property
-    def _column(self):
+    def _column(self) -> str:
         """The column of the coefficients in tables."""
         return "coef" if self.scale is None else "coef_per_std"
 
@@ -333,21 +357,23 @@ class SparsePathDisplay(DisplayMixin):
             pandas is not installed.
         """
         self._check()
-        parts = []
+        blocks = []
         for output, path in enumerate(self._path):
             used = np.flatnonzero(path.any(axis=1))
             columns = {
-                "feature": np.repeat([self._names[j] for j in used], path.shape[1]),
+                "feature": np.repeat(
+                    [self._names[j] for j in used.tolist()], path.shape[1]
+                ),
                 "alpha": np.tile(self._alphas, len(used)),
                 self._column: path[used].ravel(),
             }
             if self.classes is not None:
                 columns = {"class": self.classes[output], **columns}
-            parts.append(columns)
-        return self._frame(*parts)
+            blocks.append(columns)
+        return self._frame(*blocks)
 
 
-def _names(model, steps):
+def _names(model: Any, steps: list[Any]) -> Sequence[str] | None:
     """Names of the columns that the model was fitted on, where any are known."""
     if hasattr(model, "feature_names_in_") or not steps:
         return getattr(model, "feature_names_in_", None)
@@ -357,13 +383,13 @@ def _names(model, steps):
         return None
 
 
-def _without_zeros(values):
+def _without_zeros(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values of a line, NaN where it stays at zero."""
     zero = np.concatenate([[True], values == 0, [True]])
     return np.where(zero[:-2] & zero[1:-1] & zero[2:], np.nan, values)
 
 
-def _name_lines(ax, lines, names):
+def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     """Names at the ends of lines, in their colours, moved apart."""
     bottom, top = ax.get_ylim()
     ends = np.array([line.get_ydata()[-1] for line in lines])
@@ -372,10 +398,12 @@ def _name_lines(ax, lines, names):
     texts = []
     for line, name, height in zip(lines, names, heights, strict=True):
         colour = seen(line.get_color(), ax, READ)
-        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
+        leader: Style = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
-        looks = {"textcoords": "axes fraction", "annotation_clip": False}
-        looks |= {"va": "center", "color": colour, "arrowprops": leader}
-        place = _NAMES_AT, height
-        texts.append(write_near(ax, name, line.get_xydata()[-1], place, **looks))
+        text_style: Style = {"textcoords": "axes fraction", "annotation_clip": False}
+        text_style |= {"va": "center", "color": colour, "arrowprops": leader}
+        text_position = _NAMES_AT, height
+        texts.append(
+            write_near(ax, name, line.get_xydata()[-1], text_position, **text_style)
+        )
     return texts

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -33,6 +34,15 @@ from sklearn_interpret._plotting.surfaces import (
     draw_heat_map,
 )
 from sklearn_interpret.prototypes._tables import with_values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Canvas, Style
 
 # Inches: least width of a cell of a table, its height, the width and height around the
 # cells, and the least and most of all cells together; most letters of
@@ -210,7 +220,9 @@ class PrototypeDisplay(DisplayMixin):
         if kind == "auto":
             kind = "table" if self.image_shape is None else "images"
         self._check()
-        self.heat_map_ = self.colour_bar_ = self.legend_ = None
+        self.heat_map_: QuadMesh | None = None
+        self.colour_bar_: Colorbar | None = None
+        self.legend_: Legend | None = None
         self.images_: list[Any] = []
         self.points_: list[Any] = []
         if kind == "table":
@@ -221,14 +233,14 @@ class PrototypeDisplay(DisplayMixin):
             self._draw_map(ax)
         return self
 
-    def _check(self):
+    def _check(self) -> None:
         """Read the rows, and refuse positions, names and targets of others."""
         self._rows = as_rows(self.data)
         chosen = [self.prototype_indices, self.criticism_indices]
-        self._chosen = [np.asarray(part, dtype=np.intp) for part in chosen]
+        self._chosen = [np.asarray(indices, dtype=np.intp) for indices in chosen]
         if not len(self._chosen[0]):
             raise ValueError("prototype_indices is empty: there is nothing to draw.")
-        largest = max(part.max(initial=0) for part in self._chosen)
+        largest = max(indices.max(initial=0) for indices in self._chosen)
         if largest >= self._rows.n_rows:
             raise ValueError(
                 f"X has {self._rows.n_rows} rows, but row {largest} was chosen: pass "
@@ -243,10 +255,12 @@ class PrototypeDisplay(DisplayMixin):
             )
         self._names = list(names)
         kinds = ["prototype", "criticism"]
-        self._kinds = np.repeat(kinds, [len(part) for part in self._chosen]).tolist()
+        self._kinds = np.repeat(
+            kinds, [len(indices) for indices in self._chosen]
+        ).tolist()
         self._lines = np.concatenate(self._chosen)
 
-    def _line_names(self):
+    def _line_names(self) -> list[str]:
         names = [
             f"{kind} {row}" for kind, row in zip(self._kinds, self._lines, strict=True)
         ]
@@ -256,17 +270,17 @@ class PrototypeDisplay(DisplayMixin):
         texts = [value_text(target, targets) for target in targets[self._lines]]
         return list(map(": ".join, zip(names, texts, strict=True)))
 
-    def _scaled(self):
+    def _scaled(self) -> NDArray[np.float64]:
         """All rows in standard deviations from the mean; NaN where there are none."""
         values = _numbers(self._rows, np.flatnonzero(self._rows.are_numbers))
-        known = ~np.isnan(values).all(axis=0)
-        if known.any():
+        is_number = ~np.isnan(values).all(axis=0)
+        if is_number.any():
             # A constant column has rounding errors alone.
-            scaled = StandardScaler().fit_transform(values[:, known])
-            values[:, known] = scaled.round(12)
+            scaled = StandardScaler().fit_transform(values[:, is_number])
+            values[:, is_number] = scaled.round(12)
         return values
 
-    def _draw_table(self, ax, max_entries):
+    def _draw_table(self, ax: Axes, max_entries: int | None) -> None:
         """A line for each row drawn, a cell for each of some columns."""
         from matplotlib.colors import to_rgba
 
@@ -276,47 +290,51 @@ class PrototypeDisplay(DisplayMixin):
         longest = max(len(text) for line in texts for text in line)
         cell = max(_CELL, (longest + 1) / CHARACTERS_PER_INCH), _LINE
         shape = scaled.shape[::-1]
-        inner = np.clip(np.multiply(shape, cell), _LEAST, _MOST)
+        inner: Any = np.clip(np.multiply(shape, cell), _LEAST, _MOST)
         canvas = self._take_grid(ax, 1, 1, inner + _AROUND)
         (ax,) = canvas.main
         inner = inner if canvas.own_figure else np.array(axes_inches(ax))
         x, y = (np.arange(n + 1) - 0.5 for n in shape)
         limits = colour_limits(scaled, True)
-        self.heat_map_ = draw_heat_map(ax, x, y, scaled.T, limits, None, diverging=True)
+        self.heat_map_ = cells_drawn = draw_heat_map(
+            ax, x, y, scaled.T, limits, None, diverging=True
+        )
         ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
         # The same in all styles, as the colours of the cells and their texts are.
         ax.set_facecolor(_NO_COLOUR)
         names = [self._names[j] for j in columns]
         name_cells(ax, self._line_names(), names, inner, (_NAME, 2 * _NAME))
         if len(columns) < len(self._names):
-            some = f"{len(columns)} of {len(self._names)} columns"
-            ax.set_title(f"The {some}: those that differ most", fontsize="medium")
+            counts = f"{len(columns)} of {len(self._names)} columns"
+            ax.set_title(f"The {counts}: those that differ most", fontsize="medium")
         n_prototypes = len(self._chosen[0])
         if n_prototypes < len(texts):
             ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
         if np.isfinite(scaled).any():
-            self.colour_bar_ = draw_colour_bar(
-                ax, self.heat_map_, "standard\ndeviations\nfrom the\nmean"
+            self.colour_bar_ = bar = draw_colour_bar(
+                ax, cells_drawn, "standard\ndeviations\nfrom the\nmean"
             )
             # Upright it would be higher than a table of few lines.
-            label = self.colour_bar_.ax.yaxis.label
+            label = bar.ax.yaxis.label
             label.set(rotation=0, ha="left", va="center")
         wide, high = inner / shape
         if wide * CHARACTERS_PER_INCH >= longest and high * NAMES_PER_INCH >= 1:
-            fills = self.heat_map_.to_rgba(np.ma.masked_invalid(scaled)).reshape(-1, 4)
+            fills = cells_drawn.to_rgba(np.ma.masked_invalid(scaled)).reshape(-1, 4)
             fills[~np.isfinite(scaled).ravel()] = to_rgba(_NO_COLOUR)
             cells = np.ndindex(scaled.shape)
             write_cells(ax, cells, [text for line in texts for text in line], fills)
 
-    def _columns(self, scaled, max_entries):
+    def _columns(
+        self, scaled: NDArray[np.float64], max_entries: int | None
+    ) -> NDArray[np.intp]:
         """Columns in which the rows drawn differ most, in the order of the table."""
-        known = np.isfinite(scaled)
-        values = np.where(known, scaled, 0.0)
-        spreads = np.where(known.any(axis=0), values.std(axis=0), 1.0)
+        is_finite = np.isfinite(scaled)
+        values = np.where(is_finite, scaled, 0.0)
+        spreads = np.where(is_finite.any(axis=0), values.std(axis=0), 1.0)
         order = np.argsort(-spreads.round(9), kind="stable")
         return np.sort(order[:max_entries])
 
-    def _cell_texts(self, columns):
+    def _cell_texts(self, columns: NDArray[np.intp]) -> list[tuple[str, str, str, str]]:
         texts = []
         for j in columns:
             values = self._rows.displayed(j)
@@ -325,10 +343,10 @@ class PrototypeDisplay(DisplayMixin):
             texts.append([shorten(cell, _VALUE) for cell in cells])
         return list(zip(*texts, strict=True))
 
-    def _draw_images(self, ax):
+    def _draw_images(self, ax: Axes) -> None:
         """An image for each row, framed in the colour of its kind."""
         check_image_shape(self.image_shape, self._rows.n_columns)
-        shape, n_images = tuple(self.image_shape), len(self._lines)
+        shape, n_images = tuple(self.image_shape or ()), len(self._lines)
         height = _IMAGE * float(np.clip(shape[0] / shape[1], 0.3, 3))
         n_columns = max(_IMAGES, int(np.ceil(np.sqrt(n_images))))
         names = self._line_names()
@@ -350,45 +368,51 @@ class PrototypeDisplay(DisplayMixin):
             colour = seen(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
 
-    def _title_room(self, canvas):
+    def _title_room(self, canvas: Canvas) -> int:
         """Letters of a line above an image, up to the next image's."""
         lefts = [panel.get_position().x0 for panel in canvas.main[:2]]
         inches = np.ptp(lefts) * canvas.figure.figure.get_figwidth()
         return int(_LETTERS * inches) or _NAME
 
-    def _draw_map(self, ax):
+    def _draw_map(self, ax: Axes) -> None:
         """All rows by two principal components, those chosen marked."""
         canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
         places, shares = self._places()
-        looks = {"s": point_area(len(places)), "linewidth": 0, "alpha": 0.6}
-        self.points_ = [draw_points(ax, *places.T, color=shade(ax, 0.55), **looks)]
+        point_style: Style = {"s": point_area(len(places)), "linewidth": 0}
+        point_style["alpha"] = 0.6
+        self.points_ = [
+            draw_points(ax, *places.T, color=shade(ax, 0.55), **point_style)
+        ]
         labels = ["all rows"]
-        for place, part in enumerate(self._chosen):
-            if len(part):
-                looks = {"color": seen(_COLOURS[place], ax), "s": 70, "zorder": 3}
-                looks |= {"edgecolor": paper(ax), "linewidth": 0.8}
-                marks = ax.scatter(*places[part].T, marker=_MARKERS[place], **looks)
+        for kind, indices in enumerate(self._chosen):
+            if len(indices):
+                mark_style: Style = {"color": seen(_COLOURS[kind], ax), "s": 70}
+                mark_style["zorder"] = 3
+                mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8}
+                marks = ax.scatter(
+                    *places[indices].T, marker=_MARKERS[kind], **mark_style
+                )
                 self.points_.append(marks)
-                labels.append(("prototypes", "criticisms")[place])
+                labels.append(("prototypes", "criticisms")[kind])
         self.legend_ = add_legend(canvas, self.points_, labels)
         ax.set(
             xlabel=f"First principal component ({shares[0]:.0%})",
             ylabel=f"Second principal component ({shares[1]:.0%})",
         )
 
-    def _places(self):
+    def _places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Coordinates of all rows, (n_rows, 2), and shares of the variance."""
         if self.image_shape is not None:
             check_image_shape(self.image_shape, self._rows.n_columns)
             values = _numbers(self._rows, range(self._rows.n_columns))
         else:
             values = self._scaled()
-        parts = [values[:, self._rows.are_numbers]]
+        columns = [values[:, self._rows.are_numbers]]
         for j in np.flatnonzero(~self._rows.are_numbers):
             codes, labels, _ = self._rows.encode([j])
-            parts.append(np.eye(len(labels))[codes])
-        values = np.nan_to_num(np.concatenate(parts, axis=1))
+            columns.append(np.eye(len(labels))[codes])
+        values = np.nan_to_num(np.concatenate(columns, axis=1))
         coordinates, shares = np.zeros((len(values), 2)), np.zeros(2)
         n_components = min(2, *values.shape)
         if np.ptp(values, axis=0).any():
@@ -420,7 +444,7 @@ class PrototypeDisplay(DisplayMixin):
         return pandas.DataFrame(with_values(table, chosen, self._names))
 
 
-def _numbers(rows, columns):
+def _numbers(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
     """Some columns, which must be numbers, NaN in the others: (n_rows, n_columns)."""
     values = np.full((rows.n_rows, rows.n_columns), np.nan)
     for j in columns:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
@@ -22,6 +22,10 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegressor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
 
 # Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
 # the width of a panel in inches.
@@ -151,22 +155,22 @@ class RuleFitDisplay(DisplayMixin):
             )
         names = self.feature_names
         names = default_names(len(of_features)) if names is None else list(names)
-        kept = np.flatnonzero(of_features)
-        n_lines = max(len(of_rules), len(kept))
+        used = np.flatnonzero(of_features)
+        n_lines = max(len(of_rules), len(used))
         n_lines = min(n_lines, max_entries or n_lines)
         self._take_grid(ax, 2, 2, (_WIDTH, row_height(n_lines, _PITCH)))
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
-        colours, green = sign_colours(coefficients), np.full(len(kept), PALETTE[2])
+        colours, green = sign_colours(coefficients), np.full(len(used), PALETTE[2])
         most = max_entries, n_lines
-        names = [names[j] for j in kept]
+        names = [names[j] for j in used]
         self.bars_ = [
             _draw(left, rules, of_rules, colours, texts, *most),
-            _draw(right, names, of_features[kept], green, None, *most),
+            _draw(right, names, of_features[used], green, None, *most),
         ]
-        what = f"standard deviation of what is added to the {self.response_name}"
-        left.set_xlabel(literal(f"importance of rules and linear terms:\n{what}"))
-        n_none = len(of_features) - len(kept)
+        quantity = f"standard deviation of what is added to the {self.response_name}"
+        left.set_xlabel(literal(f"importance of rules and linear terms:\n{quantity}"))
+        n_none = len(of_features) - len(used)
         note = f"\n({n_none} without any are not shown)" * (n_none > 0)
         right.set_xlabel(f"importance of features{note}")
         names = "raises it: coefficient above 0", "lowers it: below 0"
@@ -195,7 +199,7 @@ class RuleFitDisplay(DisplayMixin):
         return frame.sort_values("importance", ascending=False, kind="stable")
 
 
-def _response_of(estimator):
+def _response_of(estimator: RuleFitRegressor) -> str:
     """Name of the response that rules add to."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
@@ -203,20 +207,29 @@ def _response_of(estimator):
     return "log-odds" if len(classes) > 2 else f"log-odds of {classes[-1]}"
 
 
-def _draw(ax, names, importances, colours, texts, max_entries, n_lines):
+def _draw(
+    ax: Axes,
+    names: list[str],
+    importances: NDArray[np.float64],
+    colours: NDArray[Any],
+    texts: list[str] | None,
+    max_entries: int | None,
+    n_lines: int,
+) -> BarContainer:
     """Bars of a panel that has room for `n_lines`, the most important on top."""
-    shown, others = ranked(importances, max_entries)
-    lengths = with_others(importances, shown, others)
-    palette = colours[shown].tolist()
-    names = [names[k] for k in shown]
+    selected, remaining = ranked(importances, max_entries)
+    lengths = with_others(importances, selected, remaining)
+    palette = colours[selected].tolist()
+    names = [names[k] for k in selected]
     texts = column_texts(importances) if texts is None else texts
-    texts = [texts[k] for k in shown]
-    if len(others):
+    texts = [texts[k] for k in selected]
+    if len(remaining):
         palette.append(NEUTRAL_COLOUR)
-        names.append(f"mean of {len(others)} others")
+        names.append(f"mean of {len(remaining)} others")
         texts.append("")
-    room, looks = [""] * (n_lines - len(names)), {"palette": palette, "texts": texts}
-    bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **looks)
+    room = [""] * (n_lines - len(names))
+    bar_kwargs = {"palette": palette, "texts": texts}
+    bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **bar_kwargs)
     rules = [name.split(AND) for name in names if name]
     words = ["\n".join(lines_of(rule, _LETTERS, _LINES)) for rule in rules]
     ax.set_yticks(ax.get_yticks(), map(literal, words), fontsize="small")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,13 @@ from sklearn_interpret._plotting.ranked_bars import (
 from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Style
+
 # Inches: width of a figure, a line of words, and the height around the bars.
 _WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
 # Letters in a line of a rule, and lines; lines between rules; letters of a class.
@@ -37,7 +44,7 @@ _LETTER = 5.2  # points
 _BAR = 1.2  # lines
 
 
-def _percent(share):
+def _percent(share: float) -> str:
     """A share in per cent, of two digits where it is small."""
     return f"{number_text(100 * share, 2)} %"
 
@@ -150,7 +157,7 @@ class RulesDisplay(DisplayMixin):
         ValueError
             No rules, or shares of another number of classes than there are.
         """
-        rules, classes, n_left_out = self._shown(max_rules)
+        rules, classes, n_left_out = self._drawn_rules(max_rules)
         self._name_rules(ax, rules, n_left_out)
         if classes is None:
             self._draw_numbers(rules, bar_kw)
@@ -158,29 +165,32 @@ class RulesDisplay(DisplayMixin):
             self._draw_shares(rules, classes, bar_kw)
         return self
 
-    def _shown(self, max_rules):
+    def _drawn_rules(self, max_rules: int | None) -> tuple[list[Rule], Any, int]:
         """Rules to be drawn, the classes of their shares, how many are left out."""
         rules = list(self.rules)
         if not rules:
             raise ValueError("rules is empty: there is nothing to draw.")
         sizes = {None if rule.shares is None else len(rule.shares) for rule in rules}
-        classes = None
+        classes: Any = None
         if sizes != {None}:
             classes = (
-                range(max(sizes - {None})) if self.classes is None else self.classes
+                range(max(filter(None, sizes)))
+                if self.classes is None
+                else self.classes
             )
             if sizes != {len(classes)}:
                 raise ValueError(
                     f"rules must all have shares of {len(classes)} classes; they have "
                     f"{' or '.join(sorted(map(str, sizes)))}."
                 )
-        n_left_out = 0 if max_rules is None else max(len(rules) - max_rules, 0)
-        if n_left_out:
+        n_left_out = 0
+        if max_rules is not None and len(rules) > max_rules:
+            n_left_out = len(rules) - max_rules
             last = [] if rules[-1].conditions or max_rules == 1 else rules[-1:]
             rules = rules[: max_rules - len(last)] + last
         return rules, classes, n_left_out
 
-    def _name_rules(self, ax, rules, n_left_out):
+    def _name_rules(self, ax: Axes, rules: list[Rule], n_left_out: int) -> None:
         """Axes with the conditions of the rules to the left."""
         letters, most = _LETTERS, _MOST_LINES
         if hasattr(ax, "get_position"):
@@ -188,11 +198,15 @@ class RulesDisplay(DisplayMixin):
             letters = int(np.clip(width * CHARACTERS_PER_INCH / 2, 16, _LETTERS))
             most = int(np.clip(height / _LINE / len(rules) - _GAP, 1, _MOST_LINES))
         conditions = [[*map(str, rule.conditions)] or ["otherwise"] for rule in rules]
-        words = [lines_of(own, letters, most) for own in conditions]
+        words = [
+            lines_of(rule_conditions, letters, most) for rule_conditions in conditions
+        ]
         sizes = np.array([len(lines) + _GAP for lines in words])
         size = _WIDTH, sizes.sum() * _LINE + _AROUND
         self._canvas = self._take_grid(ax, 1, 1, size)
-        (self.ax_,), self.legend_, self.texts_ = self._canvas.main, None, []
+        (self.ax_,) = self._canvas.main
+        self.legend_: Legend | None = None
+        self.texts_: list[Any] = []
         self._places = sizes.cumsum() - sizes / 2
         texts = [literal("\n".join(lines)) for lines in words]
         self.ax_.set_yticks(self._places, texts, fontsize="small")
@@ -205,43 +219,49 @@ class RulesDisplay(DisplayMixin):
             many = f"{n_left_out} more rule{'s'[: n_left_out != 1]}"
             self.ax_.set_title(f"{many} not shown", loc="left", fontsize="small")
 
-    def _draw_shares(self, rules, classes, style):
+    def _draw_shares(
+        self, rules: list[Rule], classes: Sequence[Any], style: Style | None
+    ) -> None:
         """Stacked bars; names in them where there are many, or no room for a legend."""
         shares = np.array([rule.shares for rule in rules])
-        looks = {"height": _BAR}
-        bars = draw_stacked_bars(self.ax_, self._places, shares, style, **looks)
+        bars = draw_stacked_bars(self.ax_, self._places, shares, style, height=_BAR)
         self.bars_, names = bars, [value_text(name) for name in classes]
         self._write_columns(rules, "predicts", (0, 1))
         self.ax_.set_xlabel("share of each class", x=self._width / 2)
         if self._canvas.own_figure and len(classes) <= len(PALETTE):
-            handles = [part.patches[0] for part in bars]
+            handles: list[Artist] = [class_bars.patches[0] for class_bars in bars]
             self.legend_ = add_legend(self._canvas, handles, names)
             return
         room = self._width * self._inches * CHARACTERS_PER_INCH
-        looks = {"fontsize": "small", "ha": "center", "va": "center"}
-        for part, name in zip(bars, names, strict=True):
-            for bar in part:
+        text_style: Style = {"fontsize": "small", "ha": "center", "va": "center"}
+        for class_bars, name in zip(bars, names, strict=True):
+            for bar in class_bars:
                 if 0 < len(name) + 1 <= bar.get_width() * room:
-                    looks["color"] = text_on(bar.get_facecolor())
-                    text = self.ax_.text(*bar.get_center(), literal(name), **looks)
+                    text_style["color"] = text_on(bar.get_facecolor())
+                    x, y = bar.get_center()
+                    text = self.ax_.text(x, y, literal(name), **text_style)
                     self.texts_.append(text)
 
-    def _draw_numbers(self, rules, style):
+    def _draw_numbers(self, rules: list[Any], style: Style | None) -> None:
         """Bars of the coefficients, or predictions, of the rules."""
-        what = "coef" if hasattr(rules[0], "coef") else "prediction"
-        values = np.array([getattr(rule, what) for rule in rules], dtype=np.float64)
+        attribute = "coef" if hasattr(rules[0], "coef") else "prediction"
+        values = np.array(
+            [getattr(rule, attribute) for rule in rules], dtype=np.float64
+        )
         fills = sign_colours(values)
         bars = draw_bars(self.ax_, self._places, values, fills, style, height=_BAR)
         self.bars_ = [bars]
         self.ax_.axvline(0, color=shade(self.ax_, 0.5), linewidth=0.8, zorder=1)
         self.ax_.margins(x=0.25)
         limits = self.ax_.get_xlim()
-        of_class = what == "coef" and rules[0].prediction is not None
+        of_class = attribute == "coef" and rules[0].prediction is not None
         self._write_columns(rules, "class" if of_class else None, limits)
-        self.ax_.set_xlabel(what, x=self._width / 2)
+        self.ax_.set_xlabel(attribute, x=self._width / 2)
         self.texts_ += label_ends(self.ax_, values, self._places, values, signed=True)
 
-    def _write_columns(self, rules, heading, limits):
+    def _write_columns(
+        self, rules: list[Rule], heading: str | None, limits: tuple[float, float]
+    ) -> None:
         """Classes, where they have a heading, coverage and precision."""
         columns = {}
         if heading is not None:
@@ -252,15 +272,19 @@ class RulesDisplay(DisplayMixin):
         if set(values) != {None}:
             columns["precision"] = ["" if v is None else f"{v:.2f}" for v in values]
         ax, edge = self.ax_, 6.0
-        looks = {"xycoords": ax.get_yaxis_transform(), "ha": "right"}
-        for what, texts in reversed(columns.items()):
-            head = write_near(ax, what, (1, 0), (-edge, 4), va="bottom", **looks)
+        text_style: Style = {"xycoords": ax.get_yaxis_transform(), "ha": "right"}
+        for heading_text, texts in reversed(columns.items()):
+            head = write_near(
+                ax, heading_text, (1, 0), (-edge, 4), va="bottom", **text_style
+            )
             cells = [
-                write_near(ax, text, (1, place), (-edge, 0), va="center", **looks)
-                for place, text in zip(self._places, texts, strict=True)
+                write_near(
+                    ax, text, (1, position), (-edge, 0), va="center", **text_style
+                )
+                for position, text in zip(self._places, texts, strict=True)
             ]
             self.texts_ += [head, *cells]
-            edge += _LETTER * (max(map(len, [what, *texts])) + 2)
+            edge += _LETTER * (max(map(len, [heading_text, *texts])) + 2)
         # The bars have the rest of the axes.
         self._width = max(1 - edge / 72 / self._inches, 0.2)
         most = int(np.clip(2 * self._width * self._inches, 2, 6))
@@ -270,7 +294,7 @@ class RulesDisplay(DisplayMixin):
         ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
         ax.set_xlim(low, low + (high - low) / self._width)
 
-    def _coverages(self, rules):
+    def _coverages(self, rules: list[Rule]) -> dict[str, list[str]]:
         """A column with numbers of rows and their share; of old rules, the share."""
         shares = [_percent(rule.coverage) for rule in rules]
         totals = [r.n_rows / r.coverage for r in self.rules if r.n_rows and r.coverage]
@@ -293,5 +317,5 @@ class RulesDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        _, classes, _ = self._shown(None)
+        _, classes, _ = self._drawn_rules(None)
         return self._frame(rule_columns(self.rules, classes))

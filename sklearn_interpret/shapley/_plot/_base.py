@@ -1,6 +1,12 @@
 """Base of all displays of Shapley values: their arrays and their sources."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import ExplanationDisplay
@@ -15,46 +21,62 @@ from sklearn_interpret.explanations._selection import (
 )
 from sklearn_interpret.shapley._values import ShapleyValues
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from pandas import DataFrame
+
 
 class ShapleyDisplay(ExplanationDisplay):
     """Base of the displays of attributions, by whatever inspector explains rows."""
 
     _kinds = (ShapleyValues, "explain")
+    row_order_: NDArray[np.intp]  # of the displays that order rows
 
     @classmethod
-    def _check_request(cls, estimator, X, parameters):
+    def _check_request(cls, estimator: Any, X: Any, parameters: dict[str, Any]) -> None:
         if as_rows(X).n_rows == 1 and parameters.get("background") is None:
             raise ValueError(
                 "X has one row, which would be compared with itself: pass background=, "
                 "or more rows in X and row=."
             )
 
-    def _one_output(self):
+    def _one_output(self) -> Explanation:
         """The explanation of the output that is drawn, without an axis of outputs."""
         return one_output(checked(self.explanation), self.target)
 
-    def _response(self):
+    def _response(self) -> str:
         names = self.explanation.output_names
         return self._response_label(names, output_position(names, self.target))
 
     @property
-    def _column(self):
+    def _column(self) -> str:
         """The column of the values in tables."""
         return self.explanation.value_name.lower().replace(" ", "_")
 
-    def _rows(self):
+    def _rows(self) -> Explanation:
         """The rows that are drawn, for one output."""
         return self._one_output()[self._positions()]
 
-    def _entries(self, members, *, whole=False):
+    def _entries(
+        self, members: list[tuple[int, ...]], *, whole: bool = False
+    ) -> list[str]:
         """Features that act together, and their values in the one row drawn."""
         # The decimals of a value depend on all rows of the explanation.
         reader, (row,) = FeatureReader(self.explanation), self._positions()
         return [
-            reader.joint_entry_text(features, row, whole=whole) for features in members
+            reader.joint_entry_text(features, row, in_full=whole)
+            for features in members
         ]
 
-    def _long_table(self, explanation, rows, cells=None, data=None, by_feature=False):
+    def _long_table(
+        self,
+        explanation: Explanation,
+        rows: dict[str, Any],
+        cells: Callable[..., dict[str, Any]] | None = None,
+        data: Explanation | None = None,
+        by_feature: bool = False,
+    ) -> DataFrame:
         """A table with a line for each row and feature, the strongest feature first.
 
         `rows` has columns with a number for each row. ``cells(values)`` makes further
@@ -65,7 +87,10 @@ class ShapleyDisplay(ExplanationDisplay):
         values = explanation.values[:, order]
         reader = FeatureReader(explanation if data is None else data)
         names = np.array(explanation.feature_names, dtype=object)[order]
-        columns = {name: np.asarray(each)[:, None] for name, each in rows.items()}
+        columns = {
+            name: np.asarray(values_by_row)[:, None]
+            for name, values_by_row in rows.items()
+        }
         feature = {"feature": names}
         columns = {**feature, **columns} if by_feature else {**columns, **feature}
         if reader.has_data:
@@ -77,7 +102,7 @@ class ShapleyDisplay(ExplanationDisplay):
             flat[name] = (column.T if by_feature else column).ravel()
         return self._frame(flat)
 
-    def _positions(self):
+    def _positions(self) -> NDArray[np.intp]:
         """Positions in the explanation of the rows that are drawn."""
         n_rows = len(self.explanation)
         if self.row is None:
@@ -85,15 +110,15 @@ class ShapleyDisplay(ExplanationDisplay):
         return np.array([row_position(self.row, n_rows)])
 
 
-def add_colour_bar(ax, shown, label, **looks):
+def add_colour_bar(ax: Axes, mappable: Any, label: str, **bar_kwargs: Any) -> Colorbar:
     """A narrow colour bar next to an axes."""
-    bar = ax.figure.colorbar(shown, ax=ax, pad=0.02, **{"aspect": 30, **looks})
+    bar = ax.figure.colorbar(mappable, ax=ax, pad=0.02, **{"aspect": 30, **bar_kwargs})
     bar.outline.set_visible(False)
     bar.set_label(literal(label))
     return bar
 
 
-def checked(explanation):
+def checked(explanation: Explanation) -> Explanation:
     """The explanation, if it has rows and features to draw."""
     if not isinstance(explanation, Explanation):
         raise TypeError(
@@ -101,9 +126,9 @@ def checked(explanation):
             "alone become one by Explanation(values, base_values)."
         )
     n_rows, n_features = explanation.values.shape[:2]
-    for count, what in ((n_rows, "rows"), (n_features, "features")):
+    for count, kind in ((n_rows, "rows"), (n_features, "features")):
         if not count:
-            raise ValueError(f"The explanation has no {what}: nothing to draw.")
+            raise ValueError(f"The explanation has no {kind}: nothing to draw.")
     for name in ("values", "base_values", "predictions"):
         array = getattr(explanation, name)
         if array is None or np.isfinite(array).all():
@@ -116,15 +141,17 @@ def checked(explanation):
     return explanation
 
 
-def strongest(explanation, max_entries):
+def strongest(
+    explanation: Explanation, max_entries: int | None
+) -> tuple[NDArray[np.intp], NDArray[np.float64], list[str]]:
     """The strongest features, with their values and names.
 
     Returns their positions, their values (n_rows, n_lines) and names; the last line is
     the sum of the others, where there are more than `max_entries`.
     """
     values = explanation.values
-    shown, others = ranked(np.abs(values).mean(axis=0), max_entries)
-    names = [explanation.feature_names[j] for j in shown]
-    if len(others):
-        names.append(f"sum of {others_text(len(others), explanation.columns)}")
-    return shown, with_others(values.T, shown, others, np.sum).T, names
+    selected, remaining = ranked(np.abs(values).mean(axis=0), max_entries)
+    names = [explanation.feature_names[j] for j in selected]
+    if len(remaining):
+        names.append(f"sum of {others_text(len(remaining), explanation.columns)}")
+    return selected, with_others(values.T, selected, remaining, np.sum).T, names

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._plotting.axes import merged_style, side_legend
 from sklearn_interpret._plotting.colours import (
@@ -25,9 +25,17 @@ from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import ListedColormap
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Style
+
+
 MOST_NAMED = len(PALETTE)  # that have a colour of their own
-MOST_LISTED = 20
-FAINT = 0.35
+MOST_LISTED = 20  # lines in the legend
+FAINT = 0.35  # opacity of the other lines, where some are highlighted
 
 
 class ShapleyDecisionDisplay(ShapleyDisplay):
@@ -115,12 +123,12 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         """
         paths = self._paths()
         explanation = paths.explanation
-        named = paths.apart() if highlight is None else paths.chosen(highlight)
-        shown, parts, names = strongest(explanation, max_entries)
+        named = paths.coloured() if highlight is None else paths.highlighted(highlight)
+        selected, contributions, names = strongest(explanation, max_entries)
         if paths.row is not None:
-            names[: len(shown)] = self._entries([(j,) for j in shown])
+            names[: len(selected)] = self._entries([(j,) for j in selected])
         ax = self._take(ax, (7.0, row_height(len(names))))
-        ends = _cumulated(explanation.base_values, parts)
+        ends = _cumulated(explanation.base_values, contributions)
         self._draw(ax, ends, explanation.predictions_or_sums, paths, named, line_kw)
         for edge in np.arange(len(names) + 1) - 0.5:
             ax.axhline(edge, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
@@ -134,7 +142,15 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         finish_rows(ax, label, hidden=("top", "right", "left"))
         return self
 
-    def _draw(self, ax, ends, predictions, paths, named, style):
+    def _draw(
+        self,
+        ax: Axes,
+        ends: NDArray[np.float64],
+        predictions: NDArray[np.float64],
+        paths: Paths,
+        named: list[int],
+        style: Style | None,
+    ) -> None:
         """Set the lines, and the legend of those that have a name."""
         from matplotlib.collections import LineCollection
 
@@ -143,36 +159,40 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         low, high = ends.min(), ends.max()
         margin = 0.04 * (high - low) or max(abs(low), 1.0) * 0.05
         ax.set_xlim(low - margin, high + margin)
-        looks = {"linewidth": 1.4 if len(ends) <= 50 else 0.8, "zorder": 2}
-        looks |= {"alpha": FAINT if len(named) and not paths.by_output else 0.85}
-        looks |= {"rasterized": ends.size > 10 * MANY_POINTS}
+        line_style: Style = {"linewidth": 1.4 if len(ends) <= 50 else 0.8, "zorder": 2}
+        line_style |= {"alpha": FAINT if len(named) and not paths.by_output else 0.85}
+        line_style |= {"rasterized": ends.size > 10 * MANY_POINTS}
         if paths.by_output:
-            looks["color"] = NEUTRAL_COLOUR
-        looks = merged_style(looks, style, LineCollection)
-        self.lines_ = LineCollection(segments, **looks)
-        if not {"color", "edgecolor"} & looks.keys():
+            line_style["color"] = NEUTRAL_COLOUR
+        line_style = merged_style(line_style, style, LineCollection)
+        self.lines_ = LineCollection(list(segments), **line_style)
+        if not {"color", "edgecolor"} & line_style.keys():
             limits = colour_limits(np.array(clipped_range(predictions)), False)
             self.lines_.set(array=predictions, cmap=_line_map(ax), clim=limits)
         ax.add_collection(self.lines_)
         starts = ends[:, 0]
         self.base_line_ = None
         if np.ptp(starts) <= 1e-9 * np.abs(starts).max():
-            dashed = {"color": shade(ax, 0.5), "linestyle": "--", "linewidth": 0.9}
+            dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
+            dashed["linewidth"] = 0.9
             self.base_line_ = ax.axvline(starts[0], zorder=0.8, **dashed)
-        self.named_lines_ = self.legend_ = None
+        self.named_lines_: LineCollection | None = None
+        self.legend_: Legend | None = None
         if len(named):
             self._draw_named(ax, segments, paths, named)
 
-    def _draw_named(self, ax, segments, paths, named):
+    def _draw_named(
+        self, ax: Axes, segments: NDArray[np.float64], paths: Paths, named: list[int]
+    ) -> None:
         from matplotlib.collections import LineCollection
         from matplotlib.lines import Line2D
 
         palette = [seen(colour, ax) for colour in colours(len(named))]
-        looks = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
-        self.named_lines_ = LineCollection(segments[named], **looks)
-        ax.add_collection(self.named_lines_)
+        line_style: Style = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
+        self.named_lines_ = lines = LineCollection(list(segments[named]), **line_style)
+        ax.add_collection(lines)
         handles = [Line2D([], [], color=colour, linewidth=2.0) for colour in palette]
-        labels = [paths.names[place] for place in named]
+        labels = [paths.names[position] for position in named]
         n_others = len(segments) - len(named)
         if paths.by_output and n_others:
             handles.append(Line2D([], [], color=NEUTRAL_COLOUR))
@@ -182,7 +202,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             ax, handles[:MOST_LISTED], labels[:MOST_LISTED], title=title
         )
 
-    def _paths(self):
+    def _paths(self) -> Paths:
         """Rows, or outputs of one row, that have a line each."""
         positions = self._positions()
         several = checked(self.explanation).values[0, 0].size > 1
@@ -196,9 +216,9 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             )
             return Paths(outputs, list(row.output_names), row, by_output=True)
         rows = self._rows()
-        alone = rows if len(rows) == 1 else None
+        only_row = rows if len(rows) == 1 else None
         names = np.asarray(self._row_names)[positions].tolist()
-        return Paths(rows, names, alone, by_output=False)
+        return Paths(rows, names, only_row, by_output=False)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame, all features on lines of their own.
@@ -214,7 +234,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         paths = self._paths()
         explanation = paths.explanation
 
-        def ends_of(values):
+        def ends_of(values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
             ends = _cumulated(explanation.base_values, values)[:, ::-1]
             return {"start": ends[:, 1:], "end": ends[:, :-1]}
 
@@ -232,33 +252,37 @@ class Paths:
     row: Explanation | None  # the only row, whose values can be named
     by_output: bool
 
-    def apart(self):
+    def coloured(self) -> list[int]:
         """Outputs with a colour of their own: all, or those of the largest changes."""
         if not self.by_output:
             return []
-        far = self.explanation.predictions_or_sums - self.explanation.base_values
-        order = np.argsort(-np.abs(far), kind="stable")
-        few = len(order) if len(order) <= MOST_NAMED else MOST_NAMED - 1
-        return np.sort(order[:few])
+        changes = self.explanation.predictions_or_sums - self.explanation.base_values
+        order = np.argsort(-np.abs(changes), kind="stable")
+        n_named = len(order) if len(order) <= MOST_NAMED else MOST_NAMED - 1
+        return np.sort(order[:n_named]).tolist()
 
-    def chosen(self, highlight):
+    def highlighted(self, highlight: ArrayLike) -> list[int]:
         """Places of the lines of the highlighted rows."""
         if self.by_output:
             raise ValueError("highlight is for rows; the lines are outputs of one row.")
-        chosen = np.atleast_1d(highlight)
+        chosen = np.atleast_1d(np.asarray(highlight))
         if chosen.dtype == bool and chosen.shape == (len(self.names),):
             chosen = np.flatnonzero(chosen)
         return [row_position(row, len(self.names)) for row in chosen.tolist()]
 
 
-def _cumulated(base_values, parts):
+def _cumulated(
+    base_values: NDArray[np.float64], contributions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Each line's value before the first step and after each, from the bottom."""
-    steps = np.column_stack([base_values, parts[:, ::-1]])
+    steps = np.column_stack([base_values, contributions[:, ::-1]])
     return np.cumsum(steps, axis=1)
 
 
-def _line_map(ax):
+def _line_map(ax: Axes) -> ListedColormap:
     """Colours from low to high that stand out in thin lines too."""
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap([seen(one, ax) for one in feature_map(ax)(range(0, 256, 5))])
+    return ListedColormap(
+        [seen(colour, ax) for colour in feature_map(ax)(range(0, 256, 5))]
+    )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
 from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend
@@ -45,6 +45,17 @@ from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, add_colour_bar
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.patches import Rectangle
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.feature_values import FeatureValues
+    from sklearn_interpret._plotting.sources import Data
 
 MAX_ROWS = 5000  # in which the colouring feature is searched
 MAX_JOINT_LEVELS = 60  # of a group along the axis
@@ -143,13 +154,13 @@ default="auto"
     @classmethod
     def _from_inspector(
         cls,
-        inspector,
-        data,
+        inspector: Any,
+        data: Data,
         *,
         feature: int | str | tuple[int | str, int | str] | None = None,
         interaction_values: ArrayLike | None = None,
-        **choices,
-    ):
+        **choices: Any,
+    ) -> Self:
         """The display of a feature.
 
         feature : int, str or pair of these, default=None
@@ -157,8 +168,10 @@ default="auto"
         """
         if feature is None:
             raise TypeError(f"{cls.__name__} draws one feature: pass feature=.")
-        able = _is_pair(feature) and hasattr(inspector, "interaction_values")
-        if able and interaction_values is None:
+        has_interactions = _is_pair(feature) and hasattr(
+            inspector, "interaction_values"
+        )
+        if has_interactions and interaction_values is None:
             interaction_values = inspector.interaction_values(data.X)
         choices |= {"feature": feature, "interaction_values": interaction_values}
         return super()._from_inspector(inspector, data, **choices)
@@ -193,37 +206,37 @@ default="auto"
             The display.
         """
         explanation, reader, feature = self._read()
-        own = self._own_values(reader, feature)
-        attributions, what = self._drawn(explanation, feature)
-        companion = self._companion(explanation, reader, feature, own)
+        x_values = self._x_values(reader, feature)
+        attributions, quantity = self._numbers_and_name(explanation, feature)
+        companion = self._companion(explanation, reader, feature, x_values)
         self.color_feature_ = None if companion is None else companion.name
         ax = self._take(ax, (6.4, 4.4))
         ax.axhline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
-        x, self.missing_area_ = _places(ax, own)
+        x, self.missing_area_ = _places(ax, x_values)
         self._draw_points(ax, x, attributions, companion, point_kw or {}, colorbar)
         ax.margins(y=0.08)
         self.histogram_ = None
         if histogram:
             low, high = ax.get_ylim()
             ax.set_ylim(low - 1.1 * HISTOGRAM_HEIGHT * (high - low), high)
-            self.histogram_ = _draw_data(ax, own, histogram_kw)
+            self.histogram_ = _draw_data(ax, x_values, histogram_kw)
         plain_number_ticks(ax, "y")
         name = explanation.feature_names[feature]
-        if not _is_pair(self.feature) and own.name != name:
-            what += f" of {shorten(name, 24)}"
-        label = wrapped(date_label(own.name, own.date_dtype))
-        if own.levels is not None:
+        if not _is_pair(self.feature) and x_values.name != name:
+            quantity += f" of {shorten(name, 24)}"
+        label = wrapped(date_label(x_values.name, x_values.date_dtype))
+        if x_values.levels is not None:
             label += "\n(points are spread sideways within a level)"
         ax.set_xlabel(literal(label))
-        ax.set_ylabel(literal(f"{shorten(self._response(), 44)}\n({what})"))
+        ax.set_ylabel(literal(f"{shorten(self._response(), 44)}\n({quantity})"))
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _read(self):
+    def _read(self) -> tuple[Explanation, FeatureReader, int]:
         """The output drawn, a reader of its data, and the feature's position."""
         explanation = self._one_output()
         reader = FeatureReader(explanation, self.categorical_features)
-        first = self.feature[0] if _is_pair(self.feature) else self.feature
+        first: Any = self.feature[0] if _is_pair(self.feature) else self.feature
         feature = reader.position(first, "feature")
         if not reader.has_data:
             raise ValueError(
@@ -232,7 +245,9 @@ default="auto"
             )
         return explanation, reader, feature
 
-    def _drawn(self, explanation, feature):
+    def _numbers_and_name(
+        self, explanation: Explanation, feature: int
+    ) -> tuple[NDArray[np.float64], str]:
         """Numbers of the rows, and their name."""
         if not _is_pair(self.feature):
             return explanation.values[:, feature], explanation.value_name
@@ -243,75 +258,98 @@ default="auto"
             )
         second = self._second(FeatureReader(explanation))
         names = [shorten(explanation.feature_names[j], 16) for j in (feature, second)]
-        what = f"half the interaction value of\n{' and '.join(names)}"
+        quantity = f"half the interaction value of\n{' and '.join(names)}"
         if second == feature:
-            what = f"main effect of {names[0]}"
-        return self._interactions(explanation)[:, feature, second], what
+            quantity = f"main effect of {names[0]}"
+        return self._interactions(explanation, self.interaction_values)[
+            :, feature, second
+        ], quantity
 
-    def _second(self, reader):
+    def _second(self, reader: FeatureReader) -> int:
         """Position of the second feature of a pair."""
-        return reader.position(self.feature[1], "feature")
+        return reader.position(self.feature[1], "feature")  # type: ignore[index]
 
-    def _own_values(self, reader, feature):
+    def _x_values(self, reader: FeatureReader, feature: int) -> FeatureValues:
         """Values along the axis."""
         if self.along is not None:
             return reader.member_values(feature, self.along, "along")
-        own = reader.feature_values(feature)
-        if own is not None:
-            return own
-        own = reader.joint_values(feature)
-        if len(own.levels) > MAX_JOINT_LEVELS:
+        x_values = reader.feature_values(feature)
+        if x_values is not None:
+            return x_values
+        x_values = reader.joint_values(feature)
+        n_levels = len(x_values.level_texts)
+        if n_levels > MAX_JOINT_LEVELS:
             raise ValueError(
-                f"The feature {own.name!r} is a group with {len(own.levels)} joint "
-                "values: choose by along= which of its columns stands along the axis, "
-                f"out of {', '.join(map(repr, reader.members(feature)))}."
+                f"The feature {x_values.name!r} is a group with "
+                f"{n_levels} joint values: choose by along= which of its "
+                "columns stands along the axis, out of "
+                f"{', '.join(map(repr, reader.members(feature)))}."
             )
-        return own
+        return x_values
 
-    def _companion(self, explanation, reader, feature, own):
+    def _companion(
+        self,
+        explanation: Explanation,
+        reader: FeatureReader,
+        feature: int,
+        x_values: FeatureValues,
+    ) -> FeatureValues | None:
         """Values of the feature that colours the points, or None."""
         if self.color_by is None:
             return None
         if not (isinstance(self.color_by, str) and self.color_by == "auto"):
-            place = reader.position(self.color_by, "color_by")
-            return reader.any_values(place)
+            position = reader.position(self.color_by, "color_by")
+            return reader.any_values(position)
         if _is_pair(self.feature):
             second = self._second(reader)
             return None if second == feature else reader.any_values(second)
-        others = [
-            j
+        candidates = {
+            j: values
             for j in range(len(explanation.feature_names))
-            if j != feature and not reader.is_group(j)
-        ]
-        if not others:
+            if j != feature and (values := reader.feature_values(j)) is not None
+        }
+        if not candidates:
             return None
         if self.interaction_values is not None:
-            interactions = self._interactions(explanation)[:, feature, others]
+            interactions = self._interactions(explanation, self.interaction_values)[
+                :, feature, [*candidates]
+            ]
             strengths = np.abs(interactions).mean(axis=0)
             least = 1e-9 * np.abs(explanation.values[:, feature]).mean()
         else:
-            some = _evenly(len(explanation), MAX_ROWS)
+            rows = _even_positions(len(explanation), MAX_ROWS)
             strengths = residual_strengths(
-                explanation.values[some, feature],
-                own.numbers[some],
-                [reader.feature_values(j).numbers[some] for j in others],
+                explanation.values[rows, feature],
+                x_values.numbers[rows],
+                np.array([values.numbers[rows] for values in candidates.values()]),
             )
             least = 0.0
         best = int(np.argmax(strengths))
-        return reader.feature_values(others[best]) if strengths[best] > least else None
+        return [*candidates.values()][best] if strengths[best] > least else None
 
-    def _interactions(self, explanation):
+    def _interactions(
+        self, explanation: Explanation, values: ArrayLike
+    ) -> NDArray[np.float64]:
         """Interaction values (n_rows, n_features, n_features) of the output."""
         n_rows, p = explanation.values.shape
         names = self.explanation.output_names
         shapes = [(n_rows, p, p, len(names)), (n_rows, p, p)][: 1 + (len(names) == 1)]
-        given, of = self.interaction_values, "this explanation"
-        array = checked_numbers(given, "interaction_values", shapes, of)
+        array = checked_numbers(
+            values, "interaction_values", shapes, "this explanation"
+        )
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
         return array
 
-    def _draw_points(self, ax, x, y, companion, style, explained):
+    def _draw_points(
+        self,
+        ax: Axes,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        companion: FeatureValues | None,
+        style: Style,
+        explained: bool,
+    ) -> None:
         """Points coloured by a scale of numbers, by levels, or in one colour."""
         area = 1.4 * point_area(len(x))
         self.points_, self.grey_points_ = [], None
@@ -322,23 +360,33 @@ default="auto"
             handles, labels = self._draw_levels(ax, x, y, companion, style, area)
             if explained:
                 title = literal(shorten(companion.name, SIDE_WIDTH))
-                looks = {"title": title, "scatterpoints": 1, "markerscale": 1.6}
-                self.legend_ = side_legend(ax, handles, labels, **looks)
+                self.legend_ = side_legend(
+                    ax, handles, labels, title=title, scatterpoints=1, markerscale=1.6
+                )
         else:
             numbers = companion.numbers
             limits = colour_limits(np.array(clipped_range(numbers)), False)
-            looks = {"area": area, "limits": limits}
-            points, grey = draw_shaded_points(ax, x, y, numbers, style, **looks)
+            points, grey = draw_shaded_points(
+                ax, x, y, numbers, style, area=area, limits=limits
+            )
             self.points_, self.grey_points_ = [points][: points is not None], grey
             if explained and points is not None and points.get_array() is not None:
                 self.colorbar_ = _add_bar(ax, points, companion)
 
-    def _draw_levels(self, ax, x, y, companion, style, area):
+    def _draw_levels(
+        self,
+        ax: Axes,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        companion: FeatureValues,
+        style: Style,
+        area: float,
+    ) -> tuple[list[PathCollection], list[str]]:
         """One colour for each level, grey for the rarest; handles and their labels."""
         numbers, texts = companion.numbers, companion.level_texts
         named = np.arange(len(texts))
         if len(texts) > MAX_COLOURS:
-            counts = np.bincount(numbers[companion.known].astype(np.intp))
+            counts = np.bincount(numbers[companion.is_observed].astype(np.intp))
             named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
         palette = colours(len(named))
         if companion.ordered:
@@ -350,15 +398,15 @@ default="auto"
                 points = _draw_plain(ax, x[mask], y[mask], colour, style, area)
                 self.points_.append(points)
                 labels.append(texts[level])
-        left = ~np.isin(numbers, named)
-        if not left.any():
+        unnamed = ~np.isin(numbers, named)
+        if not unnamed.any():
             return self.points_, labels
-        grey = _draw_plain(ax, x[left], y[left], NEUTRAL_COLOUR, style, area)
+        grey = _draw_plain(ax, x[unnamed], y[unnamed], NEUTRAL_COLOUR, style, area)
         self.grey_points_ = grey
         n_others = len(texts) - len(named)
-        rest = [f"{n_others} others"] * (n_others > 0)
-        rest += ["missing"] * (not companion.known.all())
-        return [*self.points_, grey], [*labels, ", ".join(rest)]
+        grey_texts = [f"{n_others} others"] * (n_others > 0)
+        grey_texts += ["missing"] * (not companion.is_observed.all())
+        return [*self.points_, grey], [*labels, ", ".join(grey_texts)]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.
@@ -372,92 +420,106 @@ default="auto"
             colours the points) where there is one.
         """
         explanation, reader, feature = self._read()
-        own = self._own_values(reader, feature)
+        x_values = self._x_values(reader, feature)
         number = "interaction_value" if _is_pair(self.feature) else self._column
-        columns = {"x": own.cells(), number: self._drawn(explanation, feature)[0]}
-        companion = self._companion(explanation, reader, feature, own)
+        columns = {
+            "x": x_values.cells(),
+            number: self._numbers_and_name(explanation, feature)[0],
+        }
+        companion = self._companion(explanation, reader, feature, x_values)
         if companion is not None:
             columns["color"] = companion.cells()
         return self._frame(columns)
 
 
-def _is_pair(feature):
+def _is_pair(feature: Any) -> TypeGuard[tuple[int | str, int | str]]:
     return isinstance(feature, tuple | list) and len(feature) == 2
 
 
-def _evenly(n_rows, most):
+def _even_positions(n_rows: int, most: int) -> NDArray[np.intp]:
     """Positions of at most `most` rows, evenly spaced."""
     if n_rows <= most:
         return np.arange(n_rows)
     return np.linspace(0, n_rows - 1, most).round().astype(np.intp)
 
 
-def _places(ax, own):
+def _places(
+    ax: Axes, x_values: FeatureValues
+) -> tuple[NDArray[np.float64], Rectangle | None]:
     """Positions of the rows along the axis; missing values have a strip at its end."""
-    known, texts = own.known, own.levels and own.level_texts
+    observed, texts = x_values.is_observed, x_values.levels and x_values.level_texts
     if texts is not None:
-        x = jittered(np.where(known, own.numbers, len(texts)), seed=0)
+        x = jittered(np.where(observed, x_values.numbers, len(texts)), seed=0)
         strip = None
-        if not known.all():
+        if not observed.all():
             texts = [*texts, "missing"]
             strip = _strip(ax, len(texts) - 1.5, len(texts) - 0.5)
         ax.set_xlim(-0.6, len(texts) - 0.4)
         label_levels(ax, texts, share=0.85)
         return x, strip
     low, high = 0.0, 0.0
-    if known.any():
-        low, high = own.numbers[known].min(), own.numbers[known].max()
+    if observed.any():
+        low, high = x_values.numbers[observed].min(), x_values.numbers[observed].max()
     span = (high - low) or max(abs(low), 1.0) * 0.1
     ax.set_xlim(low - 0.04 * span, high + 0.04 * span)
     plain_number_ticks(ax)
-    date_ticks(ax, own.date_dtype)
-    if known.all():
-        return own.numbers, None
+    date_ticks(ax, x_values.date_dtype)
+    if observed.all():
+        return x_values.numbers, None
     ticks = [tick for tick in ax.get_xticks() if low <= tick <= high + 0.04 * span]
-    ax.set_xticks(ticks if known.any() else [])
+    ax.set_xticks(ticks if observed.any() else [])
     left, right = high + 0.06 * span, high + 0.18 * span
     ax.set_xlim(low - 0.04 * span, right)
     middle = (left + right) / 2
-    looks = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
-    looks["xycoords"] = ax.get_xaxis_transform()
-    write_near(ax, "missing", (middle, -0.02), **looks)
-    x = own.numbers.copy()
-    x[~known] = middle + jittered(np.zeros((~known).sum()), seed=0) * 0.12 * span
+    text_style: Style = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
+    text_style["xycoords"] = ax.get_xaxis_transform()
+    write_near(ax, "missing", (middle, -0.02), **text_style)
+    x = x_values.numbers.copy()
+    x[~observed] = middle + jittered(np.zeros((~observed).sum()), seed=0) * 0.12 * span
     return x, _strip(ax, left, right)
 
 
-def _strip(ax, left, right):
+def _strip(ax: Axes, left: float, right: float) -> Rectangle:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
-def _draw_data(ax, own, style):
+def _draw_data(ax: Axes, x_values: FeatureValues, style: Style | None) -> Artist | None:
     """The distribution of the data, at the bottom."""
-    if own.levels is None:
-        return draw_histogram(ax, own.numbers[own.known], style)
-    n_places = len(own.levels) + (not own.known.all())
-    codes = np.where(own.known, own.numbers, len(own.levels)).astype(np.intp)
+    if x_values.levels is None:
+        return draw_histogram(ax, x_values.numbers[x_values.is_observed], style)
+    n_places = len(x_values.levels) + (not x_values.is_observed.all())
+    codes = np.where(
+        x_values.is_observed, x_values.numbers, len(x_values.levels)
+    ).astype(np.intp)
     counts = np.bincount(codes, minlength=n_places)
     return draw_shares(ax, counts / max(len(codes), 1), style)
 
 
-def _add_bar(ax, points, companion):
+def _add_bar(ax: Axes, points: PathCollection, companion: FeatureValues) -> Colorbar:
     """A colour bar, with points where numbers are beyond its ends."""
     from matplotlib.ticker import MaxNLocator
 
-    known, (low, high) = companion.numbers[companion.known], points.get_clim()
-    beyond = (known.min() < low) + 2 * (known.max() > high)
-    whole = bool(np.all(known == np.round(known)))
-    looks = {"extend": ("neither", "min", "max", "both")[beyond]}
-    looks["ticks"] = MaxNLocator(nbins=6, integer=whole)
-    note = "" if companion.known.all() else "\n(grey: missing)"
+    numbers, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
+    beyond = (numbers.min() < low) + 2 * (numbers.max() > high)
+    are_integers = bool(np.all(numbers == np.round(numbers)))
+    bar_kwargs: Style = {"extend": ("neither", "min", "max", "both")[beyond]}
+    bar_kwargs["ticks"] = MaxNLocator(nbins=6, integer=are_integers)
+    note = "" if companion.is_observed.all() else "\n(grey: missing)"
     name = date_label(shorten(companion.name), companion.date_dtype)
-    bar = add_colour_bar(ax, points, name + note, **looks)
+    bar = add_colour_bar(ax, points, name + note, **bar_kwargs)
     date_ticks(bar.ax, companion.date_dtype, "y")
-    bar.solids.set_alpha(1)
+    bar.solids.set_alpha(1)  # type: ignore[union-attr]
     return bar
 
 
-def _draw_plain(ax, x, y, colour, style, area):
+def _draw_plain(
+    ax: Axes,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    colour: str,
+    style: Style,
+    area: float,
+) -> Any:
     """Points in one colour."""
     shades = np.full(len(x), np.nan)
     style = {"facecolor": [seen(colour, ax)], **style}

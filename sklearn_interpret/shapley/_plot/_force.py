@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches, side_legend
@@ -32,6 +33,14 @@ from sklearn_interpret._plotting.ranked_bars import (
 )
 from sklearn_interpret.shapley._plot._base import strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection, PolyCollection
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret.explanations import Explanation
 
 # Height of the arrows; heights of the first line of names below them, and from line to
 # line; most lines of names, and height of the names of both ends above the arrows.
@@ -137,19 +146,27 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         """
         explanation = self._rows()
         self.row_order_ = self._row_order(explanation)
-        shown, parts, _ = strongest(explanation, max_entries)
+        selected, contributions, _ = strongest(explanation, max_entries)
         single = len(explanation) == 1
         ax = self._take(ax, (9.0, 3.0 if single else 4.2))
-        self.ups_ = self.downs_ = None
+        self.ups_: PolyCollection | None = None
+        self.downs_: PolyCollection | None = None
         self.labels_: list[Any] = []
         self.areas_: list[Any] = []
         draw = self._draw_one if single else self._draw_many
-        draw(ax, explanation, parts, shown, force_kw)
+        draw(ax, explanation, contributions, selected, force_kw)
         return self
 
-    def _draw_one(self, ax, explanation, parts, shown, style):
+    def _draw_one(
+        self,
+        ax: Axes,
+        explanation: Explanation,
+        contributions: NDArray[np.float64],
+        selected: NDArray[np.intp],
+        style: Style | None,
+    ) -> None:
         """Arrows of one row that meet at the prediction, with names below them."""
-        (pushes,), base = parts, explanation.base_values[0]
+        (pushes,), base = contributions, explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
         far, near = force_edges(prediction, pushes)
         edges = np.concatenate([far, near, [base, prediction]])
@@ -157,22 +174,32 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         span = (high - low) or max(abs(low), 1.0) * 0.1
         ax.set_xlim(low - 0.05 * span, high + 0.05 * span)
         plain_number_ticks(ax, most=8)
-        looks = np.zeros(len(far)), ARROW_HEIGHT, 0.008 * span, style
-        arrows = draw_signed_arrows(ax, far, near, *looks, notched=True)
+        arrow_args = np.zeros(len(far)), ARROW_HEIGHT, 0.008 * span, style
+        arrows = draw_signed_arrows(ax, far, near, *arrow_args, notched=True)
         self.ups_, self.downs_ = arrows
-        names = _with_others(self._entries([(j,) for j in shown]), explanation)
+        names = _with_others(self._entries([(j,) for j in selected]), explanation)
         lowest = self._name_pushes(ax, (far + near) / 2, pushes, names)
         highest = self._mark_ends(ax, prediction, base, high - low)
         ax.set_ylim(lowest - 0.45, highest + 0.5)
         ax.set_yticks([])
         ax.set_xlabel(literal(shorten(self._of_row(self._response()), 60)))
         ax.spines[["top", "right", "left"]].set_visible(False)
-        self.legend_ = sign_legend(ax, "raises the prediction", "lowers the prediction")
+        self.legend_: Legend | None = sign_legend(
+            ax, "raises the prediction", "lowers the prediction"
+        )
 
-    def _name_pushes(self, ax, centres, pushes, names):
+    def _name_pushes(
+        self,
+        ax: Axes,
+        centres: NDArray[np.float64],
+        pushes: NDArray[np.float64],
+        names: list[str],
+    ) -> float:
         """Names below the arrows, if there is room; and the height of the lowest."""
         numbers = column_texts(pushes, signed=True)
-        texts = [f"{name} ({x})" for name, x in zip(names, numbers, strict=True)]
+        texts = [
+            f"{name} ({value})" for name, value in zip(names, numbers, strict=True)
+        ]
         lines, places = _lines(ax, centres, texts, N_LINES)
         # The same transparency is invisible on dark paper.
         alpha = 0.6 if text_on(paper(ax)) == "black" else 1.0
@@ -180,14 +207,18 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
             x = [centres[k], centres[k], places[k]]
-            looks = {"linewidth": 0.9, "alpha": alpha, "zorder": 1, "color": colour}
-            ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **looks)
-            looks = {"ha": "center", "va": "center", "zorder": 3, "color": colour}
-            name = write_near(ax, texts[k], (places[k], y), over=1, **looks)
+            line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}
+            line_style["color"] = colour
+            ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **line_style)
+            text_style: Style = {"ha": "center", "va": "center", "zorder": 3}
+            text_style["color"] = colour
+            name = write_near(ax, texts[k], (places[k], y), over=1, **text_style)
             self.labels_.append(name)
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
 
-    def _mark_ends(self, ax, prediction, base, span):
+    def _mark_ends(
+        self, ax: Axes, prediction: float, base: float, span: float
+    ) -> float:
         """Lines at both ends with names above them; and the height of the names."""
         ends = np.array([prediction, base])
         texts = [
@@ -195,39 +226,49 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             for name, end in zip(("prediction f(x)", "base value"), ends, strict=True)
         ]
         lines, places = _lines(ax, ends, texts, 2)
-        heights, drawn = ENDS_LINE + LINE_HEIGHT * lines, []
+        heights, end_lines = ENDS_LINE + LINE_HEIGHT * lines, []
         for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
-            looks = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
+            line_style: Style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
             y = [-ARROW_HEIGHT / 2, heights[k]]
-            drawn += ax.plot([ends[k]] * 2, y, color=colour, **looks)
-            looks = {"ha": "center", "va": "bottom", "color": colour, "over": 1}
-            write_near(ax, texts[k], (places[k], heights[k] + 0.03), **looks)
-        self.prediction_line_, self.base_line_ = drawn
+            end_lines += ax.plot([ends[k]] * 2, y, color=colour, **line_style)
+            text_style: Style = {"ha": "center", "va": "bottom", "color": colour}
+            text_style["over"] = 1
+            write_near(ax, texts[k], (places[k], heights[k] + 0.03), **text_style)
+        self.prediction_line_, self.base_line_ = end_lines
         return heights.max()
 
-    def _draw_many(self, ax, explanation, parts, shown, style):
+    def _draw_many(
+        self,
+        ax: Axes,
+        explanation: Explanation,
+        contributions: NDArray[np.float64],
+        selected: NDArray[np.intp],
+        style: Style | None,
+    ) -> None:
         """An area for each part: those that raise a prediction are below it."""
         ordered = explanation[self.row_order_]
         predictions = ordered.predictions_or_sums
-        far, near = force_edges(predictions, parts[self.row_order_])
+        far, near = force_edges(predictions, contributions[self.row_order_])
         # Black is the line's colour.
-        n_alone = len(shown)
+        n_alone = len(selected)
         palette = [c for c in colours(n_alone + 1) if c != "#000000"][:n_alone]
-        palette += [NEUTRAL_COLOUR] * (parts.shape[1] - n_alone)
+        palette += [NEUTRAL_COLOUR] * (contributions.shape[1] - n_alone)
         self.areas_ = [
             _draw_area(ax, outer, inner, colour, style)
             for outer, inner, colour in zip(far.T, near.T, palette, strict=True)
         ]
-        thick = 1.3 if len(predictions) <= 200 else 0.8
-        line = draw_steps(ax, predictions, color=ink(ax), linewidth=thick)
-        looks = {"color": shade(ax, 0.75), "linewidth": 1.0, "linestyle": "--"}
-        base = draw_steps(ax, ordered.base_values, **looks)
+        linewidth = 1.3 if len(predictions) <= 200 else 0.8
+        line = draw_steps(ax, predictions, color=ink(ax), linewidth=linewidth)
+        base_style = {"color": shade(ax, 0.75), "linewidth": 1.0, "linestyle": "--"}
+        base = draw_steps(ax, ordered.base_values, **base_style)
         self.prediction_line_, self.base_line_ = line, base
         ax.set_xlim(-0.5, len(predictions) - 0.5)
         ax.margins(y=0.04)
         plain_number_ticks(ax, "y")
         ax.spines[["top", "right"]].set_visible(False)
-        names = _with_others([explanation.feature_names[j] for j in shown], explanation)
+        names = _with_others(
+            [explanation.feature_names[j] for j in selected], explanation
+        )
         self.legend_ = side_legend(
             ax,
             [line, base, *self.areas_[:MOST_NAMED]],
@@ -238,7 +279,9 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self._name_order(ax, explanation)
 
 
-def force_edges(prediction, contributions):
+def force_edges(
+    prediction: NDArray[np.float64] | float, contributions: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Segments that push towards the prediction, from below and from above.
 
     Positive contributions stand below the prediction and negative ones above it, the
@@ -254,14 +297,16 @@ def force_edges(prediction, contributions):
     return near - contributions, near
 
 
-def _with_others(names, explanation):
+def _with_others(names: list[str], explanation: Explanation) -> list[str]:
     """The names, and one for the net push of the features that have none."""
     n_others = len(explanation.feature_names) - len(names)
-    others = others_text(n_others, explanation.columns)
-    return names + ([f"{others}, net"] if n_others else [])
+    net_text = others_text(n_others, explanation.columns)
+    return names + ([f"{net_text}, net"] if n_others else [])
 
 
-def _lines(ax, centres, texts, n_lines):
+def _lines(
+    ax: Axes, centres: NDArray[np.float64], texts: list[str], n_lines: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Lines and centres of texts, as in `label_lines`."""
     limits = ax.get_xlim()
     per_character = np.ptp(limits) / axes_inches(ax)[0] / SMALL_PER_INCH
@@ -269,7 +314,12 @@ def _lines(ax, centres, texts, n_lines):
     return label_lines(centres, widths, limits, n_lines)
 
 
-def label_lines(centres, widths, limits, n_lines):
+def label_lines(
+    centres: NDArray[np.float64],
+    widths: NDArray[np.float64],
+    limits: tuple[float, float],
+    n_lines: int,
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Lines of text on which labels do not overlap, the first labels served first.
 
     Returns the line of each label (-1 where there is no room), and the centres, moved
@@ -280,15 +330,23 @@ def label_lines(centres, widths, limits, n_lines):
     centres = np.maximum(np.minimum(centres, high - half), low + half)
     lines = np.full(len(centres), -1, dtype=np.intp)
     for label in range(len(centres)):
-        apart = np.abs(centres[:label] - centres[label]) >= half[:label] + half[label]
-        taken = set(lines[:label][~apart].tolist())
-        free = [line for line in range(n_lines) if line not in taken]
+        is_apart = (
+            np.abs(centres[:label] - centres[label]) >= half[:label] + half[label]
+        )
+        occupied = set(lines[:label][~is_apart].tolist())
+        free = [line for line in range(n_lines) if line not in occupied]
         if free:
             lines[label] = free[0]
     return lines, centres
 
 
-def _draw_area(ax, far, near, colour, style):
+def _draw_area(
+    ax: Axes,
+    far: NDArray[np.float64],
+    near: NDArray[np.float64],
+    colour: str,
+    style: Style | None,
+) -> Collection:
     """One part's pushes in all rows, as one artist."""
     from matplotlib.collections import PolyCollection
 
@@ -296,7 +354,8 @@ def _draw_area(ax, far, near, colour, style):
     x = np.repeat(edges, 2)[1:-1]
     there = np.column_stack([x, np.repeat(far, 2)])
     back = np.column_stack([x, np.repeat(near, 2)])[::-1]
-    looks = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9, "zorder": 1.5}
-    area = PolyCollection([np.vstack([there, back])], **looks)
+    area_style: Style = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9}
+    area_style["zorder"] = 1.5
+    area = PolyCollection([np.vstack([there, back])], **area_style)
     area.set(**(style or {}))
     return ax.add_collection(area)

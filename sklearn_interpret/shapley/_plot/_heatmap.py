@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from sklearn_interpret._plotting.surfaces import draw_heat_map
 from sklearn_interpret.shapley._plot._base import add_colour_bar, strongest
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret.explanations import Explanation
+
 CURVE_HEIGHT, GAP = 0.8, 0.12  # inches
-PITCH = 0.3
+PITCH = 0.3  # inches from line to line
 TAIL = 0.01  # share of values that may lie beyond the colours
 
 
@@ -110,15 +115,21 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         explanation = self._rows()
         self.row_order_ = self._row_order(explanation)
         ordered = explanation[self.row_order_]
-        shown, parts, names = strongest(ordered, max_entries)
+        selected, contributions, names = strongest(ordered, max_entries)
         height = row_height(len(names), PITCH) + CURVE_HEIGHT
         ax = self._take(ax, (7.6, height))
-        sizes = np.abs(parts)
-        reach = clipped_range(sizes[:, : len(shown)].ravel(), TAIL)[1] or 1.0
+        sizes = np.abs(contributions)
+        reach = clipped_range(sizes[:, : len(selected)].ravel(), TAIL)[1] or 1.0
         # Places count from the bottom, features from the top.
-        x, y = (np.arange(count + 1) - 0.5 for count in parts.shape)
+        x, y = (np.arange(count + 1) - 0.5 for count in contributions.shape)
         self.heatmap_ = draw_heat_map(
-            ax, x, y, parts[:, ::-1], (-reach, reach), heatmap_kw, diverging=True
+            ax,
+            x,
+            y,
+            contributions[:, ::-1],
+            (-reach, reach),
+            heatmap_kw,
+            diverging=True,
         )
         name_rows(ax, names)
         ax.grid(visible=False)
@@ -127,23 +138,23 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         self._draw_curve(ax, ordered, height)
         self.colorbar_ = None
         if colorbar:
-            looks = {"extend": "both" if sizes.max() > reach else "neither"}
+            bar_kwargs = {"extend": "both" if sizes.max() > reach else "neither"}
             name = self.explanation.value_name
-            self.colorbar_ = add_colour_bar(ax, self.heatmap_, name, **looks)
+            self.colorbar_ = add_colour_bar(ax, self.heatmap_, name, **bar_kwargs)
         return self
 
-    def _draw_curve(self, ax, ordered, height):
+    def _draw_curve(self, ax: Axes, ordered: Explanation, height: float) -> None:
         """Predictions above the heat map, within the axes."""
         share = CURVE_HEIGHT / (height - 1.0)
         n_lines = len(ax.get_yticks())
         room = n_lines / (1 - share - GAP / height)
         ax.set(xlim=(-0.5, len(ordered) - 0.5), ylim=(-0.5, room - 0.5))
         curve = self.curve_ax_ = ax.inset_axes((0, 1 - share, 1, share), sharex=ax)
-        looks = {"linewidth": 1.0, "linestyle": "--", "color": shade(curve, 0.65)}
-        self.base_line_ = draw_steps(curve, ordered.base_values, **looks)
-        looks = {"linewidth": 1.2, "color": ink(curve)}
+        line_style = {"linewidth": 1.0, "linestyle": "--", "color": shade(curve, 0.65)}
+        self.base_line_ = draw_steps(curve, ordered.base_values, **line_style)
+        line_style = {"linewidth": 1.2, "color": ink(curve)}
         predictions = ordered.predictions_or_sums
-        self.prediction_line_ = draw_steps(curve, predictions, **looks)
+        self.prediction_line_ = draw_steps(curve, predictions, **line_style)
         curve.margins(y=0.1)
         plain_number_ticks(curve, "y", most=3)
         curve.tick_params(axis="x", bottom=False, labelbottom=False)

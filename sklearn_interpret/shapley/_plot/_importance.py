@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
@@ -43,7 +44,15 @@ from sklearn_interpret._plotting.sources import check_same_in_folds, checked_num
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked
 
-BAR_HEIGHT = 0.78
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data, Taker
+
+BAR_HEIGHT = 0.78  # share of a line
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 
@@ -118,17 +127,17 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     value_name: str = "Shapley value"
 
     @classmethod
-    def _choice_names(cls):
+    def _choice_names(cls) -> frozenset[str] | set[str]:
         return {"target", "response_name"}
 
     @classmethod
-    def _takers(cls, method):
-        return [(cls._choice_names(), cls._of), *super()._takers(method)]
+    def _takers(cls, method: str) -> list[Taker]:
+        return [(cls._choice_names(), cls._of_explanation), *super()._takers(method)]
 
     @classmethod
-    def _of(  # type: ignore[override]  # it has choices of its own
-        cls, explanation, *, target: Any = None, response_name: str | None = None
-    ):
+    def _of_explanation(  # type: ignore[override]  # it has choices of its own
+        cls, explanation: Any, *, target: Any = None, response_name: str | None = None
+    ) -> Self:
         """The display of an explanation.
 
         target : class label or int, default=None
@@ -154,13 +163,19 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         )
 
     @classmethod
-    def _from_folds(cls, inspectors, data, **choices):
-        displays = [cls._from_inspector(one, data, **choices) for one in inspectors]
+    def _from_folds(cls, inspectors: list[Any], data: Data, **choices: Any) -> Self:
+        displays = [
+            cls._from_inspector(inspector, data, **choices) for inspector in inspectors
+        ]
         first = displays[0]
-        check_same_in_folds([list(one.feature_names) for one in displays], "features")
-        outputs = [(one.response_name, one.output_names) for one in displays]
+        check_same_in_folds(
+            [list(display.feature_names) for display in displays], "features"
+        )
+        outputs = [
+            (display.response_name, display.output_names) for display in displays
+        ]
         check_same_in_folds(outputs, "outputs")
-        folds = np.stack([one.importances for one in displays])
+        folds = np.stack([display.importances for display in displays])
         return cls(
             folds.mean(axis=0),
             feature_names=first.feature_names,
@@ -202,64 +217,76 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
         importances = self._by_output()
-        names, few = _few_outputs(
+        names, reduce_outputs = _few_outputs(
             importances, self._named_outputs(importances.shape[1])
         )
-        shown, others = ranked(importances.sum(axis=1), max_entries)
-        lengths = with_others(few(importances), shown, others, np.sum)
+        selected, remaining = ranked(importances.sum(axis=1), max_entries)
+        lengths = with_others(reduce_outputs(importances), selected, remaining, np.sum)
         stacks = arrangement == "stacked"
-        features = [self.feature_names[j] for j in shown]
-        if len(others):
-            features.append(f"sum of {others_text(len(others))}")
+        features = [self.feature_names[j] for j in selected]
+        if len(remaining):
+            features.append(f"sum of {others_text(len(remaining))}")
         pitch = 0.36 if stacks else 0.2 + 0.16 * len(names)
         ax = self._take(ax, (6.4, row_height(len(features), pitch)))
         palette = colours(len(names))
         if len(names) < importances.shape[1]:
             palette[-1] = NEUTRAL_COLOUR
         places = self._draw_bars(ax, lengths, palette, stacks, bar_kw)
-        if len(others) and len(names) == 1:
+        if len(remaining) and len(names) == 1:
             grey_last(self.bars_[0])
         name_rows(ax, features)
         reach = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
         self.fold_points_: list[Any] = []
         self.labels_: list[Any] = []
-        self.spreads_ = None
+        self.spreads_: LineCollection | None = None
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
-            folds = few(folds.reshape(*folds.shape[:2], -1))
-            shares = [with_others(fold, shown, others, np.sum) for fold in folds]
+            folds = reduce_outputs(folds.reshape(*folds.shape[:2], -1))
+            shares = [with_others(fold, selected, remaining, np.sum) for fold in folds]
             ends = self._draw_folds(ax, np.stack(shares), places, stacks)
             reach = np.maximum(reach, ends)
         elif len(names) == 1:
             # The sum of many features has a precision of its own.
-            texts = column_texts(lengths[: len(shown), 0])
-            texts += [number_text(lengths[-1, 0])] * bool(len(others))
-            looks = {"padding": 3, "fontsize": "small"}
-            self.labels_ = ax.bar_label(self.bars_[0], texts, **looks)
-        self._set_limits(ax, reach, len(others) > 0, lengths[-1].sum())
+            texts = column_texts(lengths[: len(selected), 0])
+            texts += [number_text(lengths[-1, 0])] * bool(len(remaining))
+            label_style = {"padding": 3, "fontsize": "small"}
+            self.labels_ = ax.bar_label(self.bars_[0], texts, **label_style)
+        self._set_limits(ax, reach, len(remaining) > 0, lengths[-1].sum())
         self._explain(ax, names)
         return self
 
-    def _explain(self, ax, names):
+    def _explain(self, ax: Axes, names: list[Any]) -> None:
         """Label of the axis, and the legend of several outputs."""
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
         finish_rows(ax, literal(f"{response}\n(mean |{self.value_name}|)"))
-        handles = [bars.patches[0] for bars in self.bars_] if len(names) > 1 else []
-        texts, looks = list(names[: len(handles)]), {"title": "output"}
+        handles: list[Artist] = []
+        if len(names) > 1:
+            handles += [bars.patches[0] for bars in self.bars_]
+        texts, legend_kwargs = list(names[: len(handles)]), {"title": "output"}
         if self.spreads_ is not None:
-            handles, looks = [*handles, self.spreads_], {}
+            handles, legend_kwargs = [*handles, self.spreads_], {}
             texts.append(self._learner_text(LEARNER))
-        self.legend_ = side_legend(ax, handles, texts, corner="lower right", **looks)
+        self.legend_ = side_legend(
+            ax, handles, texts, corner="lower right", **legend_kwargs
+        )
 
-    def _by_output(self):
+    def _by_output(self) -> NDArray[np.float64]:
         """Importances with an axis of outputs."""
-        p = len(self.feature_names)
-        shapes, of = [(p,), (p, None)], f"{p} feature names"
-        importances = checked_numbers(self.importances, "importances", shapes, of)
-        return importances.reshape(p, -1)
+        n_features = len(self.feature_names)
+        shapes = [(n_features,), (n_features, None)]
+        owner = f"{n_features} feature names"
+        importances = checked_numbers(self.importances, "importances", shapes, owner)
+        return importances.reshape(n_features, -1)
 
-    def _draw_bars(self, ax, lengths, palette, stacks, style):
+    def _draw_bars(
+        self,
+        ax: Axes,
+        lengths: NDArray[np.float64],
+        palette: list[str],
+        stacks: bool,
+        style: Style | None,
+    ) -> NDArray[np.float64]:
         """Set the bars; return their places (n_lines, 1), or for each output."""
         offsets, height = np.zeros(1), BAR_HEIGHT
         starts = np.cumsum(lengths, axis=1) - lengths
@@ -267,14 +294,21 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             offsets, height = side_by_side(lengths.shape[1], BAR_HEIGHT)
             starts = np.zeros_like(lengths)
         places = np.arange(len(lengths))[::-1, None] + offsets
-        parts = np.broadcast_to(places, lengths.shape).T, lengths.T, palette, starts.T
+        positions = np.broadcast_to(places, lengths.shape)
+        by_output = zip(positions.T, lengths.T, palette, starts.T, strict=True)
         self.bars_ = [
-            draw_bars(ax, *part, style, height=height, starts=start)
-            for *part, start in zip(*parts, strict=True)
+            draw_bars(ax, at, sizes, colour, style, height=height, starts=start)
+            for at, sizes, colour, start in by_output
         ]
         return places
 
-    def _draw_folds(self, ax, folds, places, stacks):
+    def _draw_folds(
+        self,
+        ax: Axes,
+        folds: NDArray[np.float64],
+        places: NDArray[np.float64],
+        stacks: bool,
+    ) -> NDArray[np.float64]:
         """Folds as points at the ends of bars, or stacks, with the learner's intervals.
 
         Returns how far these reach.
@@ -282,33 +316,44 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ends = folds.sum(axis=2, keepdims=True) if stacks else folds
         mean, reach = ends.mean(axis=0), learner_half_width(ends, self._splits)
         if len(ends) > 1:
-            at = np.broadcast_to(places, mean.shape)
-            self.spreads_ = draw_spreads(ax, at, mean - reach, mean + reach)
-        looks = {"facecolor": paper(ax), "edgecolor": ink(ax), "linewidth": 0.8}
-        looks |= {"s": 16, "zorder": 3}
-        self.fold_points_ = [ax.scatter(x.T, places.T, **looks) for x in ends]
+            positions = np.broadcast_to(places, mean.shape)
+            self.spreads_ = draw_spreads(ax, positions, mean - reach, mean + reach)
+        point_style: Style = {"facecolor": paper(ax), "edgecolor": ink(ax)}
+        point_style["linewidth"] = 0.8
+        point_style |= {"s": 16, "zorder": 3}
+        self.fold_points_ = [ax.scatter(x.T, places.T, **point_style) for x in ends]
         return np.fmax(ends.max(axis=0), mean + reach).max(axis=1)
 
-    def _set_limits(self, ax, reach, has_others, sum_of_others):
+    def _set_limits(
+        self,
+        ax: Axes,
+        reach: NDArray[np.float64],
+        has_others: bool,
+        sum_of_others: float,
+    ) -> None:
         """End the axis at the longest bar, but cut that of the others if far longer.
 
         The sum of hundreds may be so long that no other bar could be read.
         """
         longest = reach.max(initial=0.0)
-        alone = reach[:-1].max(initial=0.0) if has_others else 0.0
-        cut = 0 < LONGEST_OTHERS * alone < longest
-        right = LONGEST_OTHERS * alone if cut else longest
+        longest_feature = reach[:-1].max(initial=0.0) if has_others else 0.0
+        cut = 0 < LONGEST_OTHERS * longest_feature < longest
+        right = LONGEST_OTHERS * longest_feature if cut else longest
         room = 1.14 if self.labels_ else 1.04
         ax.set_xlim(0, room * right if right > 0 else 1.0)
         if not cut:
             return
-        n_alone = len(reach) - 1
-        for label in self.labels_[n_alone:]:
+        n_features = len(reach) - 1
+        for label in self.labels_[n_features:]:
             label.remove()
         text = f"{number_text(sum_of_others)}, beyond the axis \N{RIGHTWARDS ARROW}"
-        looks = {"xycoords": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
-        note = write_near(ax, text, (1, 0), (-4, 0), over=1, **looks)
-        self.labels_ = [*self.labels_[:n_alone], note]
+        text_style = {
+            "xycoords": ax.get_yaxis_transform(),
+            "ha": "right",
+            "va": "center",
+        }
+        note = write_near(ax, text, (1, 0), (-4, 0), over=1, **text_style)
+        self.labels_ = [*self.labels_[:n_features], note]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features on lines of their own.
@@ -328,34 +373,38 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         columns: dict[str, Any] = {"feature": np.repeat(names[order], n_outputs)}
         if n_outputs > 1:
             columns["output"] = list(self._named_outputs(n_outputs)) * len(order)
-        parts = [{**columns, "importance": importances[order].ravel()}]
+        blocks = [{**columns, "importance": importances[order].ravel()}]
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
             reach = learner_half_width(folds, self._splits).ravel()
-            middle = parts[0]["importance"]
-            parts[0] |= {"low": middle - reach, "high": middle + reach}
-            parts += [
+            middle = blocks[0]["importance"]
+            blocks[0] |= {"low": middle - reach, "high": middle + reach}
+            blocks += [
                 {**columns, "importance": values.ravel(), "fold": fold}
                 for fold, values in enumerate(folds)
             ]
-        return self._frame(*parts, whole="fold")
+        return self._frame(*blocks, integer_column="fold")
 
 
-def _few_outputs(importances, names):
+def _few_outputs(
+    importances: NDArray[np.float64], names: Sequence[Any]
+) -> tuple[list[Any], Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
     """Names of the outputs drawn, and a function that takes them out of an array.
 
     The palette has twelve colours that readers can distinguish: of more outputs, the
     most important are drawn alone, and the others by their sum, in grey.
     """
-    names, n_outputs = list(names), importances.shape[1]
-    if n_outputs <= len(PALETTE):
-        return names, lambda array: array
+    if importances.shape[1] <= len(PALETTE):
+        return list(names), lambda array: array
     order = np.argsort(-importances.sum(axis=0), kind="stable")
-    alone = np.sort(order[: len(PALETTE) - 1])
-    rest = np.setdiff1d(order, alone)
+    selected = np.sort(order[: len(PALETTE) - 1])
+    summed = np.setdiff1d(order, selected)
 
-    def few(array):
-        total = array[..., rest].sum(axis=-1, keepdims=True)
-        return np.concatenate([array[..., alone], total], axis=-1)
+    def reduce_outputs(array: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = array[..., summed].sum(axis=-1, keepdims=True)
+        return np.concatenate([array[..., selected], total], axis=-1)
 
-    return [*(names[k] for k in alone), f"sum of {len(rest)} others"], few
+    return [
+        *(names[k] for k in selected),
+        f"sum of {len(summed)} others",
+    ], reduce_outputs

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -23,6 +23,13 @@ from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
 
+if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data
+
+# Below the table.
 NOTES = (
     "diagonal: main effects, grey beyond the pairs' scale",
     "other cells: half of the pair's interaction",
@@ -94,7 +101,7 @@ class ShapleyInteractionDisplay(Display):
     _check_request = ShapleyDisplay._check_request
 
     @classmethod
-    def _from_inspector(cls, inspector, data, *, target: Any = None):
+    def _from_inspector(cls, inspector: Any, data: Data, *, target: Any = None) -> Self:
         if not hasattr(inspector, "interaction_values"):
             raise TypeError(
                 f"{type(inspector).__name__} has found an algorithm without "
@@ -104,8 +111,8 @@ class ShapleyInteractionDisplay(Display):
         names, outputs = inspector.player_names_, inspector.output_names_
         output, p = output_position(outputs, target), len(names)
         total = np.zeros((p, p, len(outputs)))
-        for part in slices(rows.n_rows, rows_in_memory(total.nbytes)):
-            values = inspector.interaction_values(rows.sliced(part).native)
+        for rows_slice in slices(rows.n_rows, rows_in_memory(total.nbytes)):
+            values = inspector.interaction_values(rows.sliced(rows_slice).native)
             total += np.abs(values).reshape(-1, *total.shape).sum(axis=0)
         return cls(
             total[..., output] / rows.n_rows,
@@ -146,19 +153,21 @@ class ShapleyInteractionDisplay(Display):
         table = self._checked()
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
         ax = self._take(ax, table_size(len(order)))
-        shown = table[np.ix_(order, order)]
-        pairs = shown[np.triu_indices(len(order), 1)].max(initial=0.0)
+        strengths = table[np.ix_(order, order)]
+        pairs = strengths[np.triu_indices(len(order), 1)].max(initial=0.0)
         response = shorten(self._response_label(self.output_names, 0), 44)
         label = literal(f"{response}\n(mean |interaction value|)")
         style = heatmap_kw or {}
-        if 0 < pairs < shown.max():
+        if 0 < pairs < strengths.max():
             style = {"cmap": _map_of_pairs(), **style}
-        looks = {"notes": NOTES, "highest": pairs or None}
-        drawn = draw_table(ax, table, self.feature_names, order, label, style, **looks)
-        self.heatmap_, self.colorbar_, self.labels_ = drawn
+        table_kwargs: Style = {"notes": NOTES, "highest": pairs or None}
+        artists = draw_table(
+            ax, table, self.feature_names, order, label, style, **table_kwargs
+        )
+        self.heatmap_, self.colorbar_, self.labels_ = artists
         return self
 
-    def _checked(self):
+    def _checked(self) -> NDArray[np.float64]:
         table = np.asarray(self.interactions, dtype=np.float64)
         p = len(self.feature_names)
         if table.shape == (p, p) and np.allclose(table, table.T):  # but for rounding
@@ -191,10 +200,10 @@ class ShapleyInteractionDisplay(Display):
         )
 
 
-def _map_of_pairs():
+def _map_of_pairs() -> Colormap:
     """Colours of pairs, with grey for main effects that are stronger than all pairs."""
     import matplotlib
 
     shades = matplotlib.colormaps[SEQUENTIAL_MAP].with_extremes(over=NEUTRAL_COLOUR)
-    shades.colorbar_extend = "max"
+    shades.colorbar_extend = "max"  # type: ignore[assignment]
     return shades

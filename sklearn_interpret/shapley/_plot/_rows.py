@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import axes_inches
@@ -19,12 +20,19 @@ from sklearn_interpret._plotting.labels import (
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 
-HOW = {
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+    from sklearn_interpret._plotting.feature_values import FeatureValues
+
+# Orders of rows, in the label of their axis.
+ORDER_TEXTS = {
     "similarity": "by the similarity of their {}s",
     "prediction": "by the prediction",
     "input": "as they were given",
 }
-LABEL_LENGTH = 12
+LABEL_LENGTH = 12  # characters of a row's name, which is upright
 
 
 @dataclass(eq=False, repr=False)
@@ -38,9 +46,9 @@ class OrderedRowsDisplay(ShapleyDisplay):
     response_name: str | None = None
     order: str | int = "similarity"
 
-    def _row_order(self, explanation):
+    def _row_order(self, explanation: Explanation) -> NDArray[np.intp]:
         """Positions of the rows from the left."""
-        if isinstance(self.order, str) and self.order in HOW:
+        if isinstance(self.order, str) and self.order in ORDER_TEXTS:
             if self.order == "input":
                 return np.arange(len(explanation))
             if self.order == "prediction":
@@ -48,32 +56,33 @@ class OrderedRowsDisplay(ShapleyDisplay):
             return order_rows(explanation.values)
         return np.argsort(self._along(explanation).numbers, kind="stable")
 
-    def _along(self, explanation):
+    def _along(self, explanation: Explanation) -> FeatureValues:
         """Values of the feature that orders the rows; missing ones come last."""
         reader = FeatureReader(explanation)
         feature = reader.position(self.order, "order")
-        if not reader.has_data:
+        values = reader.any_values(feature) if reader.has_data else None
+        if values is None:
             raise ValueError(
                 f"order={self.order!r} asks for the values of a feature, but the "
                 "explanation has no data."
             )
-        return reader.any_values(feature)
+        return values
 
-    def _named_rows(self):
+    def _named_rows(self) -> NDArray[np.intp]:
         """Names of the rows drawn, an array."""
         return np.asarray(self._row_names)[self._positions()]
 
-    def _name_order(self, ax, explanation):
+    def _name_order(self, ax: Axes, explanation: Explanation) -> None:
         """Label the x axis by the rows and their order."""
-        if isinstance(self.order, str) and self.order in HOW:
-            texts = map(str, self._named_rows()[self.row_order_])
-            how = HOW[self.order].format(explanation.value_name)
-            ax.set_xlabel(literal(f"Row, {how}"))
+        if isinstance(self.order, str) and self.order in ORDER_TEXTS:
+            texts = list(map(str, self._named_rows()[self.row_order_]))
+            description = ORDER_TEXTS[self.order].format(explanation.value_name)
+            ax.set_xlabel(literal(f"Row, {description}"))
         else:
             along = self._along(explanation)
-            texts = along.texts()[self.row_order_]
+            texts = along.texts()[self.row_order_].tolist()
             ax.set_xlabel(literal(f"Rows by {shorten(along.name)}"))
-        label_rows(ax, list(texts))
+        label_rows(ax, texts)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame, all features on lines of their own.
@@ -101,14 +110,14 @@ class OrderedRowsDisplay(ShapleyDisplay):
         return self._long_table(ordered, columns)
 
 
-def draw_steps(ax, values, **looks):
+def draw_steps(ax: Axes, values: NDArray[np.float64], **line_style: Any) -> Line2D:
     """A line that is level along each row."""
     edges = np.arange(len(values) + 1) - 0.5
     closed = np.append(values, values[-1:])
-    return ax.plot(edges, closed, drawstyle="steps-post", **looks)[0]
+    return ax.plot(edges, closed, drawstyle="steps-post", **line_style)[0]
 
 
-def label_rows(ax, texts):
+def label_rows(ax: Axes, texts: list[str]) -> None:
     """Name some rows along the x axis, as many as fit."""
     longest = min(max(map(len, texts)), LABEL_LENGTH)
     per_inch = UPRIGHT_PER_INCH * 1.2 / (longest + 2)

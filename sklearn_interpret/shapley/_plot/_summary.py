@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._plotting.colours import feature_map, shade
 from sklearn_interpret._plotting.feature_values import FeatureReader
@@ -25,6 +26,13 @@ from sklearn_interpret.shapley._plot._base import (
     add_colour_bar,
     strongest,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.colorbar import Colorbar
+
+    from sklearn_interpret._plotting.axes import Style
 
 MOST_STRETCHED = 1.5  # factor by which sums of the other features may lengthen the axis
 
@@ -118,20 +126,22 @@ default="auto"
             The display.
         """
         explanation = self._one_output()
-        shown, parts, names = strongest(explanation, max_entries)
+        selected, contributions, names = strongest(explanation, max_entries)
         ax = self._take(ax, (7.0, row_height(len(names), 0.4)))
         ax.axvline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
-        for place in range(len(names)):
-            ax.axhline(place, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
+        for line in range(len(names)):
+            ax.axhline(line, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
-        limits = _limits(parts, len(shown))
-        notes = self._draw_swarms(ax, explanation, shown, parts.T, limits, point_kw)
+        limits = _limits(contributions, len(selected))
+        notes = self._draw_swarms(
+            ax, explanation, selected, contributions.T, limits, point_kw
+        )
         margin = 0.04 * (limits[1] - limits[0]) or max(abs(limits[0]), 1.0) * 0.05
         low, high = ax.set_xlim(limits[0] - margin, limits[1] + margin)
         label = f"{shorten(self._response(), 60)}\n({explanation.value_name})"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
-        beyond = ((parts < low) | (parts > high)).sum()
+        beyond = ((contributions < low) | (contributions > high)).sum()
         if beyond:
             label += f"\n(sums of other features beyond the axis: {beyond})"
         finish_rows(ax, literal(label), hidden=("top", "right", "left"))
@@ -140,33 +150,45 @@ default="auto"
         self.colorbar_ = self._add_colorbar(ax) if has_bar else None
         return self
 
-    def _draw_swarms(self, ax, explanation, shown, lines, limits, style):
+    def _draw_swarms(
+        self,
+        ax: Axes,
+        explanation: Explanation,
+        selected: NDArray[np.intp],
+        lines: NDArray[np.float64],
+        limits: tuple[float, float],
+        style: Style | None,
+    ) -> list[str]:
         """Set the points; return notes on the grey ones."""
         area = point_area(len(explanation))
         n_bins, diameter = swarm_sizes(ax, len(lines), area)
         reader = FeatureReader(explanation, self.categorical_features)
-        self.points_, self.grey_points_, notes = [], [], []
+        self.points_: list[PathCollection | None] = []
+        self.grey_points_: list[PathCollection | None] = []
+        notes: list[str] = []
         self.other_points_ = None
         for line, along in enumerate(lines):
-            rest = line == len(shown)
+            is_sum = line == len(selected)
             shades, note = (
                 (np.full(len(along), np.nan), None)
-                if rest
-                else _shades(reader, shown[line])
+                if is_sum
+                else _shades(reader, selected[line])
             )
             if note is not None and note not in notes:
                 notes.append(note)
             offsets = swarm_offsets(along, limits, n_bins=n_bins, diameter=diameter)
             places = len(lines) - 1 - line + offsets
-            drawn = draw_shaded_points(ax, along, places, shades, style, area=area)
-            if rest:
-                self.other_points_ = drawn[1]
+            coloured_and_grey = draw_shaded_points(
+                ax, along, places, shades, style, area=area
+            )
+            if is_sum:
+                self.other_points_ = coloured_and_grey[1]
             else:
-                self.points_.append(drawn[0])
-                self.grey_points_.append(drawn[1])
+                self.points_.append(coloured_and_grey[0])
+                self.grey_points_.append(coloured_and_grey[1])
         return notes
 
-    def _add_colorbar(self, ax):
+    def _add_colorbar(self, ax: Axes) -> Colorbar:
         from matplotlib.cm import ScalarMappable
 
         scale = ScalarMappable(cmap=feature_map(ax))
@@ -192,18 +214,20 @@ default="auto"
         return self._long_table(explanation, rows, by_feature=True)
 
 
-def _limits(parts, n_alone):
+def _limits(contributions: NDArray[np.float64], n_alone: int) -> tuple[float, float]:
     """Ends of the axis, at which the sums of many other features may be cut."""
-    low, high = parts.min(), parts.max()
-    alone = parts[:, :n_alone]
-    reach = np.abs(alone).max(initial=0.0)
+    low, high = contributions.min(), contributions.max()
+    single = contributions[:, :n_alone]
+    reach = np.abs(single).max(initial=0.0)
     if reach > 0:
         room = (MOST_STRETCHED - 1) * reach
-        low, high = max(low, alone.min() - room), min(high, alone.max() + room)
+        low, high = max(low, single.min() - room), min(high, single.max() + room)
     return low, high
 
 
-def _shades(reader, feature):
+def _shades(
+    reader: FeatureReader, feature: int
+) -> tuple[NDArray[np.float64], str | None]:
     """Places of a feature's values between low and high, and a note on grey ones.
 
     Without data all points have the first colour.
@@ -220,5 +244,5 @@ def _shades(reader, feature):
         limits = clipped_range(values.numbers)
     else:
         limits = (0.0, max(len(values.levels) - 1.0, 0.0))
-    note = None if values.known.all() else "missing values"
+    note = None if values.is_observed.all() else "missing values"
     return shares_of_range(values.numbers, *limits), note

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_beside
 from sklearn_interpret._plotting.axes import axes_inches
@@ -31,8 +32,15 @@ from sklearn_interpret._plotting.ranked_bars import (
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 
-STEP_HEIGHT = 0.72
-N_ERRORS = 2.0
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret.explanations import Explanation
+
+STEP_HEIGHT = 0.72  # share of a line
+N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
 
 
 class ShapleyWaterfallDisplay(ShapleyDisplay):
@@ -89,7 +97,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
     1     age            1.0   10.0  11.0
     """
 
-    def _one_row(self):
+    def _one_row(self) -> Explanation:
         explanation = self._rows()
         if len(explanation) > 1:
             raise ValueError(
@@ -137,7 +145,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         finish_rows(ax, literal(label), hidden=("top", "right", "left"))
         return self
 
-    def _steps(self, explanation, max_entries):
+    def _steps(self, explanation: Explanation, max_entries: int | None) -> Steps:
         """Steps of an explanation of one row and one output, at most `max_entries`.
 
         One with an order of its own is taken in that, any other by strength.
@@ -145,23 +153,25 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         values = explanation.values[0]
         downwards = isinstance(explanation, BreakDownExplanation)
         choose = _in_order if downwards else _by_strength
-        members, others = choose(explanation, max_entries)
+        members, remaining = choose(explanation, max_entries)
         names = self._entries(members, whole=True)
         if downwards:
             names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
         errors = _errors(explanation, members)
-        if others:
-            members, errors = [*members, others], np.append(errors, np.nan)
-            names.append(others_text(len(others), explanation.columns))
+        if remaining:
+            members, errors = [*members, remaining], np.append(errors, np.nan)
+            names.append(others_text(len(remaining), explanation.columns))
         sizes = np.array([values[list(step)].sum() for step in members])
-        way = sizes if downwards else sizes[::-1]
-        edges = explanation.base_values[0] + np.concatenate([[0.0], np.cumsum(way)])
+        ordered_sizes = sizes if downwards else sizes[::-1]
+        edges = explanation.base_values[0] + np.concatenate(
+            [[0.0], np.cumsum(ordered_sizes)]
+        )
         starts, ends = edges[:-1], edges[1:]
         if not downwards:
             starts, ends = starts[::-1], ends[::-1]
         return Steps(members, names, sizes, starts, ends, errors, downwards)
 
-    def _draw_steps(self, ax, steps, style):
+    def _draw_steps(self, ax: Axes, steps: Steps, style: Style | None) -> None:
         """Arrows, and the size of each step at its point."""
         starts, ends, reach = steps.starts, steps.ends, steps.reach
         edges = np.concatenate([starts, ends, ends - reach, ends + reach])
@@ -174,17 +184,18 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
         ax.set_xlim(low - margin, high + margin)
         places = steps.places
-        looks = places, STEP_HEIGHT, 0.015 * span, style
-        self.ups_, self.downs_ = draw_signed_arrows(ax, starts, ends, *looks)
+        arrow_args = places, STEP_HEIGHT, 0.015 * span, style
+        self.ups_, self.downs_ = draw_signed_arrows(ax, starts, ends, *arrow_args)
         outer = np.where(sizes >= 0, ends + reach, ends - reach)
         self.labels_ = label_ends(ax, outer, places, sizes, signed=True)
 
-    def _clear_lines(self, ax, steps):
+    def _clear_lines(self, ax: Axes, steps: Steps) -> None:
         """Move numbers that a line would run through behind their arrows' tails."""
         from matplotlib.patheffects import withStroke
 
         lines = [
-            line.get_xdata()[0] for line in (self.base_line_, self.prediction_line_)
+            np.ravel(line.get_xdata())[0]
+            for line in (self.base_line_, self.prediction_line_)
         ]
         per_inch = np.ptp(ax.get_xlim()) / axes_inches(ax)[0]
         signs = np.where(steps.ends >= steps.starts, 1, -1)
@@ -195,16 +206,16 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             # Where neither side is free, the lines are interrupted.
             label.set_path_effects([withStroke(linewidth=3, foreground=paper(ax))])
             width = (len(label.get_text()) + 2) / CHARACTERS_PER_INCH * per_inch
-            here, there = (
+            near_end, near_start = (
                 any(0 < side * (line - start) < width for line in lines)
                 for start, side in ((label.xy[0], sign), (tail, -sign))
             )
-            if here and not there:
+            if near_end and not near_start:
                 gap, _ = label.get_position()
                 label.xy = tail, label.xy[1]
                 label.set(position=(-gap, 0), ha="right" if sign > 0 else "left")
 
-    def _connect(self, ax, steps):
+    def _connect(self, ax: Axes, steps: Steps) -> None:
         """Thin lines from each step to the next."""
         # A step taken from below ends where the one above it starts; one taken from
         # above starts where that one ended.
@@ -213,31 +224,33 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         high = steps.places[:-1] - STEP_HEIGHT / 2
         ax.vlines(meetings[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
 
-    def _draw_errors(self, ax, steps):
-        known = steps.reach > 0
-        if not known.any():
+    def _draw_errors(self, ax: Axes, steps: Steps) -> LineCollection | None:
+        has_error = steps.reach > 0
+        if not has_error.any():
             return None
-        ends, reach = steps.ends[known], steps.reach[known]
-        places, ends = steps.places[known], (ends - reach, ends + reach)
-        return draw_spreads(ax, places, *ends, linewidth=1.2, zorder=3)
+        ends, reach = steps.ends[has_error], steps.reach[has_error]
+        places, low, high = steps.places[has_error], ends - reach, ends + reach
+        return draw_spreads(ax, places, low, high, linewidth=1.2, zorder=3)
 
-    def _mark_ends(self, ax, explanation, span):
+    def _mark_ends(self, ax: Axes, explanation: Explanation, span: float) -> None:
         """Lines and numbers at the base value and at the prediction."""
         base = explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
-        style = {"linewidth": 0.9, "zorder": 0.8}
-        dashed = {"color": shade(ax, 0.5), "linestyle": "--"}
-        self.base_line_ = ax.axvline(base, **dashed, **style)
-        self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **style)
+        line_style: Style = {"linewidth": 0.9, "zorder": 0.8}
+        dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
+        self.base_line_ = ax.axvline(base, **dashed, **line_style)
+        self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **line_style)
         left = base <= prediction
-        for place, name, before in (
+        for response, name, on_left in (
             (base, "base value", left),
             (prediction, "prediction f(x)", not left),
         ):
-            looks = {"xycoords": ax.get_xaxis_transform(), "va": "bottom"}
-            looks["ha"] = "right" if before else "left"
-            text = f"{name}\n{number_beside(place, span)}"
-            write_near(ax, text, (place, 1.0), (-3 if before else 3, 2), **looks)
+            text_style: Style = {"xycoords": ax.get_xaxis_transform(), "va": "bottom"}
+            text_style["ha"] = "right" if on_left else "left"
+            text = f"{name}\n{number_beside(response, span)}"
+            write_near(
+                ax, text, (response, 1.0), (-3 if on_left else 3, 2), **text_style
+            )
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all steps on lines of their own.
@@ -285,31 +298,37 @@ class Steps:
     downwards: bool
 
     @property
-    def places(self):
+    def places(self) -> NDArray[np.intp]:
         """Positions of the steps."""
         return np.arange(len(self.names))[::-1]
 
     @property
-    def reach(self):
+    def reach(self) -> NDArray[np.float64]:
         """Half lengths of the error lines around the steps' ends."""
         return N_ERRORS * np.nan_to_num(self.errors)
 
 
-def _by_strength(explanation, max_entries):
-    shown, others = ranked(np.abs(explanation.values[0]), max_entries)
-    return [(j,) for j in shown.tolist()], tuple(others.tolist())
+def _by_strength(
+    explanation: Explanation, max_entries: int | None
+) -> tuple[list[tuple[int, ...]], tuple[Any, ...]]:
+    selected, remaining = ranked(np.abs(explanation.values[0]), max_entries)
+    return [(j,) for j in selected.tolist()], tuple(remaining.tolist())
 
 
-def _in_order(explanation, max_entries):
+def _in_order(
+    explanation: Any, max_entries: int | None
+) -> tuple[list[tuple[int, ...]], tuple[Any, ...]]:
     """Steps as they were taken; the last of them together where there are too many."""
     steps = explanation.steps(0)
     if max_entries is None or len(steps) <= max_entries:
         return steps, ()
-    others = [feature for step in steps[max_entries - 1 :] for feature in step]
-    return steps[: max_entries - 1], tuple(others)
+    remaining = [feature for step in steps[max_entries - 1 :] for feature in step]
+    return steps[: max_entries - 1], tuple(remaining)
 
 
-def _errors(explanation, members):
+def _errors(
+    explanation: Explanation, members: list[tuple[int, ...]]
+) -> NDArray[np.float64]:
     if explanation.standard_errors is None:
         return np.zeros(len(members))
     errors = explanation.standard_errors[0]

@@ -1,9 +1,13 @@
 """Base of the displays of local surrogates: their arrays and their labels."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import number_text
 from sklearn_interpret._plotting.curves import note_empty
@@ -17,9 +21,15 @@ from sklearn_interpret.surrogates._local_explanation import (
     r_squared_text,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.container import BarContainer
+    from pandas import DataFrame
+
+    from sklearn_interpret._plotting.axes import Style
+
 # Most outputs drawn side by side if none is chosen, and number drawn of more outputs.
 MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
-N_ERRORS = 2.0
+N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +41,20 @@ class Weights:
     weights: np.ndarray
     errors: np.ndarray  # standard errors, NaN where there are none
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names)
 
-    def __getitem__(self, places):
-        parts = self.features, self.names, self.weights, self.errors
-        return Weights(*(part[places] for part in parts))
+    def __getitem__(self, mask: NDArray[np.bool_] | slice) -> Weights:
+        arrays = self.features, self.names, self.weights, self.errors
+        return Weights(*(array[mask] for array in arrays))
 
 
-def largest_weight(weights):
+def largest_weight(weights: list[Weights]) -> float:
     """Largest absolute weight of several outputs."""
-    return max(float(np.abs(one.weights).max(initial=0.0)) for one in weights)
+    return max(
+        float(np.abs(output_weights.weights).max(initial=0.0))
+        for output_weights in weights
+    )
 
 
 class LocalDisplay(OneRowDisplay):
@@ -49,7 +62,7 @@ class LocalDisplay(OneRowDisplay):
 
     _explanation_kind: ClassVar[type[LocalExplanation]] = LocalExplanation
 
-    def _outputs(self):
+    def _outputs(self) -> list[int]:
         """Positions of the outputs that are drawn; of many the largest responses."""
         names = self.explanation.output_names
         if self.target is not None:
@@ -58,107 +71,134 @@ class LocalDisplay(OneRowDisplay):
             return list(range(len(names)))
         return self._largest_outputs(FEW_OUTPUTS)
 
-    def _largest_outputs(self, n):
+    def _largest_outputs(self, n: int) -> list[int]:
         """Positions of the outputs of the largest responses to the sample."""
         responses = self.explanation[self._position()].predictions_or_sums.reshape(-1)
         return np.argsort(-responses, kind="stable")[:n].tolist()
 
-    def _note(self, output):
+    def _note(self, output: int) -> str:
         """A line below the first panel about the outputs without one."""
         outputs = self._outputs()
-        left = len(self.explanation.output_names) - len(outputs)
-        if self.target is not None or not left or output != outputs[0]:
+        n_hidden = len(self.explanation.output_names) - len(outputs)
+        if self.target is not None or not n_hidden or output != outputs[0]:
             return ""
-        return f"\n({left} outputs of smaller responses are not shown)"
+        return f"\n({n_hidden} outputs of smaller responses are not shown)"
 
-    def _weights(self, row, output):
+    def _weights(self, row: int, output: int) -> Weights:
         """Effects of the selected features, the largest first."""
         explanation = self.explanation
 
-        def own(array):
+        def of_output(array: NDArray[Any]) -> NDArray[Any]:
             return array[row] if array.ndim == 2 else array[row, :, output]
 
-        effects, selected = own(explanation.effects), own(explanation.selected)
+        effects = of_output(explanation.effects)
+        selected = of_output(explanation.selected)
         errors = np.full(len(effects), np.nan)
         if explanation.standard_errors is not None:
-            errors = own(explanation.standard_errors) * explanation.scales
+            errors = of_output(explanation.standard_errors) * explanation.scales
         order = np.argsort(-np.abs(effects), kind="stable")
         order = order[selected[order]]
         names = np.array(self._names_of(row), dtype=object)
         return Weights(order, names[order], effects[order], errors[order])
 
     def _draw_bars(
-        self, axes, outputs, weights, style, *, what, max_entries, names=str, fonts=()
-    ):
+        self,
+        axes: NDArray[Any],
+        outputs: list[int],
+        weights: list[Weights],
+        style: Style | None,
+        *,
+        kind: str,
+        max_entries: int | None,
+        names: Callable[[str], str] = str,
+        fonts: Sequence[str] = (),
+    ) -> None:
         """Draw the weights of each output as bars, all on one scale.
 
-        Weights that are only rounding errors are drawn as zero. `what` has weights:
+        Weights that are only rounding errors are drawn as zero. `kind` has weights:
         "words" or "features". ``names(name)`` is the text of a name, in the `fonts`.
         """
-        largest, parts = largest_weight(weights), []
-        for one in weights:
-            seen = np.array([highlight(x, largest) > 0 for x in one.weights], bool)
-            margins = N_ERRORS * np.nan_to_num(one.errors) * seen
-            parts.append((np.where(seen, one.weights, 0.0), margins))
-        reach = max((np.abs(w) + m).max(initial=0.0) for w, m in parts)
-        self.bars_, self.errors_ = [], []
-        for ax, output, one, (values, margins) in zip(
-            axes, outputs, weights, parts, strict=True
+        largest, bars_and_margins = largest_weight(weights), []
+        for output_weights in weights:
+            is_visible = np.array(
+                [highlight(x, largest) > 0 for x in output_weights.weights], bool
+            )
+            margins = N_ERRORS * np.nan_to_num(output_weights.errors) * is_visible
+            bars_and_margins.append(
+                (np.where(is_visible, output_weights.weights, 0.0), margins)
+            )
+        reach = max(
+            (np.abs(values) + margins).max(initial=0.0)
+            for values, margins in bars_and_margins
+        )
+        self.bars_: list[BarContainer] = []
+        self.errors_: list[Any] = []
+        for ax, output, output_weights, (values, margins) in zip(
+            axes, outputs, weights, bars_and_margins, strict=True
         ):
-            shown, label = slice(max_entries), self._label(output)
-            if not len(one):
-                note_empty(ax, f"no {what}")
+            first, label = slice(max_entries), self._label(output)
+            if not len(output_weights):
+                note_empty(ax, f"no {kind}")
                 ax.set(ylim=(-0.6, 0.6), xticks=[], yticks=[])
                 self.bars_.append(ax.barh([], []))
                 self.errors_.append(None)
                 continue
-            texts, looks = list(map(names, one.names[shown])), {"reach": reach}
-            looks["margins"] = margins[shown]
-            bars, errors = draw_ranked_bars(ax, texts, values[shown], style, **looks)
+            texts = list(map(names, output_weights.names[first]))
+            bar_kwargs = {"reach": reach}
+            bar_kwargs["margins"] = margins[first]
+            bars, errors = draw_ranked_bars(
+                ax, texts, values[first], style, **bar_kwargs
+            )
             for tick in ax.get_yticklabels() if fonts else []:
                 tick.set_fontfamily(fonts)
             if errors is not None:
                 label += "\n(thin lines: ±2 standard errors)"
-            if len(texts) < len(one):
-                label += f"\n({len(one) - len(texts)} weaker {what} have no bar)"
+            if len(texts) < len(output_weights):
+                label += (
+                    f"\n({len(output_weights) - len(texts)} weaker {kind} have no bar)"
+                )
             ax.set_xlabel(literal(label + self._note(output)))
             self.bars_.append(bars)
             self.errors_.append(errors)
 
-    def _weights_frame(self, columns):
+    def _weights_frame(self, columns: Callable[..., Any]) -> DataFrame:
         """A table with lines for each output: `columns(row, weights)`."""
         row = self._position()
-        parts = []
+        blocks = []
         for output in self._outputs():
             weights = self._weights(row, output)
             names = [self.explanation.output_names[output]] * len(weights)
-            parts.append({"output": names, **columns(row, weights)})
-        return self._frame(*parts)
+            blocks.append({"output": names, **columns(row, weights)})
+        return self._frame(*blocks)
 
-    def _names_of(self, row):
+    def _label(self, output: int) -> str:
+        """Label of the axis along which the bars are drawn."""
+        return self._response(output)
+
+    def _names_of(self, row: int) -> Sequence[str]:
         """A name for each feature of a sample."""
         return self.explanation.feature_names
 
-    def _response(self, output):
+    def _response(self, output: int) -> str:
         """The response drawn, with its output where there are several."""
         names = self.explanation.output_names
         return self._response_label(names, output)
 
     @property
-    def _most_letters(self):
+    def _most_letters(self) -> int:
         """Characters of a response's name; panels side by side are narrower."""
         return 48 if len(self._outputs()) == 1 else 36
 
-    def _title(self, row, output):
+    def _title(self, row: int, output: int) -> str:
         """The model's response, and how well the surrogate follows it: two lines."""
 
-        def known(field, text):
+        def rounded(field: str, text: Callable[..., Any]) -> list[Any]:
             array = getattr(self.explanation, field)
             return [] if array is None else [text(np.ravel(array[row])[output])]
 
         response = self._of_row(self._response(output))
         first = [shorten(response, self._most_letters)]
-        first += known("predictions", number_text)
-        second = known("local_predictions", lambda x: f"surrogate = {number_text(x)}")
-        second += known("fidelity", lambda share: f"local {r_squared_text(share)}")
+        first += rounded("predictions", number_text)
+        second = rounded("local_predictions", lambda x: f"surrogate = {number_text(x)}")
+        second += rounded("fidelity", lambda share: f"local {r_squared_text(share)}")
         return f"{': '.join(first)}\n{', '.join(second)}"

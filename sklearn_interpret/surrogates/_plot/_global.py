@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.losses import mean_r_squared
 from sklearn_interpret._model.rows.number_format import number_text
@@ -25,9 +26,19 @@ from sklearn_interpret.surrogates._plot._leaves import (
     draw_tree,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection
+    from matplotlib.container import BarContainer
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Canvas, Style
+
+# Kinds that draw leaves.
 TREE_KINDS = ("tree", "rules")
 MOST_LEAVES = 16  # of a tree drawn with its tests
 NARROW_NAMES = 28  # characters of two names in one line over a narrow panel
+# What bars and lines are, below axes that have no legend.
 KEY = "bars: the model, line: the surrogate"
 KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -166,37 +177,39 @@ default=None
         canvas = self._take_grid(ax, len(panels), n_columns, size)
         if (kind, settled) == ("auto", "tree") and ax is not None:
             pairs = zip(canvas.main, panels, strict=True)
-            if not all(tree_fits(one, self._tree(panel[0])) for one, panel in pairs):
+            if not all(tree_fits(axes, self._tree(panel[0])) for axes, panel in pairs):
                 settled = "rules"
         self.axes_, self.kind_ = canvas.axes, settled
         draws = {"tree": self._draw_tree, "rules": self._draw_rules}
         draw = {"bar": self._draw_bar, **draws}.get(settled, self._draw_scatter)
         self.bars_, self.texts_ = [], []
-        for one, panel in zip(canvas.main, panels, strict=True):
-            bars, texts = draw(one, panel, max_entries, bar_kw)
+        for axes, panel in zip(canvas.main, panels, strict=True):
+            bars, texts = draw(axes, panel, max_entries, bar_kw)
             self.bars_.append(bars)
             self.texts_.append(texts)
-            one.set_title(self._title(panel, first=panel == panels[0]))
+            axes.set_title(self._title(panel, first=panel == panels[0]))
         trees = settled in TREE_KINDS
         self.legend_ = self._legend(canvas, together) if trees else None
         return self
 
-    def _settled(self, kind, outputs):
+    def _settled(self, kind: str, outputs: list[int]) -> str:
         """The kind to draw."""
         if kind == "auto":
             if self.trees is not None:
                 sizes = [len(leaf_order(self._tree(output))) for output in outputs]
                 return "tree" if max(sizes) <= MOST_LEAVES else "rules"
             return "scatter" if self.coefficients is None else "bar"
-        needed = {"tree": "trees", "rules": "trees", "bar": "coefficients"}
-        needed = needed.get(kind, "surrogate_responses")
+        by_kind = {"tree": "trees", "rules": "trees", "bar": "coefficients"}
+        needed = by_kind.get(kind, "surrogate_responses")
         if getattr(self, needed) is None:
             raise ValueError(
                 f"kind={kind!r} shows {needed.replace('_', ' ')}, and there are none."
             )
         return kind
 
-    def _panel_size(self, outputs, kind, max_entries):
+    def _panel_size(
+        self, outputs: list[int], kind: str, max_entries: int | None
+    ) -> tuple[float, float]:
         """Width and height of a panel in a figure of its own, in inches."""
         if kind == "tree":
             return tree_size([self._tree(output) for output in outputs])
@@ -208,31 +221,41 @@ default=None
             return 6.0, 0.4 + row_height(min(n_columns, max_entries or n_columns))
         return 4.8, 4.4
 
-    def _draw_tree(self, ax, outputs, max_entries, style):
+    def _draw_tree(
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[list[Any], list[Any]]:
         """Tests above the leaves."""
         leaves, name = list(map(self._leaves, outputs)), self._response_text(outputs)
         return draw_tree(ax, self._tree(outputs[0]), leaves, name, style)
 
-    def _draw_rules(self, ax, outputs, max_entries, style):
+    def _draw_rules(
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[list[Any], list[Any]]:
         """A line for each leaf."""
         ax.set_xlabel(self._response_text(outputs))
         return draw_rules(ax, list(map(self._leaves, outputs)), max_entries, style)
 
-    def _draw_bar(self, ax, outputs, max_entries, style):
+    def _draw_bar(
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[BarContainer, list[Any]]:
         """Coefficients times deviations, the strongest on top."""
         names, coefficients, deviations = self._columns(outputs[0])
         effects = coefficients * deviations
         order = np.argsort(-np.abs(effects), kind="stable")
-        shown, others = order[:max_entries], order[len(order[:max_entries]) :]
-        bars, _ = draw_ranked_bars(ax, [names[j] for j in shown], effects[shown], style)
+        selected, remaining = order[:max_entries], order[len(order[:max_entries]) :]
+        bars, _ = draw_ranked_bars(
+            ax, [names[j] for j in selected], effects[selected], style
+        )
         label = f"Coefficient {TIMES} standard deviation of the column"
-        if len(others):
-            most = number_text(np.abs(effects[others]).max())
-            label += f"\n({len(others)} others, none beyond {most})"
+        if len(remaining):
+            most = number_text(np.abs(effects[remaining]).max())
+            label += f"\n({len(remaining)} others, none beyond {most})"
         ax.set_xlabel(label)
         return bars, []
 
-    def _draw_scatter(self, ax, outputs, max_entries, style):
+    def _draw_scatter(
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[Collection, list[Any]]:
         """Responses of the surrogate over those of the model."""
         values, surrogate = self._responses()
         if surrogate is None:
@@ -245,24 +268,23 @@ default=None
         pair = values[:, outputs[0]], surrogate[:, outputs[0]]
         return _draw_responses(ax, *pair, style), []
 
-    def _response_text(self, outputs):
+    def _response_text(self, outputs: list[int]) -> str:
         """The response, and which output of it where that has a name."""
         output = outputs[0] if len(outputs) == 1 else None
         return literal(shorten(self._response_label(self._names(), output)))
 
-    def _title(self, outputs, first):
+    def _title(self, outputs: list[int], first: bool) -> str:
         """Names of the surrogate and of the model, and the fidelity."""
         values, surrogate = self._responses()
-        parts = []
+        measures = []
         if surrogate is not None:
             pair = values[:, outputs], surrogate[:, outputs]
-            parts.append(r_squared_text(mean_r_squared(*pair, self._weights())))
+            measures.append(r_squared_text(mean_r_squared(*pair, self._weights())))
         if self.agreement is not None:
-            parts.append(f"same label for {100 * self.agreement:.0f} % of rows")
-        lines = [", ".join(parts)]
-        names = [self.surrogate_name, self.model_name]
-        if first and all(names):
-            names = list(map(shorten, names))
+            measures.append(f"same label for {100 * self.agreement:.0f} % of rows")
+        lines = [", ".join(measures)]
+        if first and self.surrogate_name and self.model_name:
+            names = [shorten(self.surrogate_name), shorten(self.model_name)]
             wide = self.kind_ in TREE_KINDS
             between = " " if wide or sum(map(len, names)) <= NARROW_NAMES else "\n"
             lines.insert(0, f"{between}in place of ".join(names))
@@ -270,32 +292,38 @@ default=None
             lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
         return literal("\n".join(line for line in lines if line))
 
-    def _legend(self, canvas, together):
+    def _legend(self, canvas: Canvas, together: bool) -> Legend | None:
         """A legend of the colours; words below axes of the user."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        known, title = self._responses()[1] is not None, None
+        has_surrogate, title = self._responses()[1] is not None, None
         if together:
-            labels, title = self._names(), KEY_OF_SHARES if known else None
+            labels, title = self._names(), KEY_OF_SHARES if has_surrogate else None
             palette = [seen(c, canvas.main[0]) for c in colours(len(labels))]
-            handles = [Patch(color=colour) for colour in palette]
+            handles: list[Any] = [Patch(color=colour) for colour in palette]
         elif canvas.own_figure:
             handles = [Patch(facecolor=MODEL_COLOUR)]
-            handles += [Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8)] * known
-            labels = self._legend_texts[: len(handles)]
+            handles += [
+                Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8)
+            ] * has_surrogate
+            labels = list(self._legend_texts[: len(handles)])
         else:
             for ax in canvas.main:
                 ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), self._key])))
             return None
-        owner, place = canvas.main[0], {"loc": "upper center"}
+        owner: Any = canvas.main[0]
+        location: dict[str, Any] = {"loc": "upper center"}
         if canvas.own_figure:
-            owner, place = canvas.figure, {"loc": "outside lower center"}
+            owner, location = canvas.figure, {"loc": "outside lower center"}
         else:
-            place["bbox_to_anchor"] = (0.5, -0.12)
-        looks = {"fontsize": "small", "frameon": False, "title_fontsize": "small"}
-        looks["ncols"] = min(len(labels), 5)
-        return named_legend(owner, handles, labels, title=title, **place, **looks)
+            location["bbox_to_anchor"] = (0.5, -0.12)
+        legend_kwargs: Style = {"fontsize": "small", "frameon": False}
+        legend_kwargs["title_fontsize"] = "small"
+        legend_kwargs["ncols"] = min(len(labels), 5)
+        return named_legend(
+            owner, handles, labels, title=title, **location, **legend_kwargs
+        )
 
     def to_frame(self) -> Any:
         """Numbers that are drawn.
@@ -313,7 +341,7 @@ default=None
             *({"output": names[output], **self._numbers(output)} for output in outputs)
         )
 
-    def _numbers(self, output):
+    def _numbers(self, output: int) -> dict[str, Any]:
         """Columns of the table of one output."""
         if self.trees is not None:
             return leaf_columns(self._leaves(output))
@@ -325,23 +353,29 @@ default=None
         return {"row": range(len(values)), **columns}
 
 
-def _draw_responses(ax, values, surrogate, style):
+def _draw_responses(
+    ax: Axes,
+    values: NDArray[np.float64],
+    surrogate: NDArray[np.float64],
+    style: Style | None,
+) -> Collection:
     """Points, or the density of many, of the surrogate's responses over the model's."""
     both = np.concatenate([values, surrogate])
     low, high = float(both.min()), float(both.max())
     room = 0.04 * (high - low) or 0.5
     ends = low - room, high + room
     if len(values) > MANY_POINTS:
-        looks = {"gridsize": 40, "mincnt": 1, "bins": "log", "cmap": "viridis"}
-        looks |= {"linewidths": 0.1, "extent": (*ends, *ends), **(style or {})}
-        shown = ax.hexbin(values, surrogate, **looks)
+        style_kwargs: Style = {"gridsize": 40, "mincnt": 1, "bins": "log"}
+        style_kwargs["cmap"] = "viridis"
+        style_kwargs |= {"linewidths": 0.1, "extent": (*ends, *ends), **(style or {})}
+        points: Collection = ax.hexbin(values, surrogate, **style_kwargs)
     else:
-        looks = {"s": point_area(len(values)), "color": PALETTE[0], "alpha": 0.6}
-        looks |= {"linewidths": 0, "zorder": 2}
-        shown = draw_points(ax, values, surrogate, style, **looks)
+        style_kwargs = {"s": point_area(len(values)), "color": PALETTE[0], "alpha": 0.6}
+        style_kwargs |= {"linewidths": 0, "zorder": 2}
+        points = draw_points(ax, values, surrogate, style, **style_kwargs)
     ax.plot(ends, ends, color=shade(ax, 0.8), linewidth=1, zorder=1.5, linestyle="--")
     ax.set(xlim=ends, ylim=ends)
     for axis in "xy":
         plain_number_ticks(ax, axis)
     ax.spines[["top", "right"]].set_visible(False)
-    return shown
+    return points

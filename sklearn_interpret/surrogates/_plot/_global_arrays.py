@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model.responses.response import make_response
@@ -23,7 +23,11 @@ from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 from sklearn_interpret.surrogates._inside import inside, leaves_of, of_output
 
-MOST_OUTPUTS = 10
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret.surrogates._inside import Leaf
+
+MOST_OUTPUTS = 10  # panels of one figure
 
 
 @dataclass(eq=False, repr=False)
@@ -51,23 +55,27 @@ class SurrogateArrays(Display):
     surrogate_name: str | None = None
 
     @classmethod
-    def _parameter_names(cls):
+    def _parameter_names(cls) -> set[str]:
         # The surrogate is fitted to all outputs, of which the display shows one.
         return super()._parameter_names() - {"target"}
 
     @classmethod
-    def _from_inspector(cls, inspector, data, **choices):
+    def _from_inspector(
+        cls, inspector: GlobalSurrogate, data: Data, **choices: Any
+    ) -> Self:
         return cls(**{**surrogate_arrays(inspector, data), **choices})
 
-    def _table(self, name):
+    def _table(self, name: str) -> Any:
         """One of the arrays as (n, k), checked, or None."""
-        given, n = getattr(self, name), len(np.asarray(self.responses))
-        if given is None:
+        array, n_rows = getattr(self, name), len(np.asarray(self.responses))
+        if array is None:
             return None
-        shapes, of = [(n,), (n, None)], "the rows of responses"
-        return checked_numbers(given, name, shapes, of, finite=False).reshape(n, -1)
+        shapes, owner = [(n_rows,), (n_rows, None)], "the rows of responses"
+        return checked_numbers(array, name, shapes, owner, finite=False).reshape(
+            n_rows, -1
+        )
 
-    def _responses(self):
+    def _responses(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Responses of model and surrogate, (n, k) each; the second may be None."""
         values = self._table("responses")
         surrogate = self._table("surrogate_responses")
@@ -78,12 +86,12 @@ class SurrogateArrays(Display):
             )
         return values, surrogate
 
-    def _weights(self):
+    def _weights(self) -> NDArray[np.float64]:
         if self.sample_weight is None:
             return np.ones(len(np.asarray(self.responses)))
         return self._table("sample_weight")[:, 0]
 
-    def _names(self):
+    def _names(self) -> list[Any]:
         """Names of all outputs."""
         n_outputs = self._table("responses").shape[1]
         names = list(self._named_outputs(n_outputs))
@@ -93,25 +101,25 @@ class SurrogateArrays(Display):
             )
         return names
 
-    def _shown_outputs(self):
+    def _shown_outputs(self) -> list[int]:
         """Positions of the outputs that are drawn."""
         names = self._names()
         if self.target is not None:
             return [output_position(names, self.target)]
         if len(names) > MOST_OUTPUTS:
-            shown = ", ".join(map(repr, names[:MOST_OUTPUTS]))
+            first_names = ", ".join(map(repr, names[:MOST_OUTPUTS]))
             raise ValueError(
                 f"There are {len(names)} outputs, too many for one figure: choose one "
-                f"by target=, out of {shown}, ..."
+                f"by target=, out of {first_names}, ..."
             )
         return list(range(len(names)))
 
-    def _tree(self, output):
+    def _tree(self, output: int) -> dict[str, Any]:
         """The tree of an output."""
-        trees = list(self.trees)
+        trees = list(self.trees or ())
         return trees[output] if len(trees) > 1 else trees[0]
 
-    def _leaves(self, output):
+    def _leaves(self, output: int) -> list[Leaf]:
         """The leaves of an output's tree, from left to right."""
         values, surrogate = self._responses()
         nodes = self._table("leaves")
@@ -122,7 +130,7 @@ class SurrogateArrays(Display):
         tree = self._tree(output)
         return leaves_of(tree, nodes, values[:, output], surrogate, self._weights())
 
-    def _are_shares(self):
+    def _are_shares(self) -> bool:
         """Whether one tree gives shares of all classes, and all are shown."""
         values = self._table("responses")
         one_tree = self.trees is not None and len(list(self.trees)) == 1
@@ -130,7 +138,9 @@ class SurrogateArrays(Display):
             return False
         return bool(values.min() >= 0 and np.allclose(values.sum(axis=1), 1))
 
-    def _columns(self, output):
+    def _columns(
+        self, output: int
+    ) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
         """Names, coefficients and deviations of the columns, for an output."""
         coefficients = of_output(self.coefficients, output)
         deviations = np.ones(len(coefficients))
@@ -141,7 +151,7 @@ class SurrogateArrays(Display):
         return list(map(str, names)), coefficients, deviations
 
 
-def surrogate_arrays(inspector, data):
+def surrogate_arrays(inspector: GlobalSurrogate, data: Data) -> dict[str, Any]:
     """Constructor arguments with the responses of model and surrogate to rows."""
     rows = as_rows(data.X)
     weights = check_weights(data.sample_weight, rows)

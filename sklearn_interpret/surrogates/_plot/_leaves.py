@@ -1,6 +1,12 @@
 """Leaves of a surrogate's trees: their rows, as distributions or as shares."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import number_beside
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order
@@ -15,17 +21,30 @@ from sklearn_interpret._plotting.ranked_bars import draw_stacked_bars, name_rows
 from sklearn_interpret._plotting.tree_diagram import draw_tests
 from sklearn_interpret.surrogates._inside import Leaf
 
-N_BINS = 30
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+
+    from sklearn_interpret._plotting.axes import Style
+
+N_BINS = 30  # of the histogram of a leaf
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
 MODEL_COLOUR, SURROGATE_COLOUR = PALETTE[0], PALETTE[1]
-SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
-# Offset from the place of a leaf, and breadth, of the bars of the model's shares and
+SURROGATE_STYLE: dict[str, Any] = {"color": SURROGATE_COLOUR, "linewidth": 1.8}
+SURROGATE_STYLE["zorder"] = 3
+# Offset from the position of a leaf, and breadth, of the bars of the model's shares and
 # of the surrogate's.
 MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
 
 
-def draw_tree(ax, tree, by_output, name, style):
+def draw_tree(
+    ax: Axes,
+    tree: dict[str, Any],
+    by_output: list[list[Leaf]],
+    name: str,
+    style: Style | None,
+) -> tuple[list[Any], list[Any]]:
     """Draw the tests of a tree over what is in its leaves; bars and texts.
 
     `by_output` has the leaves with the responses of each output: distributions of one
@@ -34,19 +53,21 @@ def draw_tree(ax, tree, by_output, name, style):
     leaves, places = by_output[0], {n: k for k, n in enumerate(leaf_order(tree))}
     low, high = limits = _value_range(leaves) if len(by_output) == 1 else (0.0, 1.0)
     texts, share = draw_tests(ax, tree, limits)
-    at = [places[leaf.node] for leaf in leaves]
+    positions = [places[leaf.node] for leaf in leaves]
     if len(by_output) == 1:
-        looks = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0}
-        ax.bar(range(len(places)), high - low, bottom=low, zorder=0.5, **looks)
-        bars = _draw_distributions(ax, at, leaves, limits, style, upright=True)
+        bar_style: Style = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0}
+        ax.bar(range(len(places)), high - low, bottom=low, zorder=0.5, **bar_style)
+        bars = _draw_distributions(ax, positions, leaves, limits, style, upright=True)
     else:
-        bars = _draw_shares(ax, np.array(at), by_output, style, upright=True)
+        bars = _draw_shares(ax, np.array(positions), by_output, style, upright=True)
     ax.set_ylabel(name, y=share / 2)  # next to the leaves
     _finish_tree(ax, places, leaves, limits)
     return bars, texts
 
 
-def _finish_tree(ax, places, leaves, limits):
+def _finish_tree(
+    ax: Axes, places: dict[int, int], leaves: list[Leaf], limits: tuple[float, float]
+) -> None:
     """Ticks: what is in each leaf, and responses as far as the leaves reach."""
     from matplotlib.ticker import MaxNLocator
 
@@ -64,7 +85,9 @@ def _finish_tree(ax, places, leaves, limits):
     ax.spines[["top", "right", "bottom", "left"]].set_visible(False)
 
 
-def draw_rules(ax, by_output, max_entries, style):
+def draw_rules(
+    ax: Axes, by_output: list[list[Leaf]], max_entries: int | None, style: Style | None
+) -> tuple[list[Any], list[Any]]:
     """Draw a line for the rule of each leaf, the largest on top; bars and texts.
 
     `by_output` is as in `draw_tree`. Leaves beyond `max_entries`, or those that have no
@@ -76,25 +99,29 @@ def draw_rules(ax, by_output, max_entries, style):
     by_output = [_largest(leaves, max_entries) for leaves in by_output]
     leaves, single = by_output[0], len(by_output) == 1
     name_rows(ax, [leaf.rule for leaf in leaves])
-    places = np.arange(len(leaves))[::-1]
-    looks = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
+    positions = np.arange(len(leaves))[::-1]
+    text_style: Style = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
     sizes = [
-        write_near(ax, f"{leaf.percent} ({leaf.n_rows})", (1.02, place), **looks)
-        for place, leaf in zip(places, leaves, strict=True)
+        write_near(
+            ax, f"{leaf.percent} ({leaf.n_rows})", (1.02, position), **text_style
+        )
+        for position, leaf in zip(positions, leaves, strict=True)
     ]
     limits = _value_range(leaves) if single else (0.0, 1.0)
     ax.set_xlim(limits)
     if single:
-        ax.hlines(places - 0.42, *limits, color=shade(ax, 0.3), linewidth=0.8, zorder=1)
-        bars = _draw_distributions(ax, places, leaves, limits, style, upright=False)
+        ax.hlines(
+            positions - 0.42, *limits, color=shade(ax, 0.3), linewidth=0.8, zorder=1
+        )
+        bars = _draw_distributions(ax, positions, leaves, limits, style, upright=False)
     else:
-        bars = _draw_shares(ax, places, by_output, style, upright=False)
+        bars = _draw_shares(ax, positions, by_output, style, upright=False)
     plain_number_ticks(ax)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return bars, [*ax.get_yticklabels(), *sizes]
 
 
-def _value_range(leaves):
+def _value_range(leaves: list[Leaf]) -> tuple[float, float]:
     """Lowest and highest response with some room, never the same."""
     means = np.array([leaf.surrogate for leaf in leaves])
     values = np.concatenate([leaf.values for leaf in leaves] + [means])
@@ -106,7 +133,15 @@ def _value_range(leaves):
     return low - room, high + room
 
 
-def _draw_distributions(ax, places, leaves, limits, style, *, upright):
+def _draw_distributions(
+    ax: Axes,
+    positions: Iterable[int],
+    leaves: list[Leaf],
+    limits: tuple[float, float],
+    style: Style | None,
+    *,
+    upright: bool,
+) -> list[Any]:
     """A histogram of each leaf's responses, and a line at the surrogate's response.
 
     `upright` is a scale of responses along the y axis, whose lines have numbers.
@@ -114,52 +149,66 @@ def _draw_distributions(ax, places, leaves, limits, style, *, upright):
     edges = np.linspace(*limits, N_BINS + 1)
     draw_line = ax.hlines if upright else ax.vlines
     bars = []
-    for place, leaf in zip(places, leaves, strict=True):
+    for position, leaf in zip(positions, leaves, strict=True):
         bins = (leaf.values - limits[0]) / (limits[1] - limits[0]) * N_BINS
         bins = np.clip(bins, 0, N_BINS - 1).astype(np.intp)
         heights = np.bincount(bins, leaf.weights, minlength=N_BINS)
         colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
-        looks = {"facecolor": colour, "linewidth": 0, "zorder": 2, "fill": True}
-        looks["orientation"] = "horizontal" if upright else "vertical"
-        ends = place - 0.42 + 0.8 * heights / heights.max()
-        bars.append(ax.stairs(ends, edges, baseline=place - 0.42, **looks))
+        bar_style: Style = {"facecolor": colour, "linewidth": 0, "zorder": 2}
+        bar_style["fill"] = True
+        bar_style["orientation"] = "horizontal" if upright else "vertical"
+        ends = position - 0.42 + 0.8 * heights / heights.max()
+        bars.append(ax.stairs(ends, edges, baseline=position - 0.42, **bar_style))
         bars[-1].set(**(style or {}))
         if np.isfinite(leaf.surrogate):
-            draw_line(leaf.surrogate, place - 0.46, place + 0.46, **SURROGATE_STYLE)
+            draw_line(
+                leaf.surrogate, position - 0.46, position + 0.46, **SURROGATE_STYLE
+            )
             if upright:
-                _write_number(ax, place, leaf.surrogate, limits)
+                _write_number(ax, position, leaf.surrogate, limits)
     return bars
 
 
-def _write_number(ax, place, number, limits):
+def _write_number(
+    ax: Axes, position: int, number: float, limits: tuple[float, float]
+) -> None:
     """Write the surrogate's response above its line, or below it near the top."""
     low, high = limits
     above = number < low + 0.88 * (high - low)
-    looks = {"ha": "right", "va": "bottom" if above else "top", "zorder": 4}
+    text_style = {"ha": "right", "va": "bottom" if above else "top", "zorder": 4}
     offset, text = (0, 2 if above else -2), number_beside(number, high - low)
-    write_near(ax, text, (place + 0.45, number), offset, over=0.7, **looks)
+    write_near(ax, text, (position + 0.45, number), offset, over=0.7, **text_style)
 
 
-def _draw_shares(ax, places, by_output, style, *, upright):
+def _draw_shares(
+    ax: Axes,
+    positions: NDArray[np.intp],
+    by_output: list[list[Leaf]],
+    style: Style | None,
+    *,
+    upright: bool,
+) -> list[BarContainer]:
     """Shares on each other: wide bars of the model, narrow ones of the surrogate."""
     sign, bars = (1 if upright else -1), []
     means = [[leaf.mean for leaf in leaves] for leaves in by_output]
     surrogate = [[leaf.surrogate for leaf in leaves] for leaves in by_output]
     for shares, (offset, breadth) in (means, MODEL_BARS), (surrogate, SURROGATE_BARS):
-        parts = np.nan_to_num(shares).T
-        looks = {"height": breadth, "upright": upright}
-        bars += draw_stacked_bars(ax, places + sign * offset, parts, style, **looks)
+        lengths = np.nan_to_num(shares).T
+        bar_kwargs: Style = {"height": breadth, "upright": upright}
+        bars += draw_stacked_bars(
+            ax, positions + sign * offset, lengths, style, **bar_kwargs
+        )
     return bars
 
 
-def _largest(leaves, most):
+def _largest(leaves: list[Leaf], most: int | None) -> list[Leaf]:
     """The largest leaves, the last of them all others together."""
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
     if most is None or len(leaves) <= most:
         return leaves
-    others = leaves[most - 1 :]
-    values = np.concatenate([leaf.values for leaf in others])
-    weights = np.concatenate([leaf.weights for leaf in others])
-    share = sum(leaf.share for leaf in others)
-    name = f"{len(others)} other leaves"
+    merged = leaves[most - 1 :]
+    values = np.concatenate([leaf.values for leaf in merged])
+    weights = np.concatenate([leaf.weights for leaf in merged])
+    share = sum(leaf.share for leaf in merged)
+    name = f"{len(merged)} other leaves"
     return [*leaves[: most - 1], Leaf(-1, name, values, weights, share, np.nan)]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.ranked_bars import name_rows, row_height
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
-# Inches.
+if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret.surrogates._plot._base import Weights
+
+# Inches: width of the only panel, of one of several, and height of a title.
 _WIDTH, _NARROW_WIDTH, _TITLE_HEIGHT = 7.0, 5.0, 0.4
 
 
@@ -101,30 +106,32 @@ class LimeDisplay(LocalDisplay):
         """
         row, outputs = self._position(), self._outputs()
         weights = [self._weights(row, output) for output in outputs]
-        n_bars = max(len(one[:max_entries]) for one in weights)
+        n_bars = max(len(output_weights[:max_entries]) for output_weights in weights)
         width = _WIDTH if len(outputs) == 1 else _NARROW_WIDTH
         size = width, row_height(n_bars) + _TITLE_HEIGHT
         canvas = self._take_grid(ax, len(outputs), n_cols, size)
-        for axes, one, output in zip(self.axes_, weights, outputs, strict=True):
+        for axes, output_weights, output in zip(
+            self.axes_, weights, outputs, strict=True
+        ):
             axes.set_title(literal(self._title(row, output)), fontsize="medium")
-            name_rows(axes, one.names[:max_entries])
+            name_rows(axes, output_weights.names[:max_entries])
         if canvas.own_figure:
             # Settles the width that names leave to bars and numbers.
-            canvas.figure.draw_without_rendering()
-        looks = {"what": "features", "max_entries": max_entries}
-        self._draw_bars(self.axes_, outputs, weights, bar_kw, **looks)
+            canvas.figure.figure.draw_without_rendering()
+        bar_kwargs: Style = {"kind": "features", "max_entries": max_entries}
+        self._draw_bars(self.axes_, outputs, weights, bar_kw, **bar_kwargs)
         return self
 
-    def _label(self, output):
+    def _label(self, output: int) -> str:
         """Label of the axis along which the bars are drawn."""
-        of = shorten(self._response(output), self._most_letters)
+        response = shorten(self._response(output), self._most_letters)
         if (self.explanation.scales == 1).all():
-            return f"{of}\n(what it adds)"
+            return f"{response}\n(what it adds)"
         if self.explanation.conditions is None:
-            return f"{of}\n(change for one standard deviation more)"
-        return f"{of}\n(what it adds, or one standard deviation more)"
+            return f"{response}\n(change for one standard deviation more)"
+        return f"{response}\n(what it adds, or one standard deviation more)"
 
-    def _names_of(self, row):
+    def _names_of(self, row: int) -> Sequence[str]:
         return self.explanation.labels(row)
 
     def to_frame(self) -> Any:
@@ -145,7 +152,7 @@ class LimeDisplay(LocalDisplay):
         """
         return self._weights_frame(self._columns)
 
-    def _columns(self, row, weights):
+    def _columns(self, row: int, weights: Weights) -> dict[str, Any]:
         explanation = self.explanation
         texts = explanation.texts(row)
         return {

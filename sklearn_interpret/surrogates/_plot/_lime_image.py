@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
@@ -24,9 +25,18 @@ from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection
+    from matplotlib.colorbar import Colorbar
+
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Canvas, Style
+    from sklearn_interpret.surrogates._plot._base import Weights
+
 # Opacity of the strongest weight, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
-_TITLE_WIDTH = 26
+_TITLE_WIDTH = 26  # characters of a label in the title of its panel
 # Width of the narrowest panel, and most panels in a row.
 _PANEL_INCHES, _N_COLUMNS = 1.7, 4
 
@@ -100,7 +110,7 @@ class LimeImageDisplay(LocalDisplay):
     response_name: str | None = None
 
     @classmethod
-    def _as_rows(cls, X):
+    def _as_rows(cls, X: Any) -> Rows:
         rows = as_image_rows(X)
         return as_rows(X) if rows is None else rows
 
@@ -132,25 +142,25 @@ class LimeImageDisplay(LocalDisplay):
             The display.
         """
         row, outputs = self._position(), self._outputs()
-        shown = self.explanation[row]
+        explanation = self.explanation[row]
         n_cols = _room(ax) if n_cols is None else n_cols
         canvas = self._take_grid(ax, 1 + len(outputs), n_cols, None)
         self.axes_ = canvas.axes
-        first, *others = canvas.main
-        image = drawable(shown.images[0])
+        first, *label_panels = canvas.main
+        image = drawable(explanation.images[0])
         self.image_ = draw_image(first, image)
         size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
         first.set_title(literal(self._row_label or "image"), fontsize=size)
-        values = _by_output(shown.values)[0]
+        values = _by_output(explanation.values)[0]
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
         self.overlays_: list[Any] = []
         self.outlines_: list[Any] = []
-        for panel, output in zip(others, outputs, strict=True):
-            self._draw_label(panel, image, shown, output, limits)
+        for panel, output in zip(label_panels, outputs, strict=True):
+            self._draw_label(panel, image, explanation, output, limits)
             chosen = self._weights(row, output).features[:max_entries]
-            lines = _outlines(shown.segments[0], chosen)
+            lines = _outlines(explanation.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
-            panel.set_title(self._label_title(shown, output), fontsize=size)
+            panel.set_title(self._label_title(explanation, output), fontsize=size)
         self.colour_bar_ = self._draw_bar(canvas, limits)
         return self
 
@@ -170,7 +180,7 @@ class LimeImageDisplay(LocalDisplay):
         """
         return self._weights_frame(self._columns)
 
-    def _columns(self, row, weights):
+    def _columns(self, row: int, weights: Weights) -> dict[str, NDArray[Any]]:
         segments = self.explanation.segments[row].reshape(-1)
         n_segments = self.explanation.values.shape[1]
         shares = np.bincount(segments, minlength=n_segments) / len(segments)
@@ -181,7 +191,7 @@ class LimeImageDisplay(LocalDisplay):
             "share": shares[weights.features],
         }
 
-    def _outputs(self):
+    def _outputs(self) -> list[int]:
         """Positions of the outputs that are drawn, the largest responses first."""
         if self.target is not None:
             return super()._outputs()
@@ -191,62 +201,73 @@ class LimeImageDisplay(LocalDisplay):
             )
         return self._largest_outputs(self.n_top_labels)
 
-    def _weights(self, row, output):
+    def _weights(self, row: int, output: int) -> Weights:
         """Weights of the segments of the image that are in use."""
         weights = super()._weights(row, output)
-        there = np.isin(weights.features, self.explanation.segments[row])
-        return weights[there]
+        in_use = np.isin(weights.features, self.explanation.segments[row])
+        return weights[in_use]
 
-    def _draw_label(self, panel, image, shown, output, limits):
+    def _draw_label(
+        self,
+        panel: Axes,
+        image: NDArray[np.float64],
+        explanation: ImageExplanation,
+        output: int,
+        limits: tuple[float, float],
+    ) -> None:
         """The image in grey, and colours for the weights over it."""
         grey = image if image.ndim == 2 else image @ [0.299, 0.587, 0.114]
         draw_image(panel, _DARKEST + (1 - _DARKEST) * grey)
-        weights = _by_output(shown.values)[0, :, output][shown.segments[0]]
+        weights = _by_output(explanation.values)[0, :, output][explanation.segments[0]]
         cover = _colours(weights / limits[1])
         self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
 
-    def _draw_bar(self, canvas, limits):
+    def _draw_bar(self, canvas: Canvas, limits: tuple[float, float]) -> Colorbar:
         """One scale for all labels, in the colours that weights have on white."""
         from matplotlib.colors import ListedColormap
 
-        colours = _colours(np.linspace(-1, 1, 256))
-        colours[:, :3] = 1 + colours[:, 3:] * (colours[:, :3] - 1)
-        scale = colour_scale(ListedColormap(colours[:, :3]), limits)
+        palette = _colours(np.linspace(-1, 1, 256))
+        palette[:, :3] = 1 + palette[:, 3:] * (palette[:, :3] - 1)
+        scale = colour_scale(ListedColormap(palette[:, :3]), limits)
         response = shorten(self._response_label(None), 30)
         label = two_lines("what the segment adds", response)
         return draw_colour_bar(canvas.main, scale, label)
 
-    def _label_title(self, shown, output):
-        name = self._response_label(shown.output_names, output)
-        value = shown.predictions_or_sums.reshape(-1)[output]
+    def _label_title(self, explanation: ImageExplanation, output: int) -> str:
+        name = self._response_label(explanation.output_names, output)
+        value = explanation.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
-        if shown.fidelity is not None:
-            title += f"\nlocal {r_squared_text(shown.fidelity.reshape(-1)[output])}"
+        if explanation.fidelity is not None:
+            title += (
+                f"\nlocal {r_squared_text(explanation.fidelity.reshape(-1)[output])}"
+            )
         return literal(title)
 
 
-def _room(ax):
+def _room(ax: Axes) -> int:
     """Number of panels that fit side by side."""
     if not hasattr(ax, "get_position"):
         return _N_COLUMNS
     return int(np.clip(axes_inches(ax)[0] / _PANEL_INCHES, 1, _N_COLUMNS))
 
 
-def _by_output(array):
+def _by_output(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """An array with an axis of outputs."""
     return array if array.ndim == 3 else array[:, :, None]
 
 
-def _colours(shares):
+def _colours(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours of weights between -1 and 1, the more opaque the further from zero."""
     from matplotlib.colors import to_rgb
 
     ends = np.array([to_rgb(DOWN_COLOUR), to_rgb(UP_COLOUR)])
-    colours = ends[(shares > 0).astype(int)]
-    return np.concatenate([colours, _COVER * np.abs(shares)[..., None]], axis=-1)
+    rgb = ends[(shares > 0).astype(int)]
+    return np.concatenate([rgb, _COVER * np.abs(shares)[..., None]], axis=-1)
 
 
-def _outlines(segments, chosen):
+def _outlines(
+    segments: NDArray[np.intp], chosen: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Borders of segments as lines (n_lines, 2, 2), from corner to corner of pixels."""
     framed = np.where(np.isin(segments, chosen), segments, -1)
     framed = np.pad(framed, 1, constant_values=-1)
@@ -257,13 +278,15 @@ def _outlines(segments, chosen):
     return np.concatenate([upright, level]) - 0.5
 
 
-def _draw_outlines(panel, lines, style):
+def _draw_outlines(
+    panel: Axes, lines: NDArray[np.float64], style: Style | None
+) -> Collection:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
-    looks = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    line_style: Style = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
     # To be seen where the image is dark.
-    looks["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
-    outlines = LineCollection(lines, **looks)
+    line_style["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
+    outlines = LineCollection(list(lines), **line_style)
     outlines.set(**(style or {}))
     return panel.add_collection(outlines, autolim=False)

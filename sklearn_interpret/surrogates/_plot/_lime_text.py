@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.texts import as_texts
 from sklearn_interpret._plotting.axes import axes_inches, take_stacks
@@ -14,9 +16,16 @@ from sklearn_interpret._plotting.text_layout import Passage, settle_layout, titl
 from sklearn_interpret.surrogates._lime_text import LimeText, TextExplanation, highlight
 from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weight
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret.surrogates._plot._base import Weights
+
 # Width in inches of a single text, and of one of several; most of these in a row.
 WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
-TITLE_LINES = 2
+TITLE_LINES = 2  # the response, and how well the surrogate follows it
 # Share of the width without text: margins, and the wider letters of a screen.
 MARGIN = 0.09
 # Inches: from bar to bar, and around the text and the bars in a figure of their own.
@@ -86,7 +95,7 @@ class LimeTextDisplay(LocalDisplay):
     _sample = "text"
 
     @classmethod
-    def _as_rows(cls, X):
+    def _as_rows(cls, X: Any) -> Rows:
         return as_texts(X)
 
     def plot(
@@ -124,7 +133,7 @@ class LimeTextDisplay(LocalDisplay):
         row, outputs = self._position(), self._outputs()
         words = [self._weights(row, output) for output in outputs]
         plain = Passage((piece, None) for piece in self.explanation.tokens[row])
-        n_bars = max(len(one[:max_entries]) for one in words)
+        n_bars = max(len(output_words[:max_entries]) for output_words in words)
         width = WIDTH if len(outputs) == 1 else NARROW_WIDTH
         self.axes_ = take_stacks(
             ax,
@@ -136,38 +145,40 @@ class LimeTextDisplay(LocalDisplay):
             caller=f"{type(self).__name__}.plot",
         )
         self.figure_ = self.axes_[0, 0].figure
-        looks: dict[str, Any] = {"what": "words", "max_entries": max_entries}
-        looks |= {"names": plain.drawable, "fonts": plain.families}
-        self._draw_bars(self.axes_[1], outputs, words, bar_kw, **looks)
+        bar_kwargs: Style = {"kind": "words", "max_entries": max_entries}
+        bar_kwargs |= {"names": plain.drawable, "fonts": plain.families}
+        self._draw_bars(self.axes_[1], outputs, words, bar_kw, **bar_kwargs)
         for upper, output in zip(self.axes_[0], outputs, strict=True):
             title_text(upper, self._title(row, output))
         settle_layout(self.figure_)
         largest = largest_weight(words)
 
-        def colour_of(mark):
+        def colour_of(mark: tuple[float, int]) -> tuple[str, float]:
             weight, _ = mark
             return UP_COLOUR if weight > 0 else DOWN_COLOUR, highlight(weight, largest)
 
         self.texts_ = [
-            Passage(self._marked(row, own, largest)).draw(upper, colour_of, max_lines)[
-                0
-            ]
-            for upper, own in zip(self.axes_[0], words, strict=True)
+            Passage(self._marked(row, output_words, largest)).draw(
+                upper, colour_of, max_lines
+            )[0]
+            for upper, output_words in zip(self.axes_[0], words, strict=True)
         ]
         return self
 
-    def _label(self, output):
+    def _label(self, output: int) -> str:
         """Label of the axis along which the bars are drawn."""
         return f"{shorten(self._response(output), 48)} (what a word adds)"
 
-    def _marked(self, row, words, largest):
+    def _marked(
+        self, row: int, words: Weights, largest: float
+    ) -> Iterator[tuple[str, tuple[float, int] | None]]:
         """Pieces of the text, with the weights that are drawn and their places."""
         weights = dict(zip(words.features.tolist(), words.weights, strict=True))
         tokens, features = self.explanation.tokens, self.explanation.token_features
         pairs = zip(tokens[row], features[row], strict=True)
-        for place, (piece, feature) in enumerate(pairs):
+        for position, (piece, feature) in enumerate(pairs):
             weight = weights.get(feature, 0.0)
-            yield piece, (weight, place) if highlight(weight, largest) else None
+            yield piece, (weight, position) if highlight(weight, largest) else None
 
     def to_frame(self) -> Any:
         """Weights of the words that are selected, as a table.
@@ -186,7 +197,7 @@ class LimeTextDisplay(LocalDisplay):
         """
         return self._weights_frame(self._columns)
 
-    def _columns(self, row, words):
+    def _columns(self, row: int, words: Weights) -> dict[str, NDArray[Any]]:
         features = np.array(self.explanation.token_features[row], dtype=np.intp)
         n_words = len(self.explanation.feature_names)
         times = np.bincount(features[features >= 0], minlength=n_words)
@@ -198,7 +209,14 @@ class LimeTextDisplay(LocalDisplay):
         }
 
 
-def _heights(ax, passage, width, n_outputs, n_bars, max_lines):
+def _heights(
+    ax: Axes,
+    passage: Passage,
+    width: float,
+    n_outputs: int,
+    n_bars: int,
+    max_lines: int,
+) -> tuple[float, float]:
     """Heights of a text and of its bars, in inches."""
     height = None
     if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up

@@ -131,11 +131,10 @@ class TreeSets:
         for in_block, conditions, _ in self._blocks:
             position[conditions.nodes] = np.arange(len(conditions.nodes))
             position[-1] = len(conditions.nodes)
+            met_at = position[inside[in_block]]
             for output, sums in enumerate(outputs):
                 amount = np.bincount(
-                    position[inside[in_block]],
-                    amounts[in_block, output],
-                    len(conditions.nodes) + 1,
+                    met_at, amounts[in_block, output], len(conditions.nodes) + 1
                 )
                 sums += amount[-1]
                 amount = amount[:-1]

@@ -178,11 +178,16 @@ def mean_steps(effects: TreeEffects) -> NDArray[np.float64]:
     return n_steps / np.maximum(np.bincount(player[conditions], minlength=n_moved), 1)
 
 
-def bytes_of_pairs(shape: Sequence[int], n_rows: int, n_leaves: int, k: int) -> int:
-    """About the memory that the k terms of pairs of players take.
+def bytes_of_pairs(
+    shape: Sequence[NDArray[np.integer]],
+    n_rows: int,
+    n_leaves: NDArray[np.integer],
+    k: int,
+) -> NDArray[np.integer]:
+    """About the memory that the k terms of each pair of players take.
 
-    `shape` (2,) has the numbers of points of the players, `n_leaves` is the number of
-    leaves in common; or arrays of these.
+    `shape` (2,) has the numbers of points of the first players and of the second ones,
+    `n_leaves` the numbers of leaves that the pairs have in common.
     """
     n_sums = k * (QuadrantSums.n_cells(n_rows, shape) + n_rows)
     return 8 * (n_sums + _NUMBERS_OF_OPENING * n_leaves)
@@ -470,7 +475,7 @@ class QuadrantSums:
         self._cells = np.zeros((k, self._band * self._n_columns))
 
     @staticmethod
-    def n_cells(n: int, shape: Sequence[int]) -> int:
+    def n_cells(n: int, shape: Sequence[Any]) -> Any:
         """Number of cells in memory for n points and one sum each."""
         band = np.maximum(1, np.rint(shape[0] / np.sqrt(max(n, 1))).astype(np.intp))
         n_bands = -(-shape[0] // band)

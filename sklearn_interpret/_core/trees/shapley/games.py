@@ -4,9 +4,14 @@ A game returns the gains of all terms (see `tables`) at leaves, for patterns: bi
 whether the row meets the condition of slot i.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.interventional_few_rows import (
@@ -43,6 +48,14 @@ from sklearn_interpret._core.trees.shapley.tables import (
 )
 from sklearn_interpret._core.trees.structure.ensemble import cover_shares, node_means
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.shapley.interventional_few_rows import PairBlock
+    from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import SplitBlock
+    from sklearn_interpret._core.trees.shapley.subtrees import TreeUnits
+    from sklearn_interpret._core.trees.shapley.values import TreePlan
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
+
 # Background rows in a block of counts, which fits the cache.
 _ROWS_AT_ONCE = 2048
 # Pairs of rows in a block of comparisons.
@@ -67,45 +80,52 @@ class PathDependentGame:
         else is met; None takes that of `node_chances`.
     """
 
-    def __init__(self, ensemble, paths, chances=None):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        paths: TreePaths,
+        chances: NDArray[np.float64] | None = None,
+    ) -> None:
         self.ensemble = ensemble
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
         self.cached_tables = {}  # by order and first tree: see `TreeShare.groups`
 
     @classmethod
-    def against(cls, ensemble, paths, codes):
+    def against(cls, ensemble: TreeEnsemble, paths: TreePaths, codes: Any) -> Any:
         """Absent players take their values from one row, given by its codes."""
         met = all_met(ensemble, paths, codes[None, :])[:, 0]
         return cls(ensemble, paths, met.astype(np.float64))
 
-    def of_nodes(self, nodes):
+    def of_nodes(self, nodes: slice) -> Callable[..., Any]:
         """A function that makes the game of some trees from these and their paths."""
         return partial(type(self), chances=self.chances[nodes])
 
-    def is_direct(self, n_rows, order):
+    def is_direct(self, n_rows: int, order: int) -> bool:
         """Whether carrying `n_rows` rows down the trees is faster than tables."""
         return carrying_is_cheaper(self._n_leaves, self.paths.n_players, n_rows, order)
 
-    def direct_values(self, plan, codes, order):
+    def direct_values(
+        self, plan: TreePlan, codes: NDArray[np.intp], order: int
+    ) -> NDArray[np.float64]:
         """Values of rows without tables: (n_keys, n_rows)."""
         return carried_values(plan, self._splits, codes, order)
 
     @cached_property
-    def _n_leaves(self):
+    def _n_leaves(self) -> NDArray[np.intp]:
         """Number of leaves with 0, 1, 2, ... conditions."""
         return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
 
     @cached_property
-    def _splits(self):
+    def _splits(self) -> list[SplitBlock]:
         """The trees' splits, for `direct_values`."""
         return split_blocks(self.ensemble, self.paths, self.chances)
 
-    def leaf_tables(self, units, order):
+    def leaf_tables(self, units: list[TreeUnits], order: int) -> LeafTables:
         """LeafTables of all leaves of units, those of the first units first."""
         nodes = np.concatenate([part.leaves.ravel() for part in units])
 
-        def make(at):
+        def make(at: NDArray[np.intp]) -> NDArray[np.float64]:
             chances = self.chances[self.paths.of_nodes(nodes[at])]
             d = len(chances)
             tables = np.empty((len(at), len(terms(d, order)), 2**d))
@@ -118,7 +138,13 @@ class PathDependentGame:
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
 
-    def deep_gains(self, leaves, owner, patterns, order):
+    def deep_gains(
+        self,
+        leaves: NDArray[np.intp],
+        owner: NDArray[np.intp],
+        patterns: NDArray[np.intp],
+        order: int,
+    ) -> NDArray[np.float64]:
         """Gains of leaves with equally many conditions at few patterns of all.
 
         Parameters
@@ -147,10 +173,12 @@ class PathDependentGame:
             gains[:, at] = rule.at(met)[:, :, 0]
         return gains
 
-    def few_components(self, codes, max_order):
+    def few_components(self, codes: NDArray[np.intp], max_order: int) -> Self:
         """None: this game has no way for few rows."""
 
-    def shares_without(self, leaves, subsets):
+    def shares_without(
+        self, leaves: NDArray[np.intp], subsets: list[tuple[int, ...]]
+    ) -> NDArray[np.float64]:
         """Share of replacements that meet the conditions of leaves outside of subsets.
 
         For leaves with equally many conditions, and tuples of slots: (n_subsets,
@@ -162,7 +190,7 @@ class PathDependentGame:
             np.multiply.reduce(np.delete(chances, subset, axis=0), axis=0, out=into)
         return shares
 
-    def base_values(self):
+    def base_values(self) -> NDArray[np.float64]:
         """Mean raw output under the cover: (k,)."""
         means = node_means(self.ensemble)[self.ensemble.roots]
         return self.ensemble.base + means.sum(axis=0)
@@ -186,7 +214,14 @@ class InterventionalGame:
         Largest memory of the blocks kept for comparisons of rows.
     """
 
-    def __init__(self, ensemble, paths, codes, weights, most_kept=np.inf):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        paths: TreePaths,
+        codes: NDArray[Any],
+        weights: NDArray[np.float64],
+        most_kept: float = np.inf,
+    ) -> None:
         self.ensemble = ensemble
         self.paths = paths
         self._codes = codes
@@ -196,26 +231,33 @@ class InterventionalGame:
         self.most_kept = most_kept
 
     @property
-    def codes(self):
+    def codes(self) -> NDArray[Any]:
         """Codes of all rows of the background."""
         return self._codes[:]
 
-    def of_nodes(self, nodes):
+    def of_nodes(self, nodes: slice) -> Callable[..., Any]:
         """A function that makes the game of some trees from these and their paths."""
         # Weights, since shares of shares differ in the last bit.
         return partial(type(self), codes=self.codes, weights=self._weights)
 
-    def is_direct(self, n_rows, order):
+    def is_direct(self, n_rows: int, order: int) -> bool:
         """Whether comparing `n_rows` rows with the background is faster than tables."""
         n_players, n_others = self.paths.n_players, len(self._codes)
         return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
 
     @cached_property
-    def _n_leaves(self):
+    def _n_leaves(self) -> NDArray[np.intp]:
         """Number of leaves with 0, 1, 2, ... conditions."""
         return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
 
-    def direct_values(self, plan, codes, order, weights=None, **measure):
+    def direct_values(
+        self,
+        plan: TreePlan | None,
+        codes: NDArray[np.intp],
+        order: int,
+        weights: NDArray[np.float64] | None = None,
+        **measure: Any,
+    ) -> NDArray[np.float64]:
         """Values of rows without tables: (n_keys, n_rows).
 
         `weights` (n_rows, n_background_rows) are those of the comparisons; None gives
@@ -228,7 +270,9 @@ class InterventionalGame:
             blocks = pair_blocks(self.ensemble, self.paths, self.codes, self.most_kept)
         return pair_values(blocks, self.paths, codes, weights, order, **measure)
 
-    def few_components(self, codes, max_order):
+    def few_components(
+        self, codes: NDArray[Any], max_order: int
+    ) -> list[NDArray[np.float64]] | None:
         """Components of few rows, (k, n_players, ..., n_rows) by number of players.
 
         None where there are too many rows.
@@ -244,13 +288,13 @@ class InterventionalGame:
         ]
 
     @cached_property
-    def _blocks_of_pairs(self):
+    def _blocks_of_pairs(self) -> list[PairBlock] | None:
         """Blocks of the background for `direct_values`; None if too large to keep."""
         if pair_bytes(self.ensemble, self.paths, len(self._codes)) > self.most_kept:
             return None
         return list(pair_blocks(self.ensemble, self.paths, self.codes))
 
-    def leaf_tables(self, units, order):
+    def leaf_tables(self, units: list[TreeUnits], order: int) -> LeafTables:
         """As :meth:`PathDependentGame.leaf_tables`."""
         n_conditions = np.concatenate([part.n_conditions.ravel() for part in units])
         starts = np.append(0, np.cumsum(2**n_conditions))
@@ -267,13 +311,13 @@ class InterventionalGame:
                 np.add.at(into, place.ravel(), of_units.ravel())
             n_before += part.leaves.size
 
-        def make(at):
+        def make(at: NDArray[np.intp]) -> NDArray[np.float64]:
             width = 2 ** n_conditions[at[0]]
             return comparison_tables(shares[starts[at, None] + np.arange(width)], order)
 
         return LeafTables.of_leaves(n_conditions, order, make)
 
-    def _unit_shares(self, units):
+    def _unit_shares(self, units: list[TreeUnits]) -> list[NDArray[np.float64]]:
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
         finder, scratch = PatternFinder(self.ensemble, self.paths, units), Scratch()
@@ -285,13 +329,19 @@ class InterventionalGame:
                     of_unit += np.bincount(pattern, weights, len(of_unit))
         return shares
 
-    def _blocks(self):
+    def _blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[Any]]]:
         """Shares and codes of blocks of rows."""
         for start in range(0, len(self._codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             yield self.shares[rows], self._codes[rows]
 
-    def deep_gains(self, leaves, owner, patterns, order):
+    def deep_gains(
+        self,
+        leaves: NDArray[np.intp],
+        owner: NDArray[np.intp],
+        patterns: NDArray[np.intp],
+        order: int,
+    ) -> NDArray[Any]:
         """As :meth:`PathDependentGame.deep_gains`."""
         d = self.paths.n_conditions[leaves[0]]
         others = RootPaths(self.ensemble, self.paths, leaves).patterns(self.codes)
@@ -310,7 +360,9 @@ class InterventionalGame:
             gains.append(_compared(lost, gained, shares[theirs], order))
         return np.concatenate(gains, axis=1)
 
-    def shares_without(self, leaves, subsets):
+    def shares_without(
+        self, leaves: NDArray[np.intp], subsets: list[tuple[int, ...]]
+    ) -> NDArray[np.float64]:
         """As :meth:`PathDependentGame.shares_without`."""
         d = self.paths.n_conditions[leaves[0]]
         most = max(map(len, subsets))
@@ -330,7 +382,7 @@ class InterventionalGame:
                 into += np.bincount(leaf[at], weights[at], len(leaves))
         return shares
 
-    def distinct_rows(self):
+    def distinct_rows(self) -> Any:
         """Rows of the background, each once: their codes, and shares of the weight."""
         distinct, shares = self._codes[:0], np.empty(0)
         for of_block, codes in self._blocks():
@@ -340,12 +392,17 @@ class InterventionalGame:
             shares = np.bincount(place.ravel(), weights)
         return distinct, shares
 
-    def base_values(self):
+    def base_values(self) -> NDArray[np.float64]:
         """Mean raw output over the background: (k,)."""
         return self.shares @ self.ensemble.raw_of_codes(self.codes)
 
 
-def _compared(lost, gained, shares, order):
+def _compared(
+    lost: NDArray[np.bool_],
+    gained: NDArray[np.bool_],
+    shares: NDArray[np.float64],
+    order: int,
+) -> NDArray[Any]:
     """Result of `comparison_gains`, in blocks of pairs of rows."""
     step = max(1, _COMPARED_AT_ONCE // max(len(shares), 1))
     parts = [
@@ -355,7 +412,7 @@ def _compared(lost, gained, shares, order):
     return np.concatenate(parts, axis=1)
 
 
-def node_chances(ensemble, paths):
+def node_chances(ensemble: TreeEnsemble, paths: TreePaths) -> NDArray[np.float64]:
     """Probability that each condition is met by the rows that the trees grew on.
 
     The product of the shares of cover at its splits, 1 at roots: (n_nodes,).

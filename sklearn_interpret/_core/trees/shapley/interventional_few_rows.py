@@ -6,15 +6,24 @@ rows of the background that meet all that it fails itself. Nothing that is compu
 depends on the patterns of rows, so that the first row is cheap.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import comb
 
 from sklearn_interpret._core.trees.shapley.subtrees import MAX_TABLE_CONDITIONS
 from sklearn_interpret._core.trees.shapley.tables import comparison_integrals
 from sklearn_interpret._core.trees.structure.bits import WORD, RowBits, set_bits
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Memory of one block: 64 megabytes.
 _BYTES_PER_BLOCK = 2**26
@@ -52,7 +61,7 @@ class Levels:
     n_roots: int
 
     @classmethod
-    def below(cls, ensemble, roots):
+    def below(cls, ensemble: TreeEnsemble, roots: NDArray[np.intp]) -> Levels:
         """Levels of the trees with these roots."""
         levels, edges, nodes = [], [0], roots
         while len(nodes):
@@ -66,16 +75,16 @@ class Levels:
         return cls(nodes, *places, np.array(edges[:-1]), len(roots))
 
     @property
-    def splits(self):
+    def splits(self) -> NDArray[np.intp]:
         """Nodes of the splits."""
         return self.nodes[self.split_places]
 
     @property
-    def leaves(self):
+    def leaves(self) -> NDArray[np.intp]:
         """Nodes of the leaves."""
         return self.nodes[self.leaf_places]
 
-    def steps(self):
+    def steps(self) -> Iterator[tuple[slice, slice, slice]]:
         """Level by level where its splits, their left and right children stand.
 
         The first slice is one of splits, the others are of nodes.
@@ -126,7 +135,14 @@ class PairBlock:
     failed: np.ndarray
 
     @classmethod
-    def of_trees(cls, ensemble, paths, roots, bits, rows):
+    def of_trees(
+        cls,
+        ensemble: TreeEnsemble,
+        paths: TreePaths,
+        roots: NDArray[np.intp],
+        bits: RowBits,
+        rows: slice,
+    ) -> PairBlock:
         """The block of the trees with these roots, and RowBits of background rows."""
         levels = Levels.below(ensemble, roots)
         splits = levels.splits
@@ -148,12 +164,24 @@ class PairBlock:
             failed=failed.reshape(len(player), -1),
         )
 
-    def values(self, codes, weights, order, integrals):
+    def values(
+        self,
+        codes: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        order: int,
+        integrals: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Values (n_rows, k, n_players, ...) of rows; see `pair_values`."""
         rows = zip(codes, weights[:, self.rows], strict=True)
         return np.array([self._values(*row, order, integrals) for row in rows])
 
-    def _values(self, codes, weights, order, integrals):
+    def _values(
+        self,
+        codes: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        order: int,
+        integrals: NDArray[np.float64],
+    ) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Values of one row."""
         leaves, lost, others = self._compared(codes)
         which, other = set_bits(others)
@@ -168,7 +196,9 @@ class PairBlock:
         values = self.value.take(leaves, axis=0)
         return sums(gained, lost, which, parts, values, self.n_players)
 
-    def _compared(self, codes):
+    def _compared(
+        self, codes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
         """Leaves that count, what a row fails there, and others that meet all of it."""
         levels, left = self.levels, self._row_lefts(codes)
         n_words, n_nodes = len(self.player), len(levels.nodes)
@@ -190,7 +220,7 @@ class PairBlock:
         lost = lost.take(levels.leaf_places.take(leaves), axis=1)
         return leaves, lost, np.ascontiguousarray(others.take(leaves, axis=1).T)
 
-    def _row_lefts(self, codes):
+    def _row_lefts(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
         """The mask of splits that send a row to the left."""
         trees, taken = self.ensemble, codes.take(self.feature)
         missing = codes == trees.split_codes.missing
@@ -199,7 +229,7 @@ class PairBlock:
         return taken <= self.rank
 
 
-def _as_sets(n_players):
+def _as_sets(n_players: int) -> NDArray[Any]:
     """Each player as a set: (n_words, n_players)."""
     size = next((n for n in (1, 2, 4) if n_players <= 8 * n), 8)
     dtype, players = np.dtype(f"<u{size}"), np.arange(n_players)
@@ -209,7 +239,9 @@ def _as_sets(n_players):
     return sets
 
 
-def _met(levels, previous, left, valid):
+def _met(
+    levels: Levels, previous: NDArray[np.intp], left: NDArray[Any], valid: NDArray[Any]
+) -> NDArray[Any]:
     """Rows that meet each condition, as bits: (n_row_words, n_nodes)."""
     place = np.zeros(levels.nodes.max() + 1, dtype=np.intp)
     place[levels.nodes] = np.arange(len(levels.nodes))
@@ -226,7 +258,9 @@ def _met(levels, previous, left, valid):
     return met
 
 
-def _failed(levels, player, left, n_rows):
+def _failed(
+    levels: Levels, player: NDArray[Any], left: NDArray[Any], n_rows: int
+) -> NDArray[Any]:
     """Players whose conditions rows fail at leaves: (n_words, n_leaves, n_rows)."""
     failed = np.zeros((len(player), len(levels.nodes), n_rows), player.dtype)
     for splits, *sides in levels.steps():
@@ -247,12 +281,19 @@ def _failed(levels, player, left, n_rows):
     return failed.take(levels.leaf_places, axis=1)
 
 
-def _sizes(sets):
+def _sizes(sets: NDArray[Any]) -> NDArray[np.intp]:
     """Number of members of sets (n_words, n)."""
     return np.bitwise_count(sets).sum(axis=0, dtype=np.intp)
 
 
-def _sums(gained, lost, which, parts, values, n_players):
+def _sums(
+    gained: NDArray[Any],
+    lost: NDArray[Any],
+    which: NDArray[np.intp],
+    parts: list[NDArray[np.float64]],
+    values: NDArray[np.float64],
+    n_players: int,
+) -> list[NDArray[np.float64]]:
     """Values by output and player."""
     lost_parts = np.bincount(which, parts[1], len(values))
     return [
@@ -262,19 +303,28 @@ def _sums(gained, lost, which, parts, values, n_players):
     ]
 
 
-def _by_member(sets, weights, n_players):
+def _by_member(
+    sets: NDArray[Any], weights: NDArray[np.float64], n_players: int
+) -> NDArray[np.float64]:
     """Total weight of the sets (n_words, n) that each player is in."""
     sums = [np.bincount(part, weights, 256) for part in _octets(sets, n_players)]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
 
 
-def _octets(sets, n_players):
+def _octets(sets: NDArray[Any], n_players: int) -> list[NDArray[np.uint8]]:
     """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
     octets = [part for word in sets[..., None].view(np.uint8) for part in word.T]
     return octets[: -(-n_players // 8)]
 
 
-def _sums_of_pairs(gained, lost, which, parts, values, n_players):
+def _sums_of_pairs(
+    gained: NDArray[Any],
+    lost: NDArray[Any],
+    which: NDArray[np.intp],
+    parts: list[NDArray[np.float64]],
+    values: NDArray[np.float64],
+    n_players: int,
+) -> NDArray[np.float64]:
     """Interaction values by output and pair of players."""
     lost_parts = np.bincount(which, parts[2], len(values))
     lost_here = lost.take(which, axis=1)
@@ -288,7 +338,12 @@ def _sums_of_pairs(gained, lost, which, parts, values, n_players):
     return np.triu(sums, 1)
 
 
-def _by_members(first, second, weights, n_players):
+def _by_members(
+    first: NDArray[np.uint8],
+    second: NDArray[np.uint8],
+    weights: NDArray[np.float64],
+    n_players: int,
+) -> NDArray[np.float64]:
     """Total weight where one player is in the first set, another one in the second."""
     rows = []
     for one in _octets(first, n_players):
@@ -301,7 +356,12 @@ def _by_members(first, second, weights, n_players):
     return np.block(rows)[:n_players, :n_players]
 
 
-def pair_blocks(ensemble, paths, codes, most_bytes=np.inf):
+def pair_blocks(
+    ensemble: TreeEnsemble,
+    paths: TreePaths,
+    codes: NDArray[np.intp],
+    most_bytes: float = np.inf,
+) -> Iterator[PairBlock]:
     """Blocks of all trees and rows of a background, one after the other.
 
     Each takes about `most_bytes` at most, if a tree with 64 rows does.
@@ -319,7 +379,14 @@ def pair_blocks(ensemble, paths, codes, most_bytes=np.inf):
             yield PairBlock.of_trees(ensemble, paths, roots, bits, rows)
 
 
-def pair_values(blocks, paths, codes, weights, order, integrals=comparison_integrals):
+def pair_values(
+    blocks: Iterator[Any] | list[PairBlock],
+    paths: TreePaths,
+    codes: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    order: int,
+    integrals: Callable[..., Any] = comparison_integrals,
+) -> NDArray[np.float64]:
     """Values of rows from all blocks: (n_keys, n_rows).
 
     `weights` (n_rows, n_background_rows) are those of the comparisons.
@@ -329,17 +396,23 @@ def pair_values(blocks, paths, codes, weights, order, integrals=comparison_integ
     return totals.reshape(len(codes), -1).T
 
 
-def pair_bytes(ensemble, paths, n_rows):
+def pair_bytes(ensemble: TreeEnsemble, paths: TreePaths, n_rows: int) -> float:
     """Memory of the blocks of `n_rows` rows of a background."""
     return ensemble.n_nodes * (n_rows * _bytes_of_pair(paths) + 64)
 
 
-def _bytes_of_pair(paths):
+def _bytes_of_pair(paths: TreePaths) -> float:
     """Memory per node and row of the background; half of the nodes are leaves."""
     return _as_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
 
 
-def is_cheaper(leaf_counts, n_players, n_others, n_rows, order):
+def is_cheaper(
+    leaf_counts: NDArray[np.intp],
+    n_players: int,
+    n_others: int,
+    n_rows: int,
+    order: int,
+) -> bool:
     """Whether comparing `n_rows` rows takes less time than tables.
 
     From the numbers of leaves by how many conditions they have. The factors are

@@ -15,14 +15,24 @@ Interaction values of player j are the gains of the others in the game in which 
 factor of j is its gain :math:`a_j - z_j` at each leaf.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.shapley.patterns import features_with_gaps, lefts
 from sklearn_interpret._core.trees.shapley.tables import quadrature
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.shapley.values import TreePlan
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Nodes of the trees in a block, and numbers, which fit the cache.
 _NODES_AT_ONCE = 2**15
@@ -86,7 +96,14 @@ class SplitBlock:
     n_points: int
 
     @classmethod
-    def of_nodes(cls, ensemble, paths, chances, start, stop):
+    def of_nodes(
+        cls,
+        ensemble: TreeEnsemble,
+        paths: TreePaths,
+        chances: NDArray[np.float64],
+        start: int,
+        stop: int,
+    ) -> SplitBlock:
         """Block of whole trees, whose nodes are start to stop."""
         inner = start + np.flatnonzero(~ensemble.is_leaf[start:stop])
         left, right = ensemble.left[inner], ensemble.right[inner]
@@ -124,11 +141,11 @@ class SplitBlock:
         )
 
     @property
-    def n_at_once(self):
+    def n_at_once(self) -> int:
         """How many points of the quadrature fit the cache: few for many splits."""
         return min(max(1, _AT_ONCE // len(self.nodes)), self.n_points)
 
-    def rules(self):
+    def rules(self) -> Iterator[tuple[NDArray[np.float64], ...]]:
         """Yield points of the quadrature, and the factors that no row changes."""
         if self.n_at_once == self.n_points:
             yield self._all_points
@@ -139,11 +156,13 @@ class SplitBlock:
             yield self._rule(t[some], weights[some])
 
     @cached_property
-    def _all_points(self):
+    def _all_points(self) -> tuple[NDArray[np.float64], ...]:
         """All points at once, kept for later rows."""
         return self._rule(*quadrature(2 * self.n_points - 1))
 
-    def _rule(self, t, weights):
+    def _rule(
+        self, t: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], ...]:
         """Some points, with the factors of splits that `_add_points` takes."""
         # Gains of leaves, and losses where they are met, without their own factor.
         of_leaves = np.stack([weights, weights * t / (1 - t)])
@@ -154,7 +173,7 @@ class SplitBlock:
         earlier = weights * (1 - self.chance_before) / (t + before)
         return t[:, None], of_leaves, chance[:, None], before[:, None], mine, earlier
 
-    def situations(self, ensemble, codes):
+    def situations(self, ensemble: TreeEnsemble, codes: NDArray[np.intp]) -> Situations:
         """Where rows go, and the conditions that they meet: Situations."""
         gaps = features_with_gaps(ensemble, codes)
         left = codes.take(self.feature, axis=1) <= self.rank
@@ -175,7 +194,9 @@ class SplitBlock:
         met = met[:, :-1]
         return Situations(left, met, failed, held)
 
-    def leaf_values(self, at):
+    def leaf_values(
+        self, at: Situations
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Values of children that are leaves, present and absent, by output."""
         leaf_values = []
         for left, right, absent in zip(self.left, self.right, self.absent, strict=True):
@@ -184,7 +205,9 @@ class SplitBlock:
             leaf_values.append((present, absent))
         return leaf_values
 
-    def without(self, at, player):
+    def without(
+        self, at: Situations, player: int
+    ) -> tuple[SplitBlock, Situations, list[list[NDArray[np.float64]]]]:
         """The game of a player's gains: block, situations, and values of leaves.
 
         The player's factors are 1 on the path, and its gain is in the leaves.
@@ -234,7 +257,9 @@ class Situations:
     held: np.ndarray
 
 
-def carried_values(plan, blocks, codes, order):
+def carried_values(
+    plan: TreePlan, blocks: list[SplitBlock], codes: NDArray[np.intp], order: int
+) -> NDArray[np.float64]:
     """Values of rows, as `value_blocks` has them: (n_keys, n_rows)."""
     n_outputs, n_players = plan.ensemble.n_outputs, plan.paths.n_players
     totals = np.zeros((n_outputs, *[n_players] * order, len(codes)))
@@ -256,13 +281,26 @@ def carried_values(plan, blocks, codes, order):
     return totals.reshape(plan.n_keys(order), len(codes))
 
 
-def _add_gains(block, at, leaf_values, buffers, into):
+def _add_gains(
+    block: SplitBlock,
+    at: Situations,
+    leaf_values: list[Any],
+    buffers: NDArray[np.float64],
+    into: NDArray[np.float64],
+) -> None:
     """Add gains of rows to totals by output, player and row."""
     for rule in block.rules():
         _add_points(block, at, leaf_values, rule, buffers, into)
 
 
-def _add_points(block, at, leaf_values, rule, buffers, into):
+def _add_points(
+    block: SplitBlock,
+    at: Situations,
+    leaf_values: list[Any],
+    rule: tuple[NDArray[np.float64], ...],
+    buffers: NDArray[np.float64],
+    into: NDArray[np.float64],
+) -> None:
     """Add some points of the quadrature."""
     points, of_leaves, chance, before, mine, earlier = rule
     met, held = at.met.astype(np.float64), at.held.astype(np.float64)
@@ -299,7 +337,9 @@ def _add_points(block, at, leaf_values, rule, buffers, into):
                 into[output, :, row] += np.bincount(player, gain, into.shape[1])
 
 
-def split_blocks(ensemble, paths, chances):
+def split_blocks(
+    ensemble: TreeEnsemble, paths: TreePaths, chances: NDArray[np.float64]
+) -> list[SplitBlock]:
     """All trees that split, some at a time: list of SplitBlock."""
     ends = np.append(ensemble.roots, ensemble.n_nodes)
     run = ends[:-1] // _NODES_AT_ONCE
@@ -311,7 +351,9 @@ def split_blocks(ensemble, paths, chances):
     return [block for block in blocks if len(block.nodes)]
 
 
-def carrying_is_cheaper(n_leaves, n_players, n_rows, order):
+def carrying_is_cheaper(
+    n_leaves: NDArray[np.intp], n_players: int, n_rows: int, order: int
+) -> bool:
     """Whether carrying takes less time for `n_rows` rows than tables.
 
     `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions.

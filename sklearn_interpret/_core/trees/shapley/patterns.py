@@ -1,6 +1,17 @@
 """Patterns: which conditions rows meet, for many nodes and rows together."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.shapley.subtrees import TreeUnits
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Pairs of a split and a row in a block of comparisons, which fits the cache.
 _PAIRS_AT_ONCE = 2**20
@@ -15,10 +26,10 @@ class Scratch:
     longer than the work (Dask sets ``MALLOC_TRIM_THRESHOLD_`` for its workers).
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._held = {}
 
-    def empty(self, name, shape, dtype):
+    def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         """An array that is not filled, and lasts until the next one of its name."""
         dtype = np.dtype(dtype)
         if dtype.hasobject:
@@ -29,7 +40,13 @@ class Scratch:
         return self._held[name][:n_bytes].view(dtype).reshape(shape)
 
 
-def lefts(ensemble, nodes, codes, gaps, scratch=None):
+def lefts(
+    ensemble: TreeEnsemble,
+    nodes: NDArray[np.intp],
+    codes: NDArray[Any],
+    gaps: NDArray[np.bool_],
+    scratch: Scratch | None = None,
+) -> NDArray[np.bool_]:
     """Whether rows go to the left at inner nodes (m,): bool of shape (m, n_rows).
 
     Fast if each column of the codes is one stretch of memory. `gaps` are the features
@@ -54,7 +71,13 @@ def lefts(ensemble, nodes, codes, gaps, scratch=None):
     return left
 
 
-def _left_blocks(ensemble, nodes, codes, gaps, scratch):
+def _left_blocks(
+    ensemble: TreeEnsemble,
+    nodes: NDArray[np.intp],
+    codes: NDArray[Any],
+    gaps: NDArray[np.bool_],
+    scratch: Scratch,
+) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
     """Blocks of rows, and their `lefts`."""
     step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
     for start in range(0, len(codes), step):
@@ -62,12 +85,16 @@ def _left_blocks(ensemble, nodes, codes, gaps, scratch):
         yield rows, lefts(ensemble, nodes, codes[rows], gaps, scratch)
 
 
-def features_with_gaps(ensemble, codes):
+def features_with_gaps(
+    ensemble: TreeEnsemble, codes: NDArray[Any]
+) -> NDArray[np.bool_]:
     """The mask of features with missing values in rows given by their codes."""
     return (codes == ensemble.split_codes.missing.astype(codes.dtype)).any(axis=0)
 
 
-def _lefts_by_category(ensemble, nodes):
+def _lefts_by_category(
+    ensemble: TreeEnsemble, nodes: NDArray[np.intp]
+) -> NDArray[np.bool_]:
     """Whether each category, and missing values behind them, go left at splits."""
     sets = ensemble.category_set[nodes]
     missing_left = ensemble.missing_left[nodes, None]
@@ -81,7 +108,9 @@ def _lefts_by_category(ensemble, nodes):
     return table
 
 
-def all_met(ensemble, paths, codes):
+def all_met(
+    ensemble: TreeEnsemble, paths: TreePaths, codes: NDArray[Any]
+) -> NDArray[np.bool_]:
     """Which conditions rows meet, by the nodes that name them: (n_nodes, n_rows)."""
     inner = np.flatnonzero(~ensemble.is_leaf)
     left = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes))
@@ -106,7 +135,9 @@ class PatternFinder:
         The units.
     """
 
-    def __init__(self, ensemble, paths, groups):
+    def __init__(
+        self, ensemble: TreeEnsemble, paths: TreePaths, groups: list[TreeUnits]
+    ) -> None:
         self.ensemble = ensemble
         self.groups = groups
         roots = [np.empty(0, dtype=np.intp), *(group.root for group in groups)]
@@ -115,12 +146,14 @@ class PatternFinder:
         self._splits = np.concatenate([self.root_paths.splits, *own])
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Memory of the levels, without that of the units."""
         levels = self.root_paths.levels
         return sum(array.nbytes for level in levels for array in level)
 
-    def find(self, codes, gaps, scratch):
+    def find(
+        self, codes: NDArray[Any], gaps: NDArray[np.bool_], scratch: Scratch
+    ) -> list[NDArray[np.uint8]]:
         """Patterns of rows at each group of units, (n_units, n_rows).
 
         `gaps` are the features with missing values in these rows.
@@ -134,7 +167,12 @@ class PatternFinder:
             self._put(left, [patterns[:, rows] for patterns in by_group], scratch)
         return by_group
 
-    def _put(self, left, by_group, scratch):
+    def _put(
+        self,
+        left: NDArray[np.bool_],
+        by_group: list[NDArray[np.uint8]],
+        scratch: Scratch,
+    ) -> None:
         """Patterns of some rows, from whether they go to the left at all splits."""
         at_roots = self.root_paths.of_lefts(left, scratch)
         left = left[len(self.root_paths.splits) :].view(np.uint8)
@@ -161,7 +199,9 @@ class RootPaths:
         Nodes.
     """
 
-    def __init__(self, ensemble, paths, targets):
+    def __init__(
+        self, ensemble: TreeEnsemble, paths: TreePaths, targets: NDArray[np.intp]
+    ) -> None:
         self.ensemble = ensemble
         self.dtype = _pattern_dtype(paths.n_conditions[targets].max(initial=0))
         needed = _at_and_above(ensemble, targets)
@@ -191,7 +231,7 @@ class RootPaths:
             place[children] = np.arange(len(children))
         self.splits = np.concatenate(by_level)
 
-    def patterns(self, codes):
+    def patterns(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Patterns of rows: (n_targets, n_rows); bit i for the condition of slot i."""
         patterns = np.empty((self.n_targets, len(codes)), dtype=self.dtype)
         gaps, scratch = features_with_gaps(self.ensemble, codes), Scratch()
@@ -200,7 +240,7 @@ class RootPaths:
             patterns[:, rows] = self.of_lefts(left, scratch)
         return patterns
 
-    def of_lefts(self, left, scratch):
+    def of_lefts(self, left: NDArray[np.bool_], scratch: Scratch) -> NDArray[Any]:
         """Patterns of rows, from whether they go to the left at `splits` (m, n_rows).
 
         A new condition gets a bit of its own; one that is merged with a condition
@@ -231,14 +271,14 @@ class RootPaths:
         return at_targets
 
 
-def _pattern_dtype(n_bits):
+def _pattern_dtype(n_bits: int) -> Any:
     """Smallest unsigned integers with `n_bits` bits."""
     if n_bits > MAX_PATTERN_BITS:
         return np.dtype(object)
     return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
 
 
-def _at_and_above(ensemble, nodes):
+def _at_and_above(ensemble: TreeEnsemble, nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
     """The mask of the given nodes and those above them."""
     needed = np.zeros(ensemble.n_nodes, dtype=bool)
     while len(nodes):
@@ -249,7 +289,9 @@ def _at_and_above(ensemble, nodes):
     return needed
 
 
-def distinct_patterns(patterns, n_bits):
+def distinct_patterns(
+    patterns: NDArray[Any], n_bits: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Distinct patterns at each of some units, from those of rows (n_units, n_rows).
 
     Returns the unit of each, its pattern, both increasing, and the position of each

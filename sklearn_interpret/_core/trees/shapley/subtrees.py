@@ -1,9 +1,17 @@
 """Bottom subtrees of few splits, whose leaves are looked up together."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Largest number of conditions of a leaf whose patterns are tabulated.
 MAX_TABLE_CONDITIONS = 8
@@ -56,26 +64,26 @@ class TreeUnits:
     players: np.ndarray
 
     @property
-    def n_bits(self):
+    def n_bits(self) -> int:
         """Number of bits of the patterns."""
         return self.n_path + self.n_splits
 
     @property
-    def is_deep(self):
+    def is_deep(self) -> bool:
         """Whether these are single leaves with too many patterns for a table."""
         return self.n_path > MAX_TABLE_CONDITIONS and self.n_splits == 0
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.root)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: slice) -> TreeUnits:
         """Some of the units, by a slice or by positions."""
         values = (getattr(self, field.name) for field in fields(self))
         return type(self)(
             *(v[index] if isinstance(v, np.ndarray) else v for v in values)
         )
 
-    def leaf_patterns(self, leaf):
+    def leaf_patterns(self, leaf: int) -> NDArray[np.intp]:
         """Pattern at a leaf for each pattern of the units: (n_units, 2 ** n_bits)."""
         patterns = np.arange(2**self.n_bits) ^ self.flips[:, leaf, None]
         at_leaf = np.zeros(patterns.shape, dtype=np.intp)
@@ -86,7 +94,9 @@ class TreeUnits:
         return at_leaf
 
 
-def cut_into_units(ensemble, paths, max_splits):
+def cut_into_units(
+    ensemble: TreeEnsemble, paths: TreePaths, max_splits: int
+) -> list[TreeUnits]:
     """Cut trees into units of at most `max_splits` splits.
 
     Leaves with more than ``MAX_TABLE_CONDITIONS`` conditions are units of their own.
@@ -124,7 +134,9 @@ def cut_into_units(ensemble, paths, max_splits):
     return groups
 
 
-def _roots_of_units(ensemble, paths, max_splits):
+def _roots_of_units(
+    ensemble: TreeEnsemble, paths: TreePaths, max_splits: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
     """Which nodes are roots of units, or in units; number of splits at and below."""
     n_below, most = _below(ensemble, paths, max_splits)
     small = (n_below <= max_splits) & (most <= MAX_TABLE_CONDITIONS)
@@ -133,7 +145,9 @@ def _roots_of_units(ensemble, paths, max_splits):
     return small & ~np.append(small, False)[ensemble.parents], small, n_below
 
 
-def _below(ensemble, paths, max_splits):
+def _below(
+    ensemble: TreeEnsemble, paths: TreePaths, max_splits: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Number of splits at and below each node; most conditions of a leaf below.
 
     Right for nodes with up to `max_splits` splits; the others have more.
@@ -151,7 +165,7 @@ def _below(ensemble, paths, max_splits):
     return n_splits, most
 
 
-def _by_unit(unit, wanted):
+def _by_unit(unit: NDArray[np.intp], wanted: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The wanted nodes, unit by unit."""
     nodes = np.flatnonzero(wanted)
     return nodes[np.argsort(unit[nodes], kind="stable")]
@@ -169,7 +183,15 @@ class _Players:
         Number of conditions above each unit.
     """
 
-    def __init__(self, ensemble, paths, unit, number, n_path, max_splits):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        paths: TreePaths,
+        unit: NDArray[np.intp],
+        number: NDArray[np.intp],
+        n_path: NDArray[np.intp],
+        max_splits: int,
+    ) -> None:
         self._ensemble, self._paths, self._number = ensemble, paths, number
         splits = np.flatnonzero(number >= 0)
         child = ensemble.left[splits]
@@ -189,7 +211,13 @@ class _Players:
         first = first[unit[new], number[ensemble.parents[highest]]]
         self._column[new] = n_path[unit[new]] + first
 
-    def units(self, which, root, splits, leaves):
+    def units(
+        self,
+        which: NDArray[np.intp],
+        root: NDArray[np.intp],
+        splits: NDArray[np.intp],
+        leaves: NDArray[np.intp],
+    ) -> TreeUnits:
         """Units with equally many conditions above and splits."""
         ensemble, paths = self._ensemble, self._paths
         n_path, n_splits = int(paths.n_conditions[root[0]]), splits.shape[1]
@@ -228,7 +256,7 @@ class _Players:
         )
 
 
-def _first_alike(brings):
+def _first_alike(brings: NDArray[np.intp]) -> NDArray[np.intp]:
     """For each split of units the first that brings in the same player.
 
     The player is left to that one.

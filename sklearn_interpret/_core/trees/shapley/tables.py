@@ -12,20 +12,25 @@ value of conditions i and j, which each of the two gets, is half of
 interactions. Their `order` is 1 or 2. *Gains* are the values of terms.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import beta, roots_legendre
 
 
-def terms(d, order):
+def terms(d: int, order: int) -> list[tuple[int, ...]]:
     """Terms of `order` conditions out of `d`."""
     return list(combinations(range(d), order))
 
 
-def term_place(term, d):
+def term_place(term: tuple[int, ...], d: NDArray[np.intp]) -> NDArray[np.intp]:
     """Position of terms among those of `d` conditions; all may be arrays."""
     if len(term) == 1:
         return term[0] + np.zeros_like(d)
@@ -33,7 +38,7 @@ def term_place(term, d):
     return i * (2 * d - i - 1) // 2 + j - i - 1
 
 
-def column_table(d, order):
+def column_table(d: int, order: int) -> NDArray[np.intp]:
     """Position of each term of `d` conditions, whatever the order of its members."""
     table = np.zeros((d,) * order, dtype=np.intp)
     for column, term in enumerate(terms(d, order)):
@@ -41,20 +46,22 @@ def column_table(d, order):
     return table
 
 
-def pattern_bits(patterns, d):
+def pattern_bits(patterns: NDArray[np.intp], d: int) -> NDArray[np.bool_]:
     """Bits of integers: bool of shape (d, *patterns.shape), bit 0 first."""
     bits = np.array([1 << k for k in range(d)], dtype=patterns.dtype)
     return (patterns & bits.reshape(-1, *[1] * patterns.ndim)) > 0
 
 
 @lru_cache(maxsize=128)
-def quadrature(degree):
+def quadrature(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Gauss-Legendre points and weights on [0, 1], exact up to a degree."""
     points, weights = roots_legendre(max(degree, 0) // 2 + 1)
     return (points + 1) / 2, weights / 2
 
 
-def total_of_points(products, ratios):
+def total_of_points(
+    products: NDArray[np.float64], ratios: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Sum over the first axis of products and ratios, which broadcast; in place."""
     total = products[0] * ratios[0]
     part = np.empty_like(total)
@@ -87,7 +94,7 @@ class ProductRule:
     order: int
 
     @classmethod
-    def of_chances(cls, chances, order):
+    def of_chances(cls, chances: NDArray[np.float64], order: int) -> ProductRule:
         """Rule from the chance to meet each absent condition, z: (d, n_leaves)."""
         points, weights = quadrature(len(chances) - order)
         t = points[:, None, None]
@@ -95,7 +102,7 @@ class ProductRule:
         on = t + off
         return cls(off, on, (1 - chances) / on, points, weights / order, order)
 
-    def at(self, met):
+    def at(self, met: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Gains (n_terms, n_leaves, m) from which conditions are met (d, ...)."""
         factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
         factors[:, 0] = self.weights[:, None, None]
@@ -105,7 +112,7 @@ class ProductRule:
         factors[:, 1:] += self.off[..., None]
         return self._gains(np.multiply.reduce(factors, axis=1), met)
 
-    def everywhere(self):
+    def everywhere(self) -> NDArray[np.float64]:
         """Gains at all patterns: (n_terms, n_leaves, 2 ** d)."""
         n_points, d, n_leaves = self.on.shape
         products = np.empty((n_points, n_leaves, 2**d))
@@ -117,7 +124,9 @@ class ProductRule:
             below *= self.off[:, k, :, None]
         return self._gains(products, pattern_bits(np.arange(2**d)[None, :], d))
 
-    def _gains(self, products, met):
+    def _gains(
+        self, products: NDArray[np.float64], met: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """Gains from the weighted products of all factors: (n_points, n_leaves, m)."""
         gained = self.gained[..., None]
         # Ratio of the gain -z to the factor where the condition is not met.
@@ -140,7 +149,7 @@ class ProductRule:
 
 
 @lru_cache(maxsize=128)
-def comparison_integrals(d, order):
+def comparison_integrals(d: int, order: int) -> NDArray[np.float64]:
     r"""Integrals by how many conditions only the row, and only the other, meets.
 
     With u and v of these, and k of the term's conditions among the latter, that is
@@ -153,7 +162,7 @@ def comparison_integrals(d, order):
     return np.where((a > 0) & (b > 0), (-1.0) ** k * integrals / order, 0.0)
 
 
-def component_integrals(d, order):
+def component_integrals(d: int, order: int) -> NDArray[np.float64]:
     """As `comparison_integrals`, of components of the functional decomposition.
 
     These take the integrand at t = 0, where it is 0 or 1, and do not share it out.
@@ -163,7 +172,7 @@ def component_integrals(d, order):
 
 
 @lru_cache(maxsize=32)
-def comparison_matrix(d, order):
+def comparison_matrix(d: int, order: int) -> NDArray[np.float64]:
     """Gains by the patterns of a row and of one background row.
 
     By the other's pattern, and by term and the row's. Zero where there is a condition
@@ -186,7 +195,7 @@ def comparison_matrix(d, order):
     return matrix.reshape(len(patterns), -1)
 
 
-def comparison_tables(shares, order):
+def comparison_tables(shares: NDArray[np.float64], order: int) -> NDArray[np.float64]:
     """Gains at every pattern, in the mean over background rows.
 
     From the share of those rows with each pattern, (n_leaves, 2**d), to an array of
@@ -198,7 +207,12 @@ def comparison_tables(shares, order):
     return tables.reshape(n_leaves, -1, n_patterns)
 
 
-def comparison_gains(lost, gained, shares, order):
+def comparison_gains(
+    lost: NDArray[np.bool_],
+    gained: NDArray[np.bool_],
+    shares: NDArray[np.float64],
+    order: int,
+) -> NDArray[Any]:
     """Gains of some rows, in the mean over background rows: (n_terms, n).
 
     `lost` (d, n) holds the conditions that the rows fail, `gained` (d, m) those that
@@ -243,7 +257,9 @@ class LeafTables:
     start: np.ndarray
 
     @classmethod
-    def of_leaves(cls, n_conditions, order, make):
+    def of_leaves(
+        cls, n_conditions: NDArray[np.intp], order: int, make: Callable[..., Any]
+    ) -> LeafTables:
         """Tables of leaves, made for equally many conditions at a time.
 
         `make` turns positions of leaves into tables (n_leaves, n_terms, 2 ** d).
@@ -258,7 +274,7 @@ class LeafTables:
         return cls(numbers, ends - sizes)
 
 
-def table_sizes(n_conditions, order):
+def table_sizes(n_conditions: NDArray[np.intp], order: int) -> NDArray[np.intp]:
     """Numbers in the tables of leaves, from their numbers of conditions."""
     most = n_conditions.max(initial=0)
     sizes = [len(terms(d, order)) * 2**d for d in range(most + 1)]

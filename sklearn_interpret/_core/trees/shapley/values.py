@@ -8,11 +8,11 @@ itself, without tables: `value_tasks` chooses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from sklearn_interpret._core.trees.shapley.subtrees import cut_into_units
 from sklearn_interpret._core.trees.shapley.tables import column_table, term_place, terms
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._core.trees.structure.paths import TreePaths
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.shapley.subtrees import TreeUnits
 
 # Numbers in a block of tables, which fits the cache.
 _AT_ONCE = 2**17
@@ -69,20 +72,26 @@ class TreePlan:
     paths: TreePaths
 
     @classmethod
-    def of_ensemble(cls, ensemble, players=None, *, n_players=None):
+    def of_ensemble(
+        cls,
+        ensemble: TreeEnsemble,
+        players: NDArray[np.intp] | None = None,
+        *,
+        n_players: int | None = None,
+    ) -> TreePlan:
         """Plan for an ensemble, and the player of each feature; None: each its own."""
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
         return cls(ensemble, players, paths)
 
     # Cut on demand: few rows need no units.
     @cached_property
-    def units(self):
+    def units(self) -> list[TreeUnits]:
         """All units, single deep leaves last: list of TreeUnits."""
         units = cut_into_units(self.ensemble, self.paths, _SPLITS_PER_UNIT)
         return sorted(units, key=lambda of_kind: of_kind.is_deep)
 
     @cached_property
-    def trees_of_shares(self):
+    def trees_of_shares(self) -> NDArray[np.intp]:
         """Starts and ends of the trees whose tables are computed together."""
         costs = np.zeros(self.ensemble.n_trees)
         for of_kind in self.units:
@@ -92,16 +101,16 @@ class TreePlan:
         # An even number of shares is fair to two workers.
         return _spread(costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2)
 
-    def shares(self, game):
+    def shares(self, game: Any) -> list[TreeShare]:
         """The independent shares of work: list of TreeShare."""
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
-    def n_keys(self, order):
+    def n_keys(self, order: int) -> int:
         """Number of totals: one for each output, and player or pair of players."""
         return self.ensemble.n_outputs * self.paths.n_players**order
 
-    def column_keys(self, units, order):
+    def column_keys(self, units: TreeUnits, order: int) -> NDArray[np.intp]:
         """Place of the total of each output and term of units; -1 for zero terms."""
         n_players = self.paths.n_players
         columns = np.array(terms(units.n_bits, order), dtype=np.intp)
@@ -136,7 +145,7 @@ class TreeShare:
     game: Game
     trees: slice
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         plan = self.plan
         ends = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)
         nodes = slice(int(ends[self.trees.start]), int(ends[self.trees.stop]))
@@ -169,7 +178,7 @@ class TreeShare:
                         _look_up(lookup, of_units, into)
             yield rows, totals
 
-    def groups(self, order, most_kept):
+    def groups(self, order: Any, most_kept: int) -> Any:
         """As :meth:`make_groups`: those that the game has kept, or new ones.
 
         New ones are kept if all that is kept then takes at most `most_kept` bytes.
@@ -183,7 +192,7 @@ class TreeShare:
             tables[key] = groups, size
         return groups
 
-    def make_groups(self, order):
+    def make_groups(self, order: Any) -> Iterator[Any]:
         """Units whose patterns are found together: a PatternFinder, and tables by kind.
 
         Tables are as `_lookups` gives them; None for deep units.
@@ -211,26 +220,28 @@ class TreeShare:
             yield PatternFinder(plan.ensemble, plan.paths, here), tables
 
 
-def _group_bytes(group):
+def _group_bytes(group: Any) -> Any:
     """Memory of a PatternFinder, and of its tables."""
     finder, lookups = group
     tables = (table for lookup in lookups if lookup for table, _ in lookup)
     return finder.nbytes + sum(table.nbytes for table in tables)
 
 
-def _share_alone(ensemble, players, n_players, game):
+def _share_alone(
+    ensemble: TreeEnsemble, players: Any, n_players: int, game: Callable[..., Any]
+) -> TreeShare:
     """The share of all trees of an ensemble."""
     plan = TreePlan.of_ensemble(ensemble, players, n_players=n_players)
     return TreeShare(plan, game(ensemble, plan.paths), slice(0, ensemble.n_trees))
 
 
-def _units_of_trees(ensemble, units):
+def _units_of_trees(ensemble: TreeEnsemble, units: TreeUnits) -> NDArray[np.intp]:
     """Number of units in each tree: the units of a tree follow those before it."""
     ends = np.append(ensemble.roots, ensemble.n_nodes)
     return np.diff(np.searchsorted(units.root, ends))
 
 
-def _spread(costs, most, multiple=1):
+def _spread(costs: NDArray[Any], most: float, multiple: int = 1) -> NDArray[np.intp]:
     """Starts and ends of runs of trees that cost about `most` at most."""
     if not len(costs):
         return np.zeros(1, dtype=np.intp)
@@ -240,7 +251,7 @@ def _spread(costs, most, multiple=1):
     return np.append(np.flatnonzero(np.diff(run, prepend=-1)), len(costs))
 
 
-def _slices(n_rows, rows_at_once):
+def _slices(n_rows: int, rows_at_once: int) -> Iterator[Any]:
     starts = range(0, n_rows, rows_at_once)
     return (slice(start, start + rows_at_once) for start in starts)
 
@@ -338,7 +349,11 @@ def shapley_values(
     return values
 
 
-def _look_up(lookup, patterns, into):
+def _look_up(
+    lookup: list[tuple[NDArray[np.float64], list[int]]],
+    patterns: NDArray[np.uint8],
+    into: list[NDArray[np.float64]],
+) -> None:
     """Add the gains of rows in units."""
     # Into the same memory each time; wrapping is the fastest mode of `take`.
     n_columns = max(len(keys) for _, keys in lookup)
@@ -351,7 +366,9 @@ def _look_up(lookup, patterns, into):
             np.add(into[key], gain, out=into[key])
 
 
-def _lookups(plan, game, flat, order):
+def _lookups(
+    plan: TreePlan, game: Any, flat: list[TreeUnits], order: int
+) -> list[list[tuple[NDArray[np.float64], list[Any]]]]:
     """For each unit its tables, (n_tables, 2 ** n_bits), and their keys."""
     leaf_tables = game.leaf_tables(flat, order)
     ends = np.cumsum([units.leaves.size for units in flat])
@@ -374,7 +391,14 @@ def _lookups(plan, game, flat, order):
     return lookups
 
 
-def _unit_tables(plan, units, numbers, starts, order, scratch):
+def _unit_tables(
+    plan: TreePlan,
+    units: TreeUnits,
+    numbers: NDArray[np.float64],
+    starts: NDArray[np.intp],
+    order: int,
+    scratch: Scratch,
+) -> NDArray[np.float64]:
     """Sum the tables of leaves over units: (n_units, k * n_columns, 2 ** n_bits).
 
     In memory of `scratch`, to be copied.
@@ -410,7 +434,14 @@ def _unit_tables(plan, units, numbers, starts, order, scratch):
     return tables.reshape(len(units), -1, 2**n_slots)
 
 
-def _add_deep(plan, game, units, patterns, order, into):
+def _add_deep(
+    plan: TreePlan,
+    game: Any,
+    units: TreeUnits,
+    patterns: NDArray[Any],
+    order: int,
+    into: list[NDArray[np.float64]],
+) -> None:
     """Value single leaves at the patterns that occur, and hand these to the rows."""
     keys = plan.column_keys(units, order)
     n_terms = len(terms(units.n_bits, order))

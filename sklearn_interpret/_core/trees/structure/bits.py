@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.nodes import TreeNodes
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Little-endian, so that the bytes of a word hold its rows in order on every machine.
@@ -40,7 +40,7 @@ class RowBits:
 
     Parameters
     ----------
-    ensemble : TreeEnsemble
+    ensemble : TreeNodes
         The trees.
     codes : ndarray of shape (n_rows, m), int
         The rows' codes of some features.
@@ -50,7 +50,7 @@ class RowBits:
 
     def __init__(
         self,
-        ensemble: TreeEnsemble,
+        ensemble: TreeNodes,
         codes: NDArray[np.integer],
         features: NDArray[np.intp] | Sequence[int] | None = None,
     ) -> None:
@@ -143,11 +143,11 @@ class LeafFinder:
 
     Parameters
     ----------
-    ensemble : TreeEnsemble
+    ensemble : TreeNodes
         The trees.
     """
 
-    def __init__(self, ensemble: TreeEnsemble) -> None:
+    def __init__(self, ensemble: TreeNodes) -> None:
         self.ensemble = ensemble
         self.leaves = np.flatnonzero(ensemble.is_leaf)
         self._first = np.searchsorted(self.leaves, ensemble.roots)
@@ -213,7 +213,7 @@ class Conditions:
 
     @classmethod
     def of_nodes(
-        cls, ensemble: TreeEnsemble, paths: TreePaths, nodes: NDArray[np.intp]
+        cls, ensemble: TreeNodes, paths: TreePaths, nodes: NDArray[np.intp]
     ) -> Conditions:
         """Conditions of nodes (m,), no roots, and with each its previous one."""
         position = np.full(ensemble.n_nodes, -1, dtype=np.intp)
@@ -245,7 +245,7 @@ class Conditions:
         return sets
 
 
-def blocks_of_trees(ensemble: TreeEnsemble, most_nodes: int) -> list[NDArray[np.intp]]:
+def blocks_of_trees(ensemble: TreeNodes, most_nodes: int) -> list[NDArray[np.intp]]:
     """The nodes of some trees at a time, about `most_nodes`: list of ndarray."""
     tree = np.empty(ensemble.n_nodes, dtype=np.intp)
     tree[ensemble.roots] = np.arange(ensemble.n_trees)

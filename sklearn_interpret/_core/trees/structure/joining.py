@@ -56,12 +56,9 @@ def merged(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     sets = np.cumsum([0, *map(len, tables)])
 
     def shifted(name: str, by: NDArray[np.intp]) -> NDArray[np.intp]:
-        arrays = [getattr(trees, name) for trees in ensembles]
-        arrays = [
-            np.where(array < 0, -1, array + n)
-            for array, n in zip(arrays, by, strict=False)
-        ]
-        return np.concatenate(arrays).astype(np.intp)
+        indices = (getattr(trees, name) for trees in ensembles)
+        moved = [np.where(i < 0, -1, i + n) for i, n in zip(indices, by, strict=False)]
+        return np.concatenate(moved).astype(np.intp)
 
     columns: dict[str, Any] = {
         name: np.concatenate([getattr(trees, name) for trees in ensembles])

@@ -36,12 +36,14 @@ class PathContributions:
     ) -> None:
         self.ensemble = ensemble
         self.n_columns = n_columns
-        means, up = node_means(ensemble), ensemble.parents
+        means, parents = node_means(ensemble), ensemble.parents
         self.base_values = ensemble.base + means[ensemble.roots].sum(axis=0)
-        self._change = np.where(up[:, None] < 0, 0.0, means - means[up])
+        self._change = np.where(parents[:, None] < 0, 0.0, means - means[parents])
         # Short integers, so that more of them stay in the cache.
-        self._up = up.astype(np.int32)
-        self._column = np.append(columns, -1)[ensemble.feature[up]].astype(np.int32)
+        self._parents = parents.astype(np.int32)
+        self._column = np.append(columns, -1)[ensemble.feature[parents]].astype(
+            np.int32
+        )
 
     @property
     def row_bytes(self) -> int:
@@ -103,11 +105,11 @@ class PathContributions:
         """
         node, owner = leaves.astype(np.int32), np.arange(len(leaves))
         while True:
-            up = self._up[node]
-            inner = up >= 0
+            parents = self._parents[node]
+            inner = parents >= 0
             if not inner.all():
-                node, owner, up = node[inner], owner[inner], up[inner]
+                node, owner, parents = node[inner], owner[inner], parents[inner]
             yield owner, self._column[node], self._change[node]
             if not len(node):
                 return
-            node = up
+            node = parents

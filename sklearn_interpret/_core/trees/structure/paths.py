@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._core.trees.structure.nodes import TreeNodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class TreePaths:
 
     Parameters
     ----------
-    ensemble : TreeEnsemble
+    ensemble : TreeNodes
         The trees.
     player : ndarray of shape (n_nodes,), intp
         Player of the split *above* each node, -1 at roots.
@@ -40,7 +40,7 @@ class TreePaths:
         Number of players.
     """
 
-    ensemble: TreeEnsemble
+    ensemble: TreeNodes
     player: NDArray[np.intp]
     previous: NDArray[np.intp]
     slot: NDArray[np.intp]
@@ -50,7 +50,7 @@ class TreePaths:
     @classmethod
     def of_ensemble(
         cls,
-        ensemble: TreeEnsemble,
+        ensemble: TreeNodes,
         players: NDArray[np.intp] | None = None,
         *,
         n_players: int | None = None,
@@ -86,9 +86,9 @@ class TreePaths:
             ):
                 into[children] = values[:, None]
             inner = np.flatnonzero(~ensemble.is_leaf[children])
-            up, splits = inner // 2, children.ravel()[inner]
-            above = _one_level_down(above, up, split_slot[up], splits)
-            owners = _one_level_down(owners, up, split_slot[up], new[up])
+            parent, splits = inner // 2, children.ravel()[inner]
+            above = _one_level_down(above, parent, split_slot[parent], splits)
+            owners = _one_level_down(owners, parent, split_slot[parent], new[parent])
         return cls(ensemble, player, previous, slot, n_conditions, n_players)
 
     @cached_property
@@ -99,9 +99,9 @@ class TreePaths:
         blocks, n_before, last = [], 0, self.ensemble.roots[:0]
         for nodes in self.ensemble.levels():
             if len(last):  # not at the roots
-                up = np.arange(len(nodes)) // 2
+                parent = np.arange(len(nodes)) // 2
                 splits = np.flatnonzero(~self.ensemble.is_leaf[last])
-                above = _one_level_down(above, splits[up], self.slot[nodes], nodes)
+                above = _one_level_down(above, splits[parent], self.slot[nodes], nodes)
             starts[nodes] = n_before + np.arange(len(nodes))
             strides[nodes] = len(nodes)
             blocks.append(above.ravel())
@@ -139,7 +139,7 @@ class TreePaths:
         return node_position, conditions[position]
 
     def code_intervals(
-        self, ensemble: TreeEnsemble
+        self, ensemble: TreeNodes
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Lowest and highest code with which numbers meet each condition."""
         low = np.zeros(ensemble.n_nodes, dtype=np.intp)
@@ -159,22 +159,22 @@ class TreePaths:
         ready = self.previous < 0
         nodes = np.flatnonzero(~ready)
         while len(nodes):
-            now = ready[self.previous[nodes]]
-            steps.append((nodes[now], self.previous[nodes[now]]))
-            ready[nodes[now]] = True
-            nodes = nodes[~now]
+            is_ready = ready[self.previous[nodes]]
+            steps.append((nodes[is_ready], self.previous[nodes[is_ready]]))
+            ready[nodes[is_ready]] = True
+            nodes = nodes[~is_ready]
         return steps
 
 
 def _one_level_down(
     above: NDArray[np.int32],
-    up: NDArray[np.intp],
+    parent: NDArray[np.intp],
     slot: NDArray[np.intp],
     new: NDArray[np.integer],
 ) -> NDArray[np.int32]:
-    """Lists of nodes: those of the nodes above, at `up`, with one entry replaced."""
+    """Lists of nodes: those of their parents, with one entry replaced."""
     n_slots = max(len(above), slot.max(initial=-1) + 1)
-    below = np.full((n_slots, len(up)), -1, dtype=np.int32)
-    above.take(up, axis=1, out=below[: len(above)], mode="clip")
-    below[slot, np.arange(len(up))] = new
+    below = np.full((n_slots, len(parent)), -1, dtype=np.int32)
+    above.take(parent, axis=1, out=below[: len(above)], mode="clip")
+    below[slot, np.arange(len(parent))] = new
     return below

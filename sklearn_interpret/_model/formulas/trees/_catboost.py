@@ -5,19 +5,25 @@ files. Numbers are cast to float32, and ``x > border`` goes right. Missing value
 as below or above all borders, depending on the model's parameters.
 """
 
+from __future__ import annotations
+
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
+from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees import tree_model
 from sklearn_interpret.exceptions import UnreadableModelError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _SINGLE = np.dtype(np.float32)
 
@@ -48,11 +54,13 @@ class CatBoostEncoder:
     """Numbers as CatBoost compares them: the columns of its float features."""
 
     n_columns: int
-    columns: tuple
+    columns: tuple[int, ...]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.floating]:
         if tree_model.is_frame(X):
-            columns = tree_model.column_numbers(X, [None] * self.n_columns, None)
+            columns = tree_model.column_numbers(
+                X, [None] * self.n_columns, lambda *_: np.nan
+            )
             chosen = [columns[j].astype(_SINGLE) for j in self.columns]
             return np.column_stack(chosen)
         return tree_model.ArrayEncoder(self.n_columns, _SINGLE)(X)[
@@ -60,7 +68,7 @@ class CatBoostEncoder:
         ]
 
 
-def _read(estimator: Any, _: Any) -> Any:
+def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     if not estimator.is_fitted():
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet.")
     content = _exported(estimator)
@@ -88,20 +96,21 @@ def _read(estimator: Any, _: Any) -> Any:
     )
 
 
-def _read_ranker(estimator: Any, read: Callable[..., Any]) -> Any:
+def _read_ranker(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     """The scores of any loss are the sum; `predict` takes no type of prediction."""
-    fields = {"raw_params": {}, "link": "identity", "response_method": "predict"}
-    return replace(_read(estimator, read), **fields)
+    return replace(
+        _read(estimator, _), raw_params={}, link="identity", response_method="predict"
+    )
 
 
-def _exported(estimator: Any) -> Any:
+def _exported(estimator: BaseEstimator) -> dict[str, Any]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         estimator.save_model(str(path), format="json")
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _split(split: Any) -> Any:
+def _split(split: dict[str, Any]) -> tuple[int, float]:
     """Feature and border of a numeric split; other splits are refused."""
     kind = split["split_type"]
     if kind != "FloatFeature":
@@ -112,7 +121,9 @@ def _split(split: Any) -> Any:
     return split["float_feature_index"], split["border"]
 
 
-def _symmetric_tree(tree: int, k: int, scale: Any, missing_left: Any) -> Any:
+def _symmetric_tree(
+    tree: dict[str, Any], k: int, scale: float, missing_left: NDArray[np.bool_]
+) -> Tree:
     """An oblivious tree: all nodes of a level share a split; the root's is the last.
 
     Bit i of a leaf's number is set if split i sent the row to the right.
@@ -142,11 +153,13 @@ def _symmetric_tree(tree: int, k: int, scale: Any, missing_left: Any) -> Any:
     )
 
 
-def _tree(tree: int, k: int, scale: Any, missing_left: Any) -> Any:
+def _tree(
+    tree: dict[str, Any], k: int, scale: float, missing_left: NDArray[np.bool_]
+) -> Tree:
     """A tree of any shape, as grown by leaf or by depth."""
-    nodes = []
+    nodes: list[Any] = []
 
-    def visit(node: int) -> Any:
+    def visit(node: dict[str, Any]) -> int:
         place = len(nodes)
         nodes.append(None)
         if "split" not in node:
@@ -160,8 +173,8 @@ def _tree(tree: int, k: int, scale: Any, missing_left: Any) -> Any:
         return place
 
     visit(tree)
-    left, right, feature, threshold, value, cover = zip(*nodes, strict=True)
-    feature = np.array(feature, dtype=np.intp)
+    left, right, features, threshold, value, cover = zip(*nodes, strict=True)
+    feature = np.array(features, dtype=np.intp)
     return Tree(
         left=left,
         right=right,
@@ -173,7 +186,7 @@ def _tree(tree: int, k: int, scale: Any, missing_left: Any) -> Any:
     )
 
 
-READERS = {
+READERS: dict[ModelClass, tree_model.Reader] = {
     ("catboost", "CatBoost"): _read,
     ("catboost", "CatBoostRanker"): _read_ranker,
 }

@@ -18,15 +18,20 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
+from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees import tree_model
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.gradients.objectives import Objective
+    from sklearn.base import BaseEstimator
+
+# Names and values of a header, or of a tree.
+_Fields = dict[str, str]
 
 # Absolute values up to this are zero: LightGBM's constant, which is a float32.
 _ZERO = float(np.float32(1e-35))
@@ -64,11 +69,11 @@ class LightGBMEncoder:
     """
 
     n_columns: int
-    zero_is_missing: tuple
-    listed: tuple
-    levels: tuple
+    zero_is_missing: tuple[int, ...]
+    listed: tuple[tuple[int, tuple[int, ...]], ...]
+    levels: tuple[tuple[Any, ...], ...]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         numbers = self._numbers(X)
         numbers[np.abs(numbers) <= _ZERO] = 0.0
         for column in self.zero_is_missing:
@@ -79,7 +84,7 @@ class LightGBMEncoder:
             )
         return numbers
 
-    def _numbers(self, X: Any) -> Any:
+    def _numbers(self, X: Any) -> NDArray[np.float64]:
         """Rows as float64, always a copy."""
         if tree_model.is_frame(X):
             columns = tree_model.column_numbers(X, self._places(X), lambda *_: np.nan)
@@ -92,9 +97,9 @@ class LightGBMEncoder:
         tree_model.check_width(X.shape[1], self.n_columns)
         return X.astype(np.float64)
 
-    def _places(self, X: Any) -> Any:
+    def _places(self, X: Any) -> list[dict[Any, int] | None]:
         """Positions of labels, for the columns of category dtype in their order."""
-        places = [None] * X.shape[1]
+        places: list[dict[Any, int] | None] = [None] * X.shape[1]
         found = [j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"]
         if len(found) != len(self.levels):
             raise ValueError(
@@ -106,7 +111,7 @@ class LightGBMEncoder:
         return places
 
 
-def _read(estimator: Any, _: Any) -> Any:
+def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     booster = estimator.booster_  # raises if it is not fitted
     header, blocks = _parsed(booster.model_to_string())
     k = int(header["num_tree_per_iteration"])
@@ -138,27 +143,27 @@ def _read(estimator: Any, _: Any) -> Any:
     )
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> tuple[_Fields, list[_Fields]]:
     """Fields of the header, and of each tree."""
     trees, _, _ = text.partition("\nend of trees")
     header, *blocks = trees.split("\nTree=")
     return _fields(header), [_fields(block) for block in blocks]
 
 
-def _fields(block: Any) -> Any:
+def _fields(block: str) -> _Fields:
     pairs = (line.partition("=") for line in block.splitlines())
     return {name: value for name, _, value in pairs}
 
 
-def _array(block: Any, name: str, dtype: Any) -> Any:
+def _array(block: _Fields, name: str, dtype: type) -> NDArray[Any]:
     return np.array(block.get(name, "").split(), dtype=np.float64).astype(dtype)
 
 
-def _response(estimator: Any, objective: Objective) -> Any:
+def _response(estimator: BaseEstimator, objective: str | None) -> dict[str, Any]:
     """Fields of TreeModel for the link from raw scores to responses."""
-    name, *options = objective.split() if objective else [None]
+    name, *options = objective.split() if objective else [""]
     link = _LINKS.get(name)
-    if name is None and not hasattr(estimator, "classes_"):
+    if not name and not hasattr(estimator, "classes_"):
         link = "identity"  # a custom objective
     if "sqrt" in options:
         link = None
@@ -169,10 +174,13 @@ def _response(estimator: Any, objective: Objective) -> Any:
     return fields
 
 
-def _methods(response: Any, is_mean: Any) -> Any:
+def _methods(response: dict[str, Any], is_mean: bool) -> dict[str, Any]:
     """Fields with the method of raw scores; for a mean it returns the sum."""
     if not is_mean:
-        raw = {"raw_method": "predict", "raw_params": {"raw_score": True}}
+        raw: dict[str, Any] = {
+            "raw_method": "predict",
+            "raw_params": {"raw_score": True},
+        }
     elif response["link"] == "identity":
         raw = {"raw_method": response["response_method"]}
     else:
@@ -180,16 +188,18 @@ def _methods(response: Any, is_mean: Any) -> Any:
     return {**response, **raw}
 
 
-def _splits(block: Any) -> Any:
+def _splits(
+    block: _Fields,
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
     """Features, missing types, and flags of categorical splits."""
     decision = _array(block, "decision_type", np.intp)
     categorical = (decision & _CATEGORICAL) > 0
     return _array(block, "split_feature", np.intp), (decision >> 2) & 3, categorical
 
 
-def _zero_columns(blocks: Any) -> Any:
+def _zero_columns(blocks: list[_Fields]) -> tuple[int, ...]:
     """Columns in which zero means missing."""
-    kinds = {}
+    kinds: dict[int, set[bool]] = {}
     for block in blocks:
         feature, missing, categorical = _splits(block)
         for j, kind in zip(
@@ -203,19 +213,21 @@ def _zero_columns(blocks: Any) -> Any:
     return tuple(sorted(j for j, found in kinds.items() if found == {True}))
 
 
-def _category_splits(block: Any) -> Iterator[Any]:
+def _category_splits(block: _Fields) -> Iterator[tree_model.CategorySplit]:
     """Yield categorical splits: node, column, and categories that go left."""
     boundaries = _array(block, "cat_boundaries", np.intp)
     words = _array(block, "cat_threshold", np.uint32).astype("<u4")
     place = _array(block, "threshold", np.float64)
     feature, _, categorical = _splits(block)
-    for node in np.flatnonzero(categorical):
+    for node in np.flatnonzero(categorical).tolist():
         start, stop = boundaries[int(place[node]) :][:2]
         bits = np.unpackbits(words[start:stop].view(np.uint8), bitorder="little")
-        yield node, feature[node], np.flatnonzero(bits)
+        yield node, int(feature[node]), np.flatnonzero(bits)
 
 
-def _tree(block: Any, output: int, k: int, share: float, listed: Any) -> Any:
+def _tree(
+    block: _Fields, output: int, k: int, share: float, listed: dict[int, list[int]]
+) -> Tree:
     """A tree with inner nodes first, then leaves."""
     feature, missing, categorical = _splits(block)
     n_inner, n_leaves = len(feature), int(block["num_leaves"])
@@ -250,4 +262,4 @@ def _tree(block: Any, output: int, k: int, share: float, listed: Any) -> Any:
     )
 
 
-READERS = {("lightgbm", "LGBMModel"): _read}
+READERS: dict[ModelClass, tree_model.Reader] = {("lightgbm", "LGBMModel"): _read}

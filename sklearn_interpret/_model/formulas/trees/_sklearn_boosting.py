@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.joining import in_float64
-from sklearn_interpret._model.formulas.formula_class import computes_as
+from sklearn_interpret._model.formulas.formula_class import ModelClass, computes_as
 from sklearn_interpret._model.formulas.trees._sklearn_combined import (
     Member,
     read_part,
@@ -38,6 +38,7 @@ from sklearn_interpret._model.formulas.trees._sklearn_trees import (
 )
 from sklearn_interpret._model.formulas.trees.tree_model import (
     ArrayEncoder,
+    Reader,
     TransformerEncoder,
     TreeModel,
 )
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def _scores_of(estimator: BaseEstimator, k: int) -> dict[str, str]:
+def _scores_of(estimator: BaseEstimator, k: int) -> dict[str, Any]:
     """Fields of `TreeModel` about the raw scores of a classifier or regressor."""
     if not hasattr(estimator, "classes_"):
         return {"raw_method": "predict", "response_method": "predict"}
@@ -59,7 +60,9 @@ def _scores_of(estimator: BaseEstimator, k: int) -> dict[str, str]:
     }
 
 
-def _read_boosting(estimator: BaseEstimator, read: Callable[..., Any]) -> TreeModel:
+def _read_boosting(
+    estimator: BaseEstimator, read: Callable[[BaseEstimator], TreeModel]
+) -> TreeModel:
     check_is_fitted(estimator)
     k = estimator.estimators_.shape[1]
     trees = []
@@ -80,7 +83,7 @@ def _read_boosting(estimator: BaseEstimator, read: Callable[..., Any]) -> TreeMo
     return model if constant is not None else _with_start(model, estimator, read)
 
 
-def _constant_start(estimator: BaseEstimator) -> NDArray[np.float64]:
+def _constant_start(estimator: BaseEstimator) -> NDArray[np.float64] | None:
     """Raw scores before the first tree; None if they depend on the row."""
     start = estimator.init_
     random = isinstance(start, DummyClassifier) and start.strategy == "stratified"
@@ -91,7 +94,11 @@ def _constant_start(estimator: BaseEstimator) -> NDArray[np.float64]:
     return estimator._raw_predict_init(row)[0]
 
 
-def _with_start(model: BaseEstimator, estimator: Any, read: Callable[..., Any]) -> Any:
+def _with_start(
+    model: TreeModel,
+    estimator: BaseEstimator,
+    read: Callable[[BaseEstimator], TreeModel],
+) -> TreeModel:
     """Trees added to the predictions of an `init` model."""
     start = estimator.init_
     if isinstance(estimator, GradientBoostingClassifier):
@@ -129,7 +136,7 @@ _LINKS = {
 }
 
 
-def _read_hist_boosting(estimator: BaseEstimator, _: Callable[..., Any]) -> TreeModel:
+def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     base = np.ravel(estimator._baseline_prediction)
     known, row_of = estimator._bin_mapper.make_known_categories_bitsets()
@@ -191,7 +198,9 @@ def _bits(bitsets: NDArray[Any]) -> NDArray[np.bool_]:
     return bits.astype(bool)
 
 
-def _hist_encoder(estimator: BaseEstimator) -> tuple[ArrayEncoder, NDArray[np.intp]]:
+def _hist_encoder(
+    estimator: BaseEstimator,
+) -> tuple[ArrayEncoder | TransformerEncoder, NDArray[np.intp]]:
     """The model's encoder, and the input column of each of its features."""
     n_columns = estimator.n_features_in_
     transformer = estimator._preprocessor
@@ -206,7 +215,7 @@ def _hist_encoder(estimator: BaseEstimator) -> tuple[ArrayEncoder, NDArray[np.in
     return TransformerEncoder(transformer), columns
 
 
-READERS = {
+READERS: dict[ModelClass, Reader] = {
     GradientBoostingClassifier: _read_boosting,
     GradientBoostingRegressor: _read_boosting,
     HistGradientBoostingClassifier: _read_hist_boosting,

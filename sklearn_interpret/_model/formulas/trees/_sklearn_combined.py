@@ -5,11 +5,12 @@ Only public attributes are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -24,18 +25,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure import joining
 from sklearn_interpret._model.formulas.column_lineage import first_steps
-from sklearn_interpret._model.formulas.formula_class import computes_as
+from sklearn_interpret._model.formulas.formula_class import ModelClass, computes_as
 from sklearn_interpret._model.formulas.trees import tree_model
 from sklearn_interpret._model.formulas.trees._sklearn_trees import (
     node_outputs,
     plain_model,
     tree_of,
 )
+from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+
+    _Reader = Callable[[BaseEstimator], TreeModel]
+    _Encoder = Callable[[Any], NDArray[np.floating]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +64,14 @@ class Member:
         hashable.
     """
 
-    model: tree_model.TreeModel
+    model: TreeModel
     weight: float = 1.0
-    columns: np.ndarray | None = None
-    outputs: np.ndarray | None = None
-    preprocess: Callable | None = None
+    columns: NDArray[np.intp] | None = None
+    outputs: NDArray[np.intp] | None = None
+    preprocess: Callable[[Any], Any] | None = None
 
 
-def read_part(role: str, estimator: BaseEstimator, read: Callable[..., Any]) -> Any:
+def read_part(role: str, estimator: BaseEstimator, read: _Reader) -> TreeModel:
     """Read a model that is part of another; an error names it and its role."""
     try:
         return read(estimator)
@@ -76,8 +83,8 @@ def read_part(role: str, estimator: BaseEstimator, read: Callable[..., Any]) -> 
 
 
 def sum_of_models(
-    members: Any, *, n_columns: int, n_outputs: int, **fields: Any
-) -> Any:
+    members: Sequence[Member], *, n_columns: int, n_outputs: int, **fields: Any
+) -> TreeModel:
     """The weighted sum of `Member` models as one TreeModel with these fields.
 
     Members that compare plain numbers share the columns as their features. Each other
@@ -88,7 +95,9 @@ def sum_of_models(
     if len(rules) > 1:
         ensembles = [joining.in_float64(trees) for trees in ensembles]
     precision = ensembles[0].precision
-    starts, columns, placed = {}, [], []
+    starts: dict[_Encoder, int] = {}
+    columns: list[int] = []
+    placed = []
     for member, trees in zip(members, ensembles, strict=True):
         encoder, made_from, positions = _block(member, n_columns, precision)
         if encoder not in starts:
@@ -97,7 +106,7 @@ def sum_of_models(
         placed.append((trees, starts[encoder] + positions))
     encoders = tuple(starts)
     covers = {member.model.cover for member in members}
-    return tree_model.TreeModel(
+    return TreeModel(
         ensemble=joining.merged(
             [joining.with_features(*place, len(columns)) for place in placed]
         ),
@@ -113,32 +122,38 @@ def sum_of_models(
     )
 
 
-def _weighted(member: Any, n_outputs: int) -> Any:
+def _weighted(member: Member, n_outputs: int) -> TreeEnsemble:
     trees = joining.scaled(member.model.ensemble, member.weight)
     if member.outputs is None:
         return trees
     return joining.with_outputs(trees, member.outputs, n_outputs)
 
 
-def _block(member: Any, n_columns: int, precision: float) -> Any:
+def _block(
+    member: Member, n_columns: int, precision: np.dtype[np.floating]
+) -> tuple[_Encoder, NDArray[np.intp], NDArray[np.intp]]:
     """Encoder of a member in the sum, its columns, and positions of its features."""
     model = member.model
     if isinstance(model.encoder, tree_model.ArrayEncoder):
-        encoder = replace(model.encoder, n_columns=n_columns, precision=precision)
+        cast = replace(model.encoder, n_columns=n_columns, precision=precision)
         positions = np.arange(n_columns) if member.columns is None else member.columns
-        return encoder, np.arange(n_columns), np.asarray(positions)
+        return cast, np.arange(n_columns), positions
     encoder = model.encoder
     if member.preprocess is not None:
         encoder = tree_model.ChainedEncoder(member.preprocess, encoder)
     columns = model.columns
     if member.columns is not None:
-        columns = np.asarray(member.columns)[columns]
+        columns = member.columns[columns]
     return encoder, columns, np.arange(len(columns))
 
 
 def _sum_by_method(
-    estimator: Any, members: Any, methods: list[str], *, n_columns: int
-) -> Any:
+    estimator: BaseEstimator,
+    members: Sequence[Member],
+    methods: list[str],
+    *,
+    n_columns: int,
+) -> TreeModel:
     """The sum of members, by the first method for which each is a sum of trees."""
     models = [member.model for member in members]
     classes = getattr(estimator, "classes_", None)
@@ -164,14 +179,14 @@ def _sum_by_method(
     )
 
 
-def _is_sum_of_trees(model: BaseEstimator, method: str) -> Any:
+def _is_sum_of_trees(model: TreeModel, method: str) -> bool:
     """Whether a method of a model returns a sum of trees."""
     if method == "decision_function":
         return model.raw_method == method
     return model.response_method == method and model.link == "identity"
 
 
-def _read_bagging(estimator: Any, read: Callable[..., Any]) -> Any:
+def _read_bagging(estimator: BaseEstimator, read: _Reader) -> TreeModel:
     check_is_fitted(estimator)
     members = []
     parts = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
@@ -197,7 +212,7 @@ def _read_bagging(estimator: Any, read: Callable[..., Any]) -> Any:
     )
 
 
-def _read_voting(estimator: BaseEstimator, read: Callable[..., Any]) -> Any:
+def _read_voting(estimator: BaseEstimator, read: _Reader) -> TreeModel:
     check_is_fitted(estimator)
     if getattr(estimator, "voting", "soft") == "hard":
         raise UnreadableModelError(
@@ -225,7 +240,7 @@ def _read_voting(estimator: BaseEstimator, read: Callable[..., Any]) -> Any:
     )
 
 
-def _read_ada_classifier(estimator: Any, _: Any) -> Any:
+def _read_ada_classifier(estimator: BaseEstimator, _: object) -> TreeModel:
     """Votes of trees: the weight for a leaf's class, -weight / (K - 1) for the others.
 
     J. Zhu, H. Zou, S. Rosset and T. Hastie (2009). Multi-class AdaBoost.
@@ -263,13 +278,13 @@ def _read_ada_classifier(estimator: Any, _: Any) -> Any:
     )
 
 
-def _refuse_ada_regressor(*_: Any) -> Any:
+def _refuse_ada_regressor(*_: object) -> NoReturn:
     raise UnreadableModelError(
         "it predicts a weighted median of its trees, which is not their sum."
     )
 
 
-def _read_pipeline(estimator: BaseEstimator, read: Callable[..., Any]) -> Any:
+def _read_pipeline(estimator: BaseEstimator, read: _Reader) -> TreeModel:
     """Trees after steps that work column by column; features are input columns."""
     check_is_fitted(estimator)
     model = read_part("last step", estimator.steps[-1][1], read)
@@ -286,7 +301,7 @@ def _read_pipeline(estimator: BaseEstimator, read: Callable[..., Any]) -> Any:
     )
 
 
-READERS = {
+READERS: dict[ModelClass, tree_model.Reader] = {
     AdaBoostClassifier: _read_ada_classifier,
     AdaBoostRegressor: _refuse_ada_regressor,
     BaggingClassifier: _read_bagging,

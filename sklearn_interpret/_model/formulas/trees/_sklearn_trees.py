@@ -5,7 +5,6 @@ Only public attributes are read: `tree_` and its arrays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._model._sklearn_compat import has_category_splits
+from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees import tree_model
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -35,7 +35,9 @@ PRECISION = np.dtype(np.float32)
 
 
 def tree_of(
-    estimator: BaseEstimator, value: NDArray[np.float64], features: Any = None
+    estimator: BaseEstimator,
+    value: NDArray[np.float64],
+    features: NDArray[np.intp] | None = None,
 ) -> Tree:
     """A fitted scikit-learn tree with other values (n_nodes, k) of its nodes.
 
@@ -72,7 +74,7 @@ def plain_model(
     estimator: BaseEstimator,
     trees: list[Tree],
     base: NDArray[np.float64],
-    raw_method: str,
+    raw_method: str | None,
     **kwargs: Any,
 ) -> TreeModel:
     """A sum of scikit-learn's trees over numbers, one tree feature per column."""
@@ -91,24 +93,25 @@ def plain_model(
 
 def _averaged(estimator: BaseEstimator, members: list[BaseEstimator]) -> TreeModel:
     """The mean of the trees, which the estimator predicts."""
-    trees = [tree_of(m, node_outputs(m) / len(members)) for m in members]
-    base = np.zeros(trees[0].value.shape[1])
+    values = [node_outputs(member) / len(members) for member in members]
+    trees = list(map(tree_of, members, values))
+    base = np.zeros(values[0].shape[1])
     fields = tree_model.response_fields(estimator, "identity")
     fields["n_averaged"] = len(members)
     return plain_model(estimator, trees, base, fields["response_method"], **fields)
 
 
-def _read_tree(estimator: BaseEstimator, _: Callable[..., Any]) -> TreeModel:
+def _read_tree(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     return _averaged(estimator, [estimator])
 
 
-def _read_forest(estimator: BaseEstimator, _: Callable[..., Any]) -> TreeModel:
+def _read_forest(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     return _averaged(estimator, estimator.estimators_)
 
 
-def _read_isolation_forest(estimator: Any, _: Any) -> Any:
+def _read_isolation_forest(estimator: BaseEstimator, _: object) -> TreeModel:
     """The mean length of the path that isolates a row.
 
     A leaf of several rows adds the expected path length of a random tree of them. The
@@ -128,7 +131,7 @@ def _read_isolation_forest(estimator: Any, _: Any) -> Any:
         estimator,
         trees,
         # With a single training row the expected length is 0; the ratio is set to 1.
-        base=[0.0 if expected else 1.0],
+        base=np.array([0.0 if expected else 1.0]),
         raw_method=None,
         link="isolation",
         link_scale=1 / expected if expected else 1.0,
@@ -136,7 +139,7 @@ def _read_isolation_forest(estimator: Any, _: Any) -> Any:
     )
 
 
-def expected_path_length(n_rows: int) -> Any:
+def expected_path_length(n_rows: NDArray[np.integer]) -> NDArray[np.float64]:
     """Mean length of an unsuccessful search in a binary search tree of `n_rows` rows.
 
     F. T. Liu, K. M. Ting and Z.-H. Zhou (2008). Isolation forest. Equation 1.
@@ -146,7 +149,7 @@ def expected_path_length(n_rows: int) -> Any:
     return np.select([n_rows <= 1, n_rows == 2], [0.0, 1.0], length)
 
 
-READERS = {
+READERS: dict[ModelClass, tree_model.Reader] = {
     DecisionTreeClassifier: _read_tree,
     DecisionTreeRegressor: _read_tree,
     RandomForestClassifier: _read_forest,

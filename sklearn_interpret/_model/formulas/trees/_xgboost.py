@@ -14,18 +14,22 @@ XGBoost sums margins in float32, this library in float64: they differ by roundin
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.joining import without_unreached
+from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees.tree_model import (
     ArrayEncoder,
+    CategorySplit,
+    Reader,
     TreeModel,
     category_table,
     column_numbers,
@@ -63,7 +67,7 @@ _LINKS = {
     **dict.fromkeys(_SOFTMAX, "softmax"),
 }
 # Functions from `base_score`, a prediction, to a margin; the identity for others.
-_MARGINS = {
+_MARGINS: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {
     **dict.fromkeys(_EXP, np.log),
     **dict.fromkeys(_LOGISTIC, lambda p: -np.log(1 / p - 1)),
 }
@@ -79,10 +83,10 @@ class XGBoostEncoder:
     """
 
     numbers: ArrayEncoder
-    listed: tuple
-    levels: tuple
+    listed: tuple[tuple[int, tuple[int, ...]], ...]
+    levels: tuple[tuple[Any, ...] | None, ...]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.floating]:
         if is_frame(X):
             columns = column_numbers(X, self._places(X), _refuse_unseen)
             X = np.column_stack([column.astype(_SINGLE) for column in columns])
@@ -97,25 +101,35 @@ class XGBoostEncoder:
             numbers[:, column] = listed_positions(values, categories, len(categories))
         return numbers
 
-    def _places(self, X: Any) -> Any:
+    def _places(self, X: Any) -> list[dict[Any, Any] | None]:
         """Positions of labels in the columns of categories."""
-        places = []
+        places: list[dict[Any, Any] | None] = []
         for dtype, level in zip(X.dtypes, self.levels, strict=False):
-            place = None if level is None else dict(zip(level, count()))
-            if str(dtype) == "category":
-                declared = list(dtype.categories)
-                if level is None:  # fitted on arrays, or old: by position
-                    place = dict(zip(declared, count()))
-                elif isinstance(level[0], bytes):
-                    names = dict(zip(declared, _stored_labels(declared), strict=True))
-                    place = {label: place.get(name) for label, name in names.items()}
-            elif place is not None and isinstance(level[0], bytes):
-                place = {name.decode(errors="replace"): i for name, i in place.items()}
-            places.append(place)
+            if level is None:  # fitted on arrays, or old: by position
+                is_category = str(dtype) == "category"
+                places.append(_positions(dtype.categories) if is_category else None)
+                continue
+            positions = _positions(level)
+            if isinstance(level[0], bytes):
+                if str(dtype) == "category":
+                    labels = list(dtype.categories)
+                    stored = map(positions.get, _stored_labels(labels))
+                    positions = dict(zip(labels, stored, strict=True))
+                else:
+                    positions = {
+                        name.decode(errors="replace"): i
+                        for name, i in positions.items()
+                    }
+            places.append(positions)
         return places
 
 
-def _stored_labels(labels: Any) -> Any:
+def _positions(labels: Iterable[Any]) -> dict[Any, Any]:
+    """The position of each label."""
+    return {label: position for position, label in enumerate(labels)}
+
+
+def _stored_labels(labels: Sequence[Any]) -> list[bytes]:
     """Labels as XGBoost stores and compares those of pandas frames.
 
     It concatenates their bytes, but splits at numbers of characters, which is wrong for
@@ -126,14 +140,14 @@ def _stored_labels(labels: Any) -> Any:
     return [text.encode()[start:stop] for start, stop in pairwise(stops)]
 
 
-def _refuse_unseen(name: str, label: Any) -> Any:
+def _refuse_unseen(name: str, label: Any) -> NoReturn:
     raise ValueError(
         f"The feature {name!r} has the category {label!r}, which the model has not "
         "seen: XGBoost refuses it, or confuses it with another. Make it missing."
     )
 
 
-def _read(estimator: Any, _: Any) -> Any:
+def _read(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     booster = estimator.get_booster()
     learner = json.loads(booster.save_raw(raw_format="json"))["learner"]
@@ -169,7 +183,12 @@ def _read(estimator: Any, _: Any) -> Any:
     return model
 
 
-def _encoder(estimator: Any, forest: Any, listed: Any, n_columns: int) -> Any:
+def _encoder(
+    estimator: BaseEstimator,
+    forest: dict[str, Any],
+    listed: dict[int, list[int]],
+    n_columns: int,
+) -> XGBoostEncoder:
     missing = np.nan if estimator.missing is None else float(estimator.missing)
     return XGBoostEncoder(
         numbers=ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
@@ -178,7 +197,7 @@ def _encoder(estimator: Any, forest: Any, listed: Any, n_columns: int) -> Any:
     )
 
 
-def _check_margin(model: BaseEstimator, estimator: Any) -> None:
+def _check_margin(model: TreeModel, estimator: BaseEstimator) -> None:
     """Check one prediction: XGBoost's versions store the base score differently."""
     row = np.full((1, model.n_columns), np.nan)
     margin = estimator.predict(row, validate_features=False, **model.raw_params)
@@ -189,7 +208,7 @@ def _check_margin(model: BaseEstimator, estimator: Any) -> None:
         )
 
 
-def _n_trees_in_use(estimator: Any, forest: Any) -> Any:
+def _n_trees_in_use(estimator: BaseEstimator, forest: dict[str, Any]) -> int:
     """Number of trees up to the best iteration, if training stopped early."""
     try:
         rounds = estimator.best_iteration + 1
@@ -198,7 +217,7 @@ def _n_trees_in_use(estimator: Any, forest: Any) -> Any:
     return forest["iteration_indptr"][rounds]
 
 
-def _base(learner: Any) -> Any:
+def _base(learner: dict[str, Any]) -> NDArray[np.float64]:
     """Margin of each output before the first tree."""
     parameters = learner["learner_model_param"]
     k = max(int(parameters["num_class"]), int(parameters.get("num_target", 1)), 1)
@@ -210,7 +229,9 @@ def _base(learner: Any) -> Any:
     return np.resize(scores, k).astype(np.float64)
 
 
-def _levels(forest: Any, n_columns: int) -> Any:
+def _levels(
+    forest: dict[str, Any], n_columns: int
+) -> tuple[tuple[Any, ...] | None, ...]:
     """Labels of the training frame's categories by column; None without any."""
     columns = forest.get("cats", {}).get("enc", [])
     if not columns:
@@ -223,7 +244,7 @@ def _levels(forest: Any, n_columns: int) -> Any:
     return levels
 
 
-def _labels(column: Any) -> Any:
+def _labels(column: dict[str, Any]) -> tuple[Any, ...] | None:
     values = column["values"]
     if "offsets" not in column:
         return tuple(values) if values else None
@@ -234,7 +255,7 @@ def _labels(column: Any) -> Any:
     return tuple(text[start:stop] for start, stop in pairwise(bounds))
 
 
-def _category_splits(block: Any) -> Iterator[Any]:
+def _category_splits(block: dict[str, Any]) -> Iterator[CategorySplit]:
     """Yield categorical splits: node, column, and categories that go right."""
     parts = zip(
         block["categories_nodes"],
@@ -247,7 +268,13 @@ def _category_splits(block: Any) -> Iterator[Any]:
         yield node, block["split_indices"][node], categories
 
 
-def _tree(block: Any, output: int, k: int, weight: float, listed: Any) -> Any:
+def _tree(
+    block: dict[str, Any],
+    output: int,
+    k: int,
+    weight: np.float32,
+    listed: dict[int, list[int]],
+) -> Tree:
     left, right = np.array(block["left_children"]), np.array(block["right_children"])
     leaf = left < 0
     value = np.zeros((len(left), k))
@@ -272,7 +299,9 @@ def _tree(block: Any, output: int, k: int, weight: float, listed: Any) -> Any:
     return without_unreached(tree)
 
 
-def _leaf_vectors(block: Any, k: int, leaf: int) -> Any:
+def _leaf_vectors(
+    block: dict[str, Any], k: int, leaf: NDArray[np.bool_]
+) -> NDArray[np.float32]:
     """Values for all outputs at the leaves of a tree."""
     if "leaf_weights" not in block:
         raise UnreadableModelError(
@@ -284,4 +313,4 @@ def _leaf_vectors(block: Any, k: int, leaf: int) -> Any:
     return vectors[np.array(block["right_children"])[leaf]]
 
 
-READERS = {("xgboost", "XGBModel"): _read}
+READERS: dict[ModelClass, Reader] = {("xgboost", "XGBModel"): _read}

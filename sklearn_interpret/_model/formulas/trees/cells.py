@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._model.actions.problem import SearchProblem
     from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
+
+# Lowest and highest numbers of cells, and their codes.
+_Cells = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.integer]]
 
 # Larger numbers are taken for infinite.
 _MOST = 1e30
@@ -56,7 +59,7 @@ class TreeCells:
             self.cell_codes.append(of_cells)
         self._make_boxes()
 
-    def codes(self, rows: PandasRows) -> NDArray[np.intp]:
+    def codes(self, rows: Rows) -> NDArray[np.integer]:
         """Codes of rows as the trees compare them."""
         return self.ensemble.codes(self.model.encode(rows.native))
 
@@ -68,7 +71,7 @@ class TreeCells:
         columns: NDArray[np.intp],
         values: NDArray[np.float64],
         features: NDArray[np.intp],
-    ) -> NDArray[np.intp]:
+    ) -> NDArray[np.integer]:
         """Codes of a known row with one number replaced; -1 where the model refuses.
 
         Those of one feature of the column each, (n, 1), or of several, (n, k): columns
@@ -174,7 +177,7 @@ class TreeCells:
         columns: NDArray[np.intp],
         places: NDArray[np.intp],
         features: NDArray[np.intp],
-    ) -> NDArray[np.intp]:
+    ) -> NDArray[np.integer]:
         values = np.empty(len(columns))
         for j in np.unique(columns).tolist():
             at = columns == j
@@ -186,8 +189,8 @@ class TreeCells:
         j: int,
         searched: tuple[_Grid, NDArray[np.intp]] | None,
         known: NDArray[np.float64],
-        codes: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
+        codes: NDArray[np.integer],
+    ) -> _Cells | None:
         """Cells of a number, and their codes; None where these are no intervals."""
         features = self._features(j)
         if self.ensemble.split_codes.categorical[features].any():
@@ -209,15 +212,15 @@ class TreeCells:
         )
         return None if (cell < 0).any() else (low, high, at_low)
 
-    def _points(self, j: int, known: Any) -> Any:
+    def _points(self, j: int, known: NDArray[np.float64]) -> _Cells:
         """Cells that are levels or known values, and their codes."""
         if self.actionability.categorical[j]:
-            values = np.arange(len(self.actionability.levels[j]), dtype=np.float64)
+            values = np.arange(len(self.actionability.levels[j] or ()), dtype=float)
         else:
             values = np.unique(known[~np.isnan(known)])
         return values, values, self._codes_of(j, values)
 
-    def _codes_of(self, j: int, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def _codes_of(self, j: int, values: NDArray[np.float64]) -> NDArray[np.integer]:
         """Codes (n, k) of values of a column, in its features."""
         features = self._features(j)
         features = np.broadcast_to(features, (len(values), len(features)))
@@ -228,8 +231,8 @@ class TreeCells:
         values: NDArray[np.float64],
         low: NDArray[np.float64],
         high: NDArray[np.float64],
-        cell_codes: NDArray[np.intp],
-        codes: NDArray[np.intp],
+        cell_codes: NDArray[np.integer],
+        codes: NDArray[np.integer],
     ) -> NDArray[np.intp]:
         """Cells of numbers whose codes are known; -1 where they have none."""
         first = np.clip(np.searchsorted(low, values, side="right") - 1, 0, None)
@@ -241,7 +244,7 @@ class TreeCells:
         return cells
 
     def own_cells(
-        self, values: NDArray[np.float64], codes: NDArray[np.intp]
+        self, values: NDArray[np.float64], codes: NDArray[np.integer]
     ) -> NDArray[np.intp]:
         """Cells of encoded rows (n, n_columns), given their codes; -1 for none."""
         cells = np.full(values.shape, -1)
@@ -317,11 +320,11 @@ class TreeCells:
                 n_left[at] = np.searchsorted(codes, ranks, side="right")
         return n_left
 
-    def _met(self, j: int) -> Any:
+    def _met(self, j: int) -> dict[int, NDArray[np.bool_]]:
         """Which cells of a column without order meet the conditions on it: by node."""
         trees, features = self.ensemble, self._features(j)
         n_cells = len(self.low[j])
-        met = {}
+        met: dict[int, NDArray[np.bool_]] = {}
         for nodes in trees.levels():
             inner = nodes[~trees.is_leaf[nodes]]
             inner = inner[self.model.columns[trees.feature[inner]] == j]
@@ -369,7 +372,7 @@ class TreeCells:
         self.low_cells[:, j], self.high_cells[:, j] = low, high
         self.repeated[:, j] = again
 
-    def conditions_met(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def conditions_met(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which conditions a row meets, given its codes (n_features,): by node."""
         trees = self.ensemble
         inner = np.flatnonzero(~trees.is_leaf)
@@ -382,10 +385,10 @@ class TreeCells:
 
     def boxes_of(
         self,
-        codes: NDArray[np.intp],
+        codes: NDArray[np.integer],
         fixed: NDArray[np.bool_],
         outside: NDArray[np.bool_],
-    ) -> Any:
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Boxes that are left where some columns (n_columns,) stay as in a row.
 
         Columns that are not fixed, but in which the row lies `outside` of all cells,
@@ -424,11 +427,11 @@ class TreeCells:
 class _Grid:
     """Numbers by their position: floats of a type, or whole numbers."""
 
-    dtype: type | None
-    ends: tuple
+    dtype: Any  # a numpy type; None for whole numbers
+    ends: tuple[int, int]
 
     @classmethod
-    def of_floats(cls, dtype: type) -> _Grid:
+    def of_floats(cls, dtype: Any) -> _Grid:
         most = dtype(min(_MOST, float(np.finfo(dtype).max)))
         most = int(most.view(_INTEGERS[dtype]))
         return cls(dtype, (-most, most))
@@ -448,4 +451,8 @@ class _Grid:
         return np.where(numbers < 0, -sizes, sizes).astype(np.int64)
 
 
-_INTEGERS = {np.float16: np.int16, np.float32: np.int32, np.float64: np.int64}
+_INTEGERS: dict[Any, Any] = {
+    np.float16: np.int16,
+    np.float32: np.int32,
+    np.float64: np.int64,
+}

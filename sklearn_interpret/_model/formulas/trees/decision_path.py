@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,10 @@ class DecisionPath:
 
 def decision_path(
     response: TreeResponse,
-    row: PandasRows,
+    row: Rows,
     tree: int,
     names: list[str] | None = None,
-    encoded: list[Column] = (),
+    encoded: Sequence[Column] = (),
 ) -> DecisionPath:
     """The `DecisionPath` of a row (`Rows` of one) through a tree of a TreeResponse.
 
@@ -71,8 +72,9 @@ def decision_path(
         if is_missing(value) and number != number:
             text = "is missing"
         else:
-            text = _levels_text(model, node, left, row, encoded[j])
-            text = text or _bound_text(trees, node, left, number, value)
+            text = _levels_text(model, node, left, row, encoded[j]) or _bound_text(
+                trees, node, left, number, value
+            )
         conditions.append(f"{names[column]} {text}")
         nodes.append((trees.left if left else trees.right)[node])
     shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
@@ -104,13 +106,14 @@ def _cover_name(kind: str, cover: NDArray[np.float64]) -> str:
 
 
 def _levels_text(
-    model: TreeModel, node: int, left: bool, row: PandasRows, encoded: Column
-) -> Any:
+    model: TreeModel, node: int, left: bool, row: Rows, encoded: Column
+) -> str | None:
     """Text of the levels on the row's side of a split; None for numeric splits."""
     trees = model.ensemble
     if encoded.category is not None:
         return f"{'≠' if left else '='} {encoded.category}"
-    labels, j, in_order = encoded.levels, trees.feature[node], encoded.in_order
+    j, in_order = trees.feature[node], encoded.in_order
+    labels: Sequence[Any] | None = encoded.levels
     if labels is not None:
         places, threshold = np.arange(len(labels)), trees.threshold[node]
         same = places < threshold if trees.strict else places <= threshold
@@ -125,8 +128,8 @@ def _levels_text(
         levels = row.tiles(0, 1, len(labels)).replaced([column], *cells)
         codes = trees.codes(model.encode(levels))[:, j]
         same = trees.goes_left(np.full(len(codes), node), codes)
-    labels = np.array(list(map(str, labels)), dtype=object)
-    kept, others = labels[same == left], labels[same != left]
+    texts = np.array(list(map(str, labels)), dtype=object)
+    kept, others = texts[same == left], texts[same != left]
     if len(kept) <= max(len(others), 1):
         return f"= {' or '.join(in_order(kept))}"
     return f"≠ {' or '.join(in_order(others))}"
@@ -155,9 +158,9 @@ def _moments(
     """Means and standard deviations, by cover, of the leaves below nodes of a tree."""
     ends = np.append(trees.roots, trees.n_nodes)
     own = slice(int(ends[tree]), int(ends[tree + 1]))
-    one, nodes = trees.part(slice(tree, tree + 1), own), np.array(nodes) - own.start
+    one, within = trees.part(slice(tree, tree + 1), own), np.array(nodes) - own.start
     means = node_means(one)
     around = np.where(one.is_leaf[:, None], one.value - means[one.roots[0]], 0.0)
-    squares = node_means(replace(one, value=around**2))[nodes]
-    variances = squares - (means[nodes] - means[one.roots[0]]) ** 2
-    return means[nodes], np.sqrt(np.maximum(variances, 0))
+    squares = node_means(replace(one, value=around**2))[within]
+    variances = squares - (means[within] - means[one.roots[0]]) ** 2
+    return means[within], np.sqrt(np.maximum(variances, 0))

@@ -7,6 +7,7 @@ follow from the trees themselves: see `moments`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
     from sklearn_interpret._model.responses.response import Response
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
 
 # Largest number of splits times values of a column that is split by sets of values.
 _MOST_IN_SETS = 2**24
@@ -57,12 +58,10 @@ class IndependentColumns:
         separate too many values.
     """
 
-    def __init__(
-        self, response: Response, levels: PandasRows, sizes: list[int]
-    ) -> None:
+    def __init__(self, response: Response, levels: Rows, sizes: list[int]) -> None:
         trees = tree_response(response, additive=True)
-        codes, spots = trees.codes(levels).held_with_spots()
-        codes = codes[:]
+        held, spots = trees.codes(levels).held_with_spots()
+        codes = held[:]
         _check_mixed(trees, levels, sizes, codes, spots)
         parts = []
         for column, size in enumerate(sizes):
@@ -97,8 +96,8 @@ class IndependentColumns:
 
 def _check_mixed(
     trees: TreeResponse,
-    levels: PandasRows,
-    sizes: list[int],
+    levels: Rows,
+    sizes: Sequence[int],
     codes: NDArray[Any],
     spots: NDArray[np.intp],
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.search.programs import Goal, Solved
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.problem import SearchProblem
+
+# As in `SumTarget.ways`.
+_Way = tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
+]
 
 # Relative rounding error of sums, of models that add up in double or single precision.
 _DOUBLE, _SINGLE = 1e-10, 1e-6
@@ -77,7 +82,7 @@ class TreeSearch:
             link,
             scale,
             margin,
-            precision=np.finfo(np.float32 if single else np.float64).eps,
+            precision=float(np.finfo(np.float32 if single else np.float64).eps),
             tied_class=model.tied_class,
         )
         self.cells = TreeCells(model, ensemble, known)
@@ -94,7 +99,7 @@ class TreeSearch:
 
     def nearest(
         self, problem: SearchProblem, row: int, goal: Goal
-    ) -> tuple[NDArray[np.float64], float]:
+    ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound that is infinite if there is none."""
         ways = self._possible_ways(problem, row)
         end = monotonic() + goal.time_limit
@@ -107,11 +112,11 @@ class TreeSearch:
         if solved.point is None:
             return None, lower
         values = space.row_at(solved.point)[None]
-        return problem.projected(values, [row])[0], lower
+        return problem.projected(values, np.array([row]))[0], lower
 
     def _nearest(
-        self, problem: SearchProblem, row: int, ways: list[Any], goal: Goal, end: float
-    ) -> tuple[NDArray[np.float64], float, bool]:
+        self, problem: SearchProblem, row: int, ways: list[_Way], goal: Goal, end: float
+    ) -> tuple[NDArray[np.float64] | None, float, bool]:
         """The nearest row or None, a lower bound, and whether it satisfies the target.
 
         The model is asked about rows whose sums are within rounding of their needs, the
@@ -137,12 +142,16 @@ class TreeSearch:
                 for boxes, starts, doubt in searched
             ]
 
-    def _possible_ways(self, problem: SearchProblem, row: int) -> list[Any]:
+    def _possible_ways(self, problem: SearchProblem, row: int) -> list[_Way]:
         """Ways in which the target can be reached, as of `SumTarget`."""
-        ways = self.target.systems(problem.classes_of(row))
+        ways = self.target.systems(
+            0 if problem.classes is None else problem.classes[row]
+        )
         return [way for way in ways if np.isfinite(way[1]).all()]
 
-    def _without(self, boxes: BoxSums, doubt: Any, point: NDArray[np.intp]) -> Any:
+    def _without(
+        self, boxes: BoxSums, doubt: NDArray[np.float64], point: NDArray[np.intp]
+    ) -> BoxSums:
         """The sums without a point at which the model misses the target."""
         spare = boxes.sums(point[None])[0] - boxes.needs
         if (spare < 0).any():
@@ -153,8 +162,8 @@ class TreeSearch:
         return boxes.without(point)
 
     def region(
-        self, problem: Any, row: int, values: NDArray[np.float64], goal: Goal
-    ) -> Any:
+        self, problem: SearchProblem, row: int, values: NDArray[np.float64], goal: Goal
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         # Constraints would cut the cells of the trees.
         actionability, origin = problem.actionability, problem.values[row]
@@ -189,14 +198,14 @@ class TreeSearch:
         return low, high
 
     def _searched(
-        self, space: _Space, way: Any, goal: Goal, *, sure: bool = False
+        self, space: _Space, way: _Way, goal: Goal, *, sure: bool = False
     ) -> tuple[BoxSums, NDArray[np.intp], NDArray[np.float64]]:
         """`BoxSums` of a way, points to start from, and the doubt about its sums."""
         boxes, doubt = self._boxes(space, way, goal, sure=sure)
         return boxes, self._starts(space, way, boxes), doubt
 
     def _boxes(
-        self, space: _Space, way: Any, goal: Goal, *, sure: bool
+        self, space: _Space, way: _Way, goal: Goal, *, sure: bool
     ) -> tuple[BoxSums, NDArray[np.float64]]:
         """`BoxSums` of a way, and the rounding errors of its sums.
 
@@ -225,7 +234,7 @@ class TreeSearch:
         )
         return boxes, doubt
 
-    def _starts(self, space: _Space, way: Any, boxes: BoxSums) -> NDArray[np.intp]:
+    def _starts(self, space: _Space, way: _Way, boxes: BoxSums) -> NDArray[np.intp]:
         """Cells of the nearest known rows that satisfy the target."""
         weights, needs, *_ = way
         reached = (self.known_sums @ weights.T >= needs).all(axis=1)
@@ -258,17 +267,17 @@ def _solved(
 class _Space:
     """The cells of a row's free columns, and the boxes left there."""
 
-    origin: np.ndarray
-    free: np.ndarray
-    own: np.ndarray
-    in_three: np.ndarray
-    outside: np.ndarray
-    columns: list
-    tree: np.ndarray
-    leaf: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    scale: np.ndarray
+    origin: NDArray[np.float64]
+    free: NDArray[np.bool_]
+    own: NDArray[np.intp]
+    in_three: NDArray[np.bool_]
+    outside: NDArray[np.bool_]
+    columns: list[_Column]
+    tree: NDArray[np.intp]
+    leaf: NDArray[np.intp]
+    low: NDArray[np.intp]
+    high: NDArray[np.intp]
+    scale: NDArray[np.float64]
     within: CellValues | None
     grid: DecimalGrid
 
@@ -287,7 +296,7 @@ class _Space:
         limited = actionability.coefficients.any(axis=0)
         far = _far(cells, actionability, origin)
         low, high = np.clip(low, -far, far), np.clip(high, -far, far)
-        columns = {}
+        by_column = {}
         # A missing number satisfies no constraint.
         must_change = limited & np.isnan(origin)
         for j in np.flatnonzero((low <= high) | must_change).tolist():
@@ -295,13 +304,13 @@ class _Space:
                 cells, actionability, j, origin[j], own[j], low[j], high[j]
             )
             if must_change[j] or np.isfinite(column.costs).sum() > 1:
-                columns[j] = column
-        free = np.isin(np.arange(len(own)), list(columns))
+                by_column[j] = column
+        free = np.isin(np.arange(len(own)), list(by_column))
         outside = free & (own < 0)
         tree, leaf, first, last = cells.boxes_of(codes[0], ~free, outside)
         own = np.where(outside, [len(ends) for ends in cells.low], own)
         own, in_three = own[free], (limited & ~outside)[free]
-        outside, columns = outside[free], list(columns.values())
+        outside, columns = outside[free], list(by_column.values())
         steps, stepped = actionability.grid.steps, actionability.stepped
         scale = np.where(stepped, 1 / np.where(stepped, steps, 1), actionability.costs)
         scale = scale[free]
@@ -326,7 +335,7 @@ class _Space:
         """Costs of the cells of each column."""
         return [column.costs for column in self.columns]
 
-    def costs_of_cells(self) -> Any:
+    def costs_of_cells(self) -> list[NDArray[np.float64]]:
         """Costs of the cells, infinite for own values outside of all others."""
         costs = [cost.copy() for cost in self.costs]
         for k in np.flatnonzero(self.outside):
@@ -338,7 +347,7 @@ class _Space:
         own = self.own - self.in_three
         return cells + self.in_three * ((cells >= own) * 1 + (cells > own))
 
-    def row_at(self, point: NDArray[np.intp]) -> Any:
+    def row_at(self, point: NDArray[np.intp]) -> NDArray[np.float64]:
         """The encoded row of a point."""
         near, low, high = (
             np.array(
@@ -349,28 +358,32 @@ class _Space:
             )
             for part in ("nearest", "low", "high")
         )
-        if self.within is not None:
-            at = self.within.columns
-            near[at] += self.within.shifts(point)[0] / self.scale[at]
+        within = self.within
+        shifts = None if within is None else within.shifts(point)[0]
+        if within is not None and shifts is not None:
+            at = within.columns
+            near[at] += shifts / self.scale[at]
             moved = self.origin.copy()
             moved[self.free] = near
             near = np.where(
                 point == self.own, near, self.grid.nearest(moved)[self.free]
             )
             near[at] = np.clip(near[at], low[at], high[at])
-            near[at] = self._returned(point, near)[at]
+            near[at] = self._returned(within, point, near)[at]
         values = self.origin.copy()
         values[self.free] = near
         return values
 
-    def _returned(self, point: NDArray[np.intp], values: NDArray[np.float64]) -> Any:
+    def _returned(
+        self, within: CellValues, point: NDArray[np.intp], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Values moved back to their origins where the constraints allow it."""
         values, origin = values.copy(), self.origin[self.free]
         moves = np.abs(values - origin)
         moves[(np.abs(point - self.own) > 1) | ~self.in_three] = 0
         for j in np.argsort(moves)[np.count_nonzero(moves == 0) :]:
             tried = np.where(np.arange(len(values)) == j, origin, values)
-            if self.within.satisfied_by(tried * self.scale):
+            if within.satisfied_by(tried * self.scale):
                 values = tried
         return values
 
@@ -379,10 +392,10 @@ class _Space:
 class _Column:
     """Cells of a column: costs, nearest values, and ends."""
 
-    costs: np.ndarray
-    nearest: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    costs: NDArray[np.float64]
+    nearest: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
 
 def _column(
@@ -399,16 +412,15 @@ def _column(
     An own value outside of all cells has a last cell for itself.
     """
     grid, low, high = actionability.grid, cells.low[j], cells.high[j]
-    refused = (cells.cell_codes[j] < 0).any(axis=1)
+    refused = np.any(cells.cell_codes[j] < 0, axis=1)
     limited = actionability.coefficients[:, j].any()
     if own < 0:
         own = len(low)
         low, high = np.append(low, 0.0), np.append(high, 0.0)
         refused = np.append(refused, False)
     elif limited:
-        low, high, refused = (
-            np.insert(part, own, [part[own]] * 2) for part in (low, high, refused)
-        )
+        low, high = (np.insert(ends, own, [ends[own]] * 2) for ends in (low, high))
+        refused = np.insert(refused, own, [refused[own]] * 2)
         high[own] = min(high[own], np.nextafter(origin, -np.inf))
         low[own + 2] = max(low[own + 2], np.nextafter(origin, np.inf))
         own += 1
@@ -416,9 +428,8 @@ def _column(
     low, high = grid.up(low, j), grid.down(high, j)
     if actionability.categorical[j]:
         costs = np.ones(len(low))
-        costs[: len(actionability.possible_levels[j])][
-            ~actionability.possible_levels[j]
-        ] = np.inf
+        possible = np.asarray(actionability.possible_levels[j])
+        costs[: len(possible)][~possible] = np.inf
         nearest = low
     elif np.isnan(origin):
         costs = np.full(len(low), actionability.filling[j])
@@ -462,7 +473,7 @@ def _within(
     columns: list[_Column],
     scale: NDArray[np.float64],
     spare: float,
-) -> Any:
+) -> CellValues | None:
     """Linear constraints on the free columns, in units of their costs; None if none."""
     if not len(actionability.bounds):
         return None

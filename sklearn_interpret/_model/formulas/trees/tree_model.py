@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
@@ -17,9 +19,10 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, is_missing
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-    from sklearn.base import BaseEstimator
+# Reads a fitted model; it also gets the function that reads models inside of it.
+Reader = Callable[[BaseEstimator, Callable[[BaseEstimator], "TreeModel"]], "TreeModel"]
+# Node, column and categories of a split on categories.
+CategorySplit = tuple[int, int, NDArray[np.intp]]
 
 # Response = link(raw * link_scale), by the link's name.
 LINKS = {
@@ -73,20 +76,20 @@ class TreeModel:
     """
 
     ensemble: TreeEnsemble
-    encoder: Callable
-    columns: np.ndarray
+    encoder: Callable[[Any], NDArray[np.floating]]
+    columns: NDArray[np.intp]
     n_columns: int
     raw_method: str | None
     link: str | None = "identity"
     link_scale: float = 1.0
     response_method: str | None = None
-    raw_params: dict = field(default_factory=dict)
-    classes: object = None
+    raw_params: dict[str, Any] = field(default_factory=dict)
+    classes: NDArray[Any] | list[NDArray[Any]] | None = None
     tied_class: int = 0
     cover: str = "weight"
     n_averaged: int = 1
 
-    def encode(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float32]:
+    def encode(self, X: Any) -> NDArray[np.floating]:
         """Rows as the numbers that the trees compare: (n_rows, ensemble.n_features).
 
         In the ensemble's precision, missing values as NaN, categories as positions.
@@ -100,11 +103,11 @@ class TreeModel:
         levels = getattr(self.encoder, "levels", ())  # labels of categories
         return not isinstance(self.encoder, before) and not any(levels)
 
-    def raw(self, X: Any) -> Any:
+    def raw(self, X: Any) -> NDArray[np.float64]:
         """Sum of the trees for rows: float64 of shape (n_rows, k)."""
         return self.ensemble.raw(self.encode(X))
 
-    def response(self, raw: NDArray[Any]) -> Any:
+    def response(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return value of `response_method` from raw outputs (n_rows, k).
 
         Probabilities of several outputs are concatenated; a single column of
@@ -118,9 +121,7 @@ class TreeModel:
             return np.hstack([1 - response, response])
         return response
 
-    def raw_response(
-        self, estimator: BaseEstimator, X: DataFrame | NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def raw_response(self, estimator: BaseEstimator, X: Any) -> NDArray[np.float64]:
         """Raw outputs (n_rows, k) from the fitted model's own method."""
         if self.raw_method is None:
             raise ValueError("No method of this model returns the sum of its trees.")
@@ -129,7 +130,7 @@ class TreeModel:
             return np.hstack(raw)
         return np.asarray(raw).reshape(len(raw), -1)
 
-    def as_returned(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    def as_returned(self, outputs: NDArray[Any]) -> Any:
         """Concatenated outputs as a method returns them: a list for several targets."""
         if not isinstance(self.classes, list):
             return outputs
@@ -137,7 +138,7 @@ class TreeModel:
         return np.split(outputs, ends[:-1], axis=1)
 
 
-def response_fields(estimator: BaseEstimator, link: str) -> dict[str, Any]:
+def response_fields(estimator: BaseEstimator, link: str | None) -> dict[str, Any]:
     """Fields of a TreeModel about its response, for the name of a link or None."""
     classes = getattr(estimator, "classes_", None)
     if classes is not None and len(classes) == 0:
@@ -159,11 +160,11 @@ class ArrayEncoder:
     """
 
     n_columns: int
-    precision: np.dtype
+    precision: np.dtype[np.floating]
     absent: float = 0.0
     missing: float = np.nan
 
-    def __call__(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float32]:
+    def __call__(self, X: Any) -> NDArray[np.floating]:
         with np.errstate(over="ignore"):  # models also get infinity beyond float32
             numbers = check_array(
                 X,
@@ -185,9 +186,9 @@ class ArrayEncoder:
 class TransformerEncoder:
     """Encoder by a fitted transformer that is a part of the model."""
 
-    transformer: object
+    transformer: BaseEstimator
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(self.transformer.transform(X), dtype=np.float64)
 
 
@@ -195,7 +196,7 @@ class TransformerEncoder:
 class StepsEncoder:
     """Encoder by the steps of a fitted pipeline; the container is theirs."""
 
-    pipeline: object
+    pipeline: Pipeline
 
     def __call__(self, X: Any) -> Any:
         return self.pipeline.transform(copy_of(X))  # steps with copy=False
@@ -205,7 +206,7 @@ class StepsEncoder:
 class ColumnSelector:
     """Encoder that selects columns as Bagging* do: members get arrays, not frames."""
 
-    columns: tuple
+    columns: tuple[int, ...]
 
     def __call__(self, X: Any) -> Any:
         X = check_array(
@@ -222,10 +223,10 @@ class ColumnSelector:
 class ChainedEncoder:
     """Two encoders in sequence."""
 
-    first: object
-    second: object
+    first: Callable[[Any], Any]
+    second: Callable[[Any], NDArray[np.floating]]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.floating]:
         return self.second(self.first(X))
 
 
@@ -233,10 +234,10 @@ class ChainedEncoder:
 class StackingEncoder:
     """Several encoders of the same rows, with concatenated outputs."""
 
-    encoders: tuple
-    precision: np.dtype
+    encoders: tuple[Callable[[Any], NDArray[np.floating]], ...]
+    precision: np.dtype[np.floating]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.floating]:
         parts = [encoder(X) for encoder in self.encoders]
         return np.hstack(parts, dtype=self.precision, casting="same_kind")
 
@@ -249,7 +250,7 @@ def check_width(n_columns: int, expected: int) -> None:
         )
 
 
-def dense(X: Any, absent: Any) -> Any:
+def dense(X: Any, absent: float) -> NDArray[Any]:
     """A sparse matrix as an array; entries not stored become `absent`."""
     if absent == 0:
         return X.toarray()
@@ -259,7 +260,11 @@ def dense(X: Any, absent: Any) -> Any:
     return dense
 
 
-def column_numbers(X: Any, places: Any, unseen: Any) -> Any:
+def column_numbers(
+    X: Any,
+    places: Sequence[Mapping[Any, int] | None],
+    unseen: Callable[[str, Any], float],
+) -> list[NDArray[Any]]:
     """Columns of a frame as numbers; categories as positions.
 
     Parameters
@@ -283,29 +288,33 @@ def column_numbers(X: Any, places: Any, unseen: Any) -> Any:
         positions = np.full(len(labels), np.nan)
         for i, label in enumerate(labels):
             if not is_missing(label):
-                found = place.get(label)
-                positions[i] = unseen(rows.names[j], label) if found is None else found
+                position = place.get(label)
+                positions[i] = (
+                    unseen(rows.names[j], label) if position is None else position
+                )
         columns.append(positions[codes])
     return columns
 
 
-def is_frame(X: Any) -> Any:
+def is_frame(X: Any) -> bool:
     """Whether rows are a pandas or polars DataFrame."""
     return isinstance(as_rows(X), PandasRows | PolarsRows)
 
 
-def listed_categories(splits: NDArray[np.intp]) -> Any:
+def listed_categories(splits: Iterable[CategorySplit]) -> dict[int, list[int]]:
     """Sorted categories that occur in any split, by column: a dict.
 
     `splits` are triples (node, column, categories); categories are integers.
     """
-    listed = {}
+    listed: dict[int, set[int]] = {}
     for _, column, categories in splits:
         listed.setdefault(int(column), set()).update(map(int, categories))
     return {j: sorted(listed[j]) for j in sorted(listed)}
 
 
-def category_table(splits: NDArray[np.intp], listed: Any, n_nodes: int) -> Any:
+def category_table(
+    splits: Iterable[CategorySplit], listed: Mapping[int, list[int]], n_nodes: int
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Sets of categories of splits, as rows of a table of the listed ones.
 
     Returns
@@ -315,7 +324,8 @@ def category_table(splits: NDArray[np.intp], listed: Any, n_nodes: int) -> Any:
     table : ndarray of shape (n_sets, n_listed + 1), bool
         The last column stands for categories in no split.
     """
-    sets, rows = np.full(n_nodes, -1), []
+    sets = np.full(n_nodes, -1)
+    rows: list[NDArray[np.bool_]] = []
     width = 1 + max(map(len, listed.values()), default=0)
     for node, column, categories in splits:
         sets[node] = len(rows)
@@ -325,13 +335,15 @@ def category_table(splits: NDArray[np.intp], listed: Any, n_nodes: int) -> Any:
     return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
 
 
-def listed_positions(values: NDArray[np.float64], listed: Any, other: Any) -> Any:
+def listed_positions(
+    values: NDArray[np.floating], listed: Sequence[int], other: float
+) -> NDArray[np.float64]:
     """Positions of truncated numbers (n,) in a sorted list of integers, as float64.
 
     `other` for numbers that are not listed, NaN for NaN.
     """
-    values, listed = np.asarray(values, dtype=np.float64), np.asarray(listed)
-    whole = np.trunc(values)
-    position = np.minimum(np.searchsorted(listed, whole), len(listed) - 1)
-    positions = np.where(listed[position] == whole, position, other)
+    values, categories = np.asarray(values, dtype=np.float64), np.asarray(listed)
+    truncated = np.trunc(values)
+    nearest = np.minimum(np.searchsorted(categories, truncated), len(categories) - 1)
+    positions = np.where(categories[nearest] == truncated, nearest, other)
     return np.where(np.isnan(values), np.nan, positions)

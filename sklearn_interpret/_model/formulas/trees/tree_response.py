@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.formulas.door import Formula, are_close, errors_in
-from sklearn_interpret._model.formulas.formula_class import formula_class
+from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
 from sklearn_interpret._model.formulas.trees import (
     _catboost,
     _lightgbm,
@@ -22,7 +22,7 @@ from sklearn_interpret._model.formulas.trees import (
     _sklearn_trees,
     _xgboost,
 )
-from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
+from sklearn_interpret._model.formulas.trees.tree_model import Reader, TreeModel
 from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.responses.response import (
@@ -34,13 +34,13 @@ from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
 
+
 # Those of other libraries by package and class name: these are not imported here.
-_READERS = {
+_READERS: dict[ModelClass, Reader] = {
     **_sklearn_trees.READERS,
     **_sklearn_boosting.READERS,
     **_sklearn_combined.READERS,
@@ -101,13 +101,14 @@ class TreeResponse(Formula):
         return self.refusal is None
 
     @property
-    def method(self) -> str:
+    def method(self) -> str | Callable[..., Any]:
         """The model's method that returns the response, or "margin" if none does."""
         if not self.additive:
             return self.response.method
         name = self.model.raw_method
-        public = name is not None and not name.startswith("_")
-        return name if public and not self.model.raw_params else "margin"
+        if name is None or name.startswith("_") or self.model.raw_params:
+            return "margin"
+        return name
 
     @property
     def name(self) -> str:
@@ -115,9 +116,9 @@ class TreeResponse(Formula):
         link = self.model.link if self.additive else "identity"
         if link == "logistic" and self.model.link_scale == 1:
             return "log-odds"
-        return {"exp": "log", "isolation": "margin"}.get(link, self.response.name)
+        return {"exp": "log", "isolation": "margin"}.get(link or "", self.response.name)
 
-    def output_names(self, n_outputs: int) -> list[int]:
+    def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs."""
         return self.response.output_names(n_outputs)
 
@@ -133,7 +134,7 @@ class TreeResponse(Formula):
             )
         return responses.reshape(*sums.shape[:-1], -1)
 
-    def slope(self, sums: NDArray[np.float64]) -> Any:
+    def slope(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Derivative of the response with respect to its single sum, (n, 1)."""
         slope = self.of_sums(sums) * self.model.link_scale
         if self.model.link == "exp":
@@ -143,7 +144,7 @@ class TreeResponse(Formula):
         falls = self.response.classes is not None and self.response.target == 0
         return -slope if falls else slope
 
-    def predictions(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+    def predictions(self, X: Any) -> NDArray[Any]:
         """The model's responses to native rows: (n_rows, n_outputs), in its precision.
 
         If no method returns the sum of the trees, they are computed from the trees.
@@ -151,7 +152,7 @@ class TreeResponse(Formula):
         estimator, model = self.response.estimator, self.model
         X = copy_of(X)  # some steps and models change their input
         if not self.additive:
-            returned = np.asarray(getattr(estimator, self.response.method)(X))
+            returned = np.asarray(getattr(estimator, str(self.response.method))(X))
             values = self.response.read(returned)
         elif model.raw_method is None:
             return self.ensemble.raw(model.encode(X))
@@ -175,7 +176,7 @@ class TreeResponse(Formula):
         yield self._comparison(expected, self.codes(some)[:], tolerance)
 
     @property
-    def _mismatch(self) -> Any:
+    def _mismatch(self) -> str:
         function = "sum" if self.additive else "function"
         return (
             f"The response of {_name(self.response)} is not the {function} of the "
@@ -193,7 +194,7 @@ class TreeResponse(Formula):
         """Codes of `Rows` as the trees compare them, computed lazily."""
         return CodedRows(self.model, self.ensemble, rows)
 
-    def checked_codes(self, rows: Rows) -> NDArray[Any]:
+    def checked_codes(self, rows: Rows) -> NDArray[Any] | CodedRows:
         """Codes of `Rows`, held if small, after a spot check against the model.
 
         Raises
@@ -208,9 +209,7 @@ class TreeResponse(Formula):
         self.check_codes(some.native, self.codes(some)[:])
         return codes
 
-    def check_codes(
-        self, X: DataFrame | NDArray[np.float64], codes: NDArray[Any]
-    ) -> None:
+    def check_codes(self, X: Any, codes: NDArray[Any]) -> None:
         """Raise if trees and model disagree on native rows, given with their codes."""
         if not are_close(*self._comparison(self.response(X), codes, _TOLERANCE)):
             raise UnreadableModelError(self._mismatch)
@@ -230,7 +229,7 @@ class TreeResponse(Formula):
                 size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
             return expected, computed, tolerance * size
 
-    def _linked(self, sums: NDArray[np.float64]) -> Any:
+    def _linked(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The response as a function of the sums (n, n_sums)."""
         if _predicts_labels(self.response):
             return self._labels(sums)
@@ -240,22 +239,31 @@ class TreeResponse(Formula):
                 returned = np.log(returned)
         return self.response.read(self.model.as_returned(returned))
 
-    def _labels(self, sums: NDArray[np.float64]) -> Any:
+    def _labels(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted labels from sums of scores: a 0/1 column for each class."""
-        known, scores = self.model.classes, self.model.as_returned(sums)
-        if not isinstance(known, list):
-            reader = replace(self.response, classes=np.arange(len(known)))
-            given = scores, len(known), self._leaf_size, self.model.tied_class
-            return reader.read(_predicted_positions(*given))
-        reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
-        winners = [
-            _predicted_positions(part, len(own), self._leaf_size)
-            for part, own in zip(scores, known, strict=True)
-        ]
-        return reader.read(np.column_stack(winners))
+        # Positions of classes stand for their labels, of which there may be several
+        # sets.
+        size, tied_class = self._leaf_size, self.model.tied_class
+        labels, scores = self.model.classes, self.model.as_returned(sums)
+        if not isinstance(labels, list):
+            positions = np.arange(scores.shape[1] if labels is None else len(labels))
+            reader = replace(self.response, classes=positions)
+            winners = _predicted_positions(scores, len(positions), size, tied_class)
+            return reader.read(winners)
+        reader = replace(
+            self.response, classes=[np.arange(len(of_output)) for of_output in labels]
+        )
+        return reader.read(
+            np.column_stack(
+                [
+                    _predicted_positions(output_scores, len(of_output), size)
+                    for output_scores, of_output in zip(scores, labels, strict=True)
+                ]
+            )
+        )
 
     @cached_property
-    def _leaf_size(self) -> Any:
+    def _leaf_size(self) -> float:
         """Largest absolute value of the leaves and the base."""
         numbers = self.ensemble.value, self.ensemble.base
         return max(np.abs(part).max(initial=0) for part in numbers)
@@ -274,7 +282,7 @@ class CodedRows(LazyRows):
         Rows to encode.
     """
 
-    def __init__(self, model: Any, ensemble: TreeEnsemble, rows: Rows) -> None:
+    def __init__(self, model: TreeModel, ensemble: TreeEnsemble, rows: Rows) -> None:
         self.model, self.ensemble = model, ensemble
         most = int(ensemble.split_codes.n_codes.max(initial=1)) - 1
         n_features = ensemble.n_features
@@ -282,10 +290,10 @@ class CodedRows(LazyRows):
             rows, n_features, np.min_scalar_type(most), _CODING_BYTES * n_features
         )
 
-    def _compute(self, rows: Rows) -> NDArray[np.intp]:
+    def _compute(self, rows: Rows) -> NDArray[Any]:
         return self.ensemble.codes(self.model.encode(rows.native))
 
-    def held_with_spots(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def held_with_spots(self) -> tuple[NDArray[Any] | CodedRows, NDArray[np.intp]]:
         """The codes as :meth:`held` returns them, and positions of rows to check.
 
         These are evenly spaced rows, and for each feature the first one with a missing
@@ -346,7 +354,7 @@ def _read(estimator: BaseEstimator) -> TreeModel:
     return _read_exported(estimator, reader)
 
 
-def _read_exported(estimator: Any, reader: Any) -> Any:
+def _read_exported(estimator: BaseEstimator, reader: Reader) -> TreeModel:
     """Read a model of another library, whose exporter may fail in any way."""
     try:
         return reader(estimator, _read)
@@ -397,7 +405,9 @@ def tree_response(
 
 
 def explained_response(
-    estimator: BaseEstimator, response_method: str = "auto", target: Any = None
+    estimator: BaseEstimator,
+    response_method: str | list[str] | Callable[..., Any] = "auto",
+    target: Any = None,
 ) -> TreeResponse:
     """Choose the response that Shapley values of trees explain.
 
@@ -457,12 +467,12 @@ def _selected(model: TreeModel, response: Response) -> TreeEnsemble:
 
 def _additive_methods(model: TreeModel) -> set[str]:
     """Methods that return the plain sum of the trees."""
-    methods = set()
+    methods: set[str | None] = set()
     if not model.raw_params:
         methods.add(model.raw_method)
     if model.link == "identity" and model.link_scale == 1:
         methods.add(model.response_method)
-    return methods - {None}
+    return {name for name in methods if name is not None}
 
 
 def _is_sum(model: TreeModel, response: Response) -> bool:
@@ -472,7 +482,7 @@ def _is_sum(model: TreeModel, response: Response) -> bool:
     return response.method in _additive_methods(model)
 
 
-def _refusal(model: BaseEstimator, response: Any) -> Any:
+def _refusal(model: TreeModel, response: Response) -> str:
     """Message: the response is not the plain sum of the trees, and which one is."""
     method, methods = response.method, _additive_methods(model)
     method = repr(method) if callable(method) else f'response_method="{method}"'
@@ -481,7 +491,7 @@ def _refusal(model: BaseEstimator, response: Any) -> Any:
     return refusal + (f"; {instead} is." if instead else ".")
 
 
-def _is_function_of_sums(model: BaseEstimator, response: Any) -> Any:
+def _is_function_of_sums(model: TreeModel, response: Response) -> bool:
     method = response.method
     if callable(method):
         return False
@@ -497,8 +507,8 @@ def _predicts_labels(response: Response) -> bool:
 
 
 def _predicted_positions(
-    scores: NDArray[np.float64], n_classes: int, leaf_size: Any, tied_class: int = 0
-) -> Any:
+    scores: NDArray[np.float64], n_classes: int, leaf_size: float, tied_class: int = 0
+) -> NDArray[np.intp]:
     """Position of the largest score; ties go to the first."""
     if scores.shape[1] < n_classes:  # one signed column for two classes
         margins = scores[:, 0]
@@ -509,5 +519,5 @@ def _predicted_positions(
     return (scores >= most - _TIE * size).argmax(axis=1)
 
 
-def _name(response: Any) -> Any:
+def _name(response: Response) -> str:
     return type(unfrozen(response.estimator)).__name__
