@@ -62,7 +62,7 @@ from sklearn_interpret._model.rows.base import Rows, default_name
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import (
-    check_known,
+    check_not_missing,
     check_rows,
     check_weights,
 )
@@ -253,7 +253,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
         if y is not None:
-            check_known(y)
+            check_not_missing(y)
             check_consistent_length(rows.native, y)
         context = root_callback_context(self, max_subtasks=2)
         with callback_task(context, self):

@@ -256,7 +256,7 @@ def _sizes(inspector: BaseAttribution, sample: Sample) -> NDArray[np.float64]:
     blocks = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
     for block in counted(list(blocks)):
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, *_ = inspector._attribute(rows.part(block))
+            values, *_ = inspector._attribute(rows.sliced(block))
         check_no_overflow(values, "values", block.start)
         total[:-1] += np.tensordot(weights[block], np.abs(values), axes=1)
     total[-1] = weights.sum()

@@ -26,10 +26,10 @@ _current: ContextVar["_Progress | None"] = ContextVar("progress", default=None)
 
 # Callbacks see each percent as a task, so that progress bars know the share done.
 PERCENTS = 100
-# Lines are printed at most once in this time.
+# Seconds between printed lines.
 _SECONDS = 1.0
-# Calls that will take longer say so in one line, and in a warning. The first estimate
-# comes when a fifth of that has passed: the first items may take longer than others.
+# Calls of more seconds say so in one line, and in a warning. The first estimate comes
+# when a fifth of that has passed: the first items may take longer than others.
 _LONG, _COSTLY = 5.0, 60.0
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
-from sklearn_interpret._model.rows.dates import as_objects, shown
+from sklearn_interpret._model.rows.dates import as_dates, as_objects
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
 from sklearn_interpret._model.rows.number_format import column_texts, value_text
 from sklearn_interpret._plotting.labels import AND, shorten
@@ -46,7 +46,7 @@ class FeatureValues:
         """Values as texts (n_rows,) on an axis."""
         texts = column_texts(self.numbers)
         if self.date_dtype is not None:
-            texts = list(map(value_text, shown(self.numbers, self.date_dtype)))
+            texts = list(map(value_text, as_dates(self.numbers, self.date_dtype)))
         if self.levels is not None:
             levels = [*self.level_texts, ""]
             codes = np.where(self.is_observed, self.numbers, -1).astype(np.intp)
@@ -61,7 +61,7 @@ class FeatureValues:
     def cells(self) -> NDArray[Any]:
         """Values for a table: numbers, dates, or levels with None for missing."""
         if self.levels is None:
-            return shown(self.numbers, self.date_dtype)
+            return as_dates(self.numbers, self.date_dtype)
         cells = np.empty(len(self.numbers), dtype=object)
         for row in np.flatnonzero(self.is_observed):
             cells[row] = self.levels[int(self.numbers[row])]
@@ -181,7 +181,7 @@ class FeatureReader:
         if not self.has_data:
             return name
         members = [c for feature in features for c in self._columns[feature]]
-        columns = map(self._rows.shown, members)
+        columns = map(self._rows.displayed, members)
         texts = [value_text(column[row], column) for column in columns]
         values = shorten(", ".join(texts), VALUE_LENGTH)
         column_names = [self._rows.names[column] for column in members]

@@ -21,7 +21,7 @@ from sklearn_interpret._core.additive.terms import (
 )
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key, order_labels
-from sklearn_interpret._model.rows.dates import as_clock, days, is_date, shown
+from sklearn_interpret._model.rows.dates import as_clock, as_dates, days, is_date
 from sklearn_interpret._model.rows.features import (
     feature_index,
     named_as_left_out,
@@ -106,7 +106,7 @@ class Column:
             values = points[~((low < points) & (points < high)).any(axis=0)].tolist()
         if self.date_dtype is None:
             return values
-        return np.unique(shown(values, self.date_dtype))
+        return np.unique(as_dates(values, self.date_dtype))
 
     def read(
         self, rows: Any, handle_unknown: str, extrapolation: str
@@ -118,7 +118,7 @@ class Column:
             outside = (values < self.low) | (values > self.high)
             if extrapolation == "error" and outside.any():
                 ends = [values[outside][0], self.low, self.high]
-                value, low, high = map(entry_text, shown(ends, self.date_dtype))
+                value, low, high = map(entry_text, as_dates(ends, self.date_dtype))
                 raise ValueError(
                     f"The feature {name!r} has the value {value}, and "
                     f"extrapolation='error': fit saw {low} to {high}."

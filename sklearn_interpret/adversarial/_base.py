@@ -226,7 +226,7 @@ class BaseAttack(BaseRowSearch):
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
         answers = problem.asked(tries.values, origin)
-        valid = answers.holds(problem.own)
+        valid = answers.holds(problem.classes)
         status = np.where(valid, "found", "failed").astype(object)
         proofs = {}
         if tries.lower_bounds is not None:
@@ -237,7 +237,7 @@ class BaseAttack(BaseRowSearch):
         failed = np.flatnonzero(~valid)
         if len(failed):
             pair = problem.originals, answers
-            before, after = (asked.margins(problem.own)[failed] for asked in pair)
+            before, after = (asked.margins(problem.classes)[failed] for asked in pair)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
                 for a, b in zip(before, after, strict=True)
@@ -519,7 +519,7 @@ class BaseGradientAttack(BaseAttack):
         best, rows = np.zeros(n, dtype=np.intp), np.arange(n)
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
-            answers = budget.problem.own[budget.index]
+            answers = budget.problem.classes[budget.index]
             margins = self._margins.of_scores(scores, answers)
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)

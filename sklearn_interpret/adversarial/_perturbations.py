@@ -145,9 +145,9 @@ class LinearPerturbation:
         """
         sums = self._effects.margins(problem.rows.take(index).native)
         n_sums = sums.shape[1]
-        answers = problem.own_of(index)
+        answers = problem.classes_of(index)
         answers = np.zeros(len(index), dtype=int) if answers is None else answers
-        programs = [self._target.ways(k) for k in range(max(n_sums, 2))]
+        programs = [self._target.systems(k) for k in range(max(n_sums, 2))]
         weights, ends = (
             np.array(
                 [[program[number] for program in of_class] for of_class in programs]
@@ -219,7 +219,7 @@ class TreePerturbation:
         """
         values, bounds = problem.values[index], np.zeros(len(index))
         for i, row in enumerate(counted(index.tolist())):
-            result, bounds[i] = self._search.found(problem, row, self._goal)
+            result, bounds[i] = self._search.nearest(problem, row, self._goal)
             if result is not None:
                 values[i] = result
                 # Rounding may put the bound beyond the row.
@@ -258,7 +258,7 @@ class SmoothPerturbation:
             np.zeros(len(index_of_training), int),
         )
         if training.outcome.is_other:
-            self._answers = training.own[index_of_training]
+            self._answers = training.classes[index_of_training]
 
     def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows of all descents."""
@@ -324,7 +324,7 @@ class SmoothPerturbation:
         """Steps (k, p) to known rows near a row, of all classes in turn, or zero."""
         ends, answers = self._training_values, self._answers
         if self._margins.outcome.is_other:
-            differs = answers != budget.problem.own[budget.index[row]]
+            differs = answers != budget.problem.classes[budget.index[row]]
             ends, answers = ends[differs], answers[differs]
         moves = (ends - budget.origins[row]) * budget.actionability.costs
         moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])

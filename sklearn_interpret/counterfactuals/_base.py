@@ -167,7 +167,7 @@ class BaseCounterfactual(BaseRowSearch):
         asked = problem.asked(values, origin)
         holds = problem.fulfilled[origin]
         if not holds.all():
-            holds |= asked.holds(problem.own_of(origin))
+            holds |= asked.holds(problem.classes_of(origin))
         if not holds.all():
             results = _kept(results, holds)
             values, origin = _rows_of(results)

@@ -148,7 +148,7 @@ class BaseAnchors(BaseInspector):
     def _searched(self, rows: Any) -> Iterator[Any]:
         """Anchors and rules of rows."""
         blocks = worker_slices(rows.n_rows, self.n_jobs)
-        tasks = [(rows.part(block),) for block in blocks]
+        tasks = [(rows.sliced(block),) for block in blocks]
         pairs = chain.from_iterable(run(self._search, tasks, n_jobs=self.n_jobs))
         return zip(*pairs, strict=True)
 

@@ -232,7 +232,7 @@ class ExactCounterfactual(BaseCounterfactual):
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         goal = Goal(seconds, self.objective, self.max_changes)
-        values, lower = self._searcher.found(problem, row, goal)
+        values, lower = self._searcher.nearest(problem, row, goal)
         if values is not None:
             rows = self._apart(problem, row, goal, values, end)
             is_short = len(rows) < self.n_counterfactuals
@@ -273,7 +273,7 @@ class ExactCounterfactual(BaseCounterfactual):
                 change_shares=(*goal.change_shares, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
-            values, _ = self._searcher.found(problem, row, goal)
+            values, _ = self._searcher.nearest(problem, row, goal)
             if values is None:
                 break
             rows.append(values)
@@ -321,7 +321,7 @@ class ExactCounterfactual(BaseCounterfactual):
             else:
                 actionability = actionability.without(name)
         goal = Goal(seconds, "any", most)
-        return self._searcher.found(problem.under(actionability), row, goal)
+        return self._searcher.nearest(problem.under(actionability), row, goal)
 
     def _proofs(self, results: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
         lower = np.array([of_row.lower_bound for of_row in results])

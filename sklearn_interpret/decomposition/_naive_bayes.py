@@ -105,6 +105,6 @@ class NaiveBayesContributions(BaseAttribution):
         n_classes, n_outputs = self._odds.contrasts.shape
         row_bytes = 8 * len(self._odds.step.columns) * (3 * n_classes + n_outputs)
         batches = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))
-        terms = [self._odds.terms(rows.part(batch).native) for batch in batches]
+        terms = [self._odds.terms(rows.sliced(batch).native) for batch in batches]
         values, predictions = map(np.concatenate, zip(*terms, strict=True))
         return values, predictions, {"value_name": "contribution"}

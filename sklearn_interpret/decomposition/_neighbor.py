@@ -149,7 +149,7 @@ class NeighborContributions(BaseInspector):
         self._training_data, self._targets = rows.native, sample.y
         self._feature_names = rows.names
         self._response = response
-        shape = self._response(rows.part(slice(1)).native).shape
+        shape = self._response(rows.sliced(slice(1)).native).shape
         self.output_names_ = response.output_names(shape[1])
 
     def _check_training_rows(self, rows: ArrayRows, model: BaseEstimator) -> None:
@@ -224,7 +224,7 @@ class NeighborContributions(BaseInspector):
         training, blocks = self._numbers(self._training_data), []
         row_bytes = 8 * 3 * neighbors.shape[1] * len(step.columns)
         for batch in slices(rows.n_rows, rows_in_memory(row_bytes)):
-            numbers = self._numbers(rows.part(batch).native)
+            numbers = self._numbers(rows.sliced(batch).native)
             terms = distance_terms(
                 step.model, numbers[:, None] - training[neighbors[batch]]
             )

@@ -188,7 +188,7 @@ class TreePathContributions(BaseAttribution):
         for batch in slices(rows.n_rows, step):
             values, predictions = self._paths.values(coded[batch])
             if asks_model:
-                predictions = trees.predictions(rows.part(batch).native)
+                predictions = trees.predictions(rows.sliced(batch).native)
             blocks.append((values, predictions))
         values, predictions = map(np.concatenate, zip(*blocks, strict=True))
         return values, predictions, {"value_name": "contribution"}

@@ -304,7 +304,7 @@ default="similarity"
         if self.n_intervals == "auto":
             self._choose_intervals(sample, response)
         self.edges_ = [
-            one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
+            one_or_pair([axis.displayed for axis in axes]) for axes in self.axes_
         ]
         self.by_similarity_ = [
             one_or_pair([axis.by_similarity for axis in axes]) for axes in self.axes_

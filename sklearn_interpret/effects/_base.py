@@ -394,7 +394,7 @@ def sums_of_entries(
     """Sums of the rows along the axis of each entry; masses of pairs, or zero."""
     total: list[Any] = [0.0] * len(entries)
     for block in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
-        rows, weights = sample.rows.part(block), sample.weights[block]
+        rows, weights = sample.rows.sliced(block), sample.weights[block]
         for entry, axes in enumerate(entries):
             if len(axes) == 1:
                 total[entry] = total[entry] + _sums(axes[0], rows, weights)

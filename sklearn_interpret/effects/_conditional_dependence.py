@@ -19,7 +19,7 @@ from sklearn_interpret._model.responses.response import (
     plain_responses,
 )
 from sklearn_interpret._model.rows.axes import CellsOfRows
-from sklearn_interpret._model.rows.dates import shown
+from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret.effects._axes import (
     INTERVAL_CONSTRAINTS,
@@ -191,7 +191,7 @@ class ConditionalDependence(BaseEffect):
             errors.append(error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
             outside.append(weight)
-            self.edges_.append(one_or_pair([axis.shown for axis in axes]))
+            self.edges_.append(one_or_pair([axis.displayed for axis in axes]))
             centers = list(map(_centers, axes, feature_moments))
             self.centers_.append(one_or_pair(centers))
         self.n_missing_ = np.array(outside)
@@ -272,4 +272,4 @@ def _centers(axis: Axis, moments: Moments) -> NDArray[Any]:
     centers = np.where(moments.weight[:, 0] > 0, means, low / 2 + high / 2)
     if axis.date_dtype is None:
         return centers
-    return shown(centers, f"{axis.date_dtype.kind}8[s]")  # means are no whole days
+    return as_dates(centers, f"{axis.date_dtype.kind}8[s]")  # means are no whole days

@@ -204,7 +204,7 @@ class IndividualConditionalExpectation(BaseEffect):
 
     def _measure(self, sample: Sample, response: Response) -> int:
         self.grid_values_ = [
-            one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
+            one_or_pair([axis.displayed for axis in axes]) for axes in self.axes_
         ]
         self._anchors = self._resolve_anchors(sample.rows)
         self._kind = type(sample.rows)
@@ -311,7 +311,7 @@ class IndividualConditionalExpectation(BaseEffect):
         )
 
     def _suffixes(self, axis: Axis) -> list[str]:
-        return [f"={label_text(value)}" for value in axis.shown]
+        return [f"={label_text(value)}" for value in axis.displayed]
 
     def _importances(self, sample: Sample) -> NDArray[np.float64]:
         importances = np.zeros(sample.rows.n_columns)
@@ -351,10 +351,10 @@ def inspect_row(
             )
         (value,) = values_along(axis.columns, inspected, axis.categorical)
         feature = axis.name if len(axis.columns) > 1 else axis.columns[0]
-        grids[feature] = list(axis.shown)
+        grids[feature] = list(axis.displayed)
         row_values.append(value)
         is_point = axis.categorical or not is_missing(value)
-        if is_point and label_key(value) not in map(label_key, axis.shown):
+        if is_point and label_key(value) not in map(label_key, axis.displayed):
             grids[feature].append(value)
     names = "categorical_features", "feature_groups", "method", "response_method"
     settings: dict[str, Any] = {
@@ -381,7 +381,7 @@ def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> Any:
             f'center={center!r} is for features alone; pairs take "start" or "end".'
         )
     (axis,) = axes
-    points = {label_key(value): point for point, value in enumerate(axis.shown)}
+    points = {label_key(value): point for point, value in enumerate(axis.displayed)}
     if isinstance(center, Hashable) and label_key(center) in points:
         return points[label_key(center)]
     number = np.nan
@@ -395,7 +395,7 @@ def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> Any:
             f'use "start", "end", '
             + ("one of its levels." if axis.categorical else f"or a finite {kind}.")
         )
-    return axis.levels_and(rows, number)
+    return axis.levels_with(rows, number)
 
 
 def _centred(

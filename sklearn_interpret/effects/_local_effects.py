@@ -77,7 +77,7 @@ class LocalState:
     ) -> LocalState:
         """The state of the rows of a sample."""
         distinct, _ = distinct_axes(axes)
-        nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).held()
+        nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).array_if_small()
         weights = _weights_at_nodes(distinct, steps, nodes, sample)
         grids = [grid_replacement(of_entry) for of_entry in axes]
         model = replaced(method, response, sample.rows, grids, additive=True)
@@ -221,7 +221,7 @@ def _weights_at_nodes(
     inside: list[Any] = [0.0] * len(steps)
     outside, between = [0.0] * len(steps), [0.0] * len(axes)
     for block in slices(len(nodes), block_rows(sample.rows.row_bytes)):
-        rows, table = sample.rows.part(block), nodes[block]
+        rows, table = sample.rows.sliced(block), nodes[block]
         weights = sample.weights[block]
         for entry, of_entry in enumerate(steps):
             totals, missing = of_entry.node_weights(table, weights)

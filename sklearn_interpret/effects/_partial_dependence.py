@@ -218,7 +218,7 @@ class PartialDependence(BaseEffect):
 
     def _measure(self, sample: Sample, response: Response) -> int:
         self.grid_values_ = [
-            one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
+            one_or_pair([axis.displayed for axis in axes]) for axes in self.axes_
         ]
         # Kept, because standard errors are computed later, maybe after `set_params`.
         self._centred, self._has_errors = self.centered, False
@@ -336,7 +336,7 @@ class PartialDependence(BaseEffect):
         for axes, sums in zip(self.axes_, self._sums, strict=True):
             levels, axis = None, axes[0]
             if sums is not None and sums.shape[1] > len(axis.values):
-                levels = axis.levels_and(sample.rows, np.nan)
+                levels = axis.levels_with(sample.rows, np.nan)
             together = self._has_shape(axes)
             grids.append(grid_replacement(axes, levels, together=together))
         task = partial(_averages, self.method, response, grids, masses, self.n_jobs)

@@ -316,7 +316,7 @@ class RegionalEffects(BaseEffect):
     _size_of_axes, _quantiles_of = number_of_points, grid_quantiles
 
     def _measure(self, sample: Sample, response: Response) -> int:
-        self.grid_values_ = [axis.shown for (axis,) in self.axes_]
+        self.grid_values_ = [axis.displayed for (axis,) in self.axes_]
         self.sample_indices_ = sample.index
         read = self._read_ice if self.effect == "ice" else self._read_ale
         curves, effects = read(sample, response)

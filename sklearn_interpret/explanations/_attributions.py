@@ -321,7 +321,7 @@ class Explanation(BaseExplanation):
         if any(len(columns) != 1 for columns in members):
             return None
         rows = as_rows(self.data)
-        features = [rows.shown(column) for (column,) in members]
+        features = [rows.displayed(column) for (column,) in members]
         if any(values.dtype.kind not in "iufb" for values in features):
             features = list(map(as_objects, features))
         return np.stack(features, axis=1) if features else np.empty((len(self), 0))
@@ -393,7 +393,7 @@ class Explanation(BaseExplanation):
         rows = as_rows(self.data).take(np.array([row]))
         members = self._feature_columns()
         return [
-            f" ({', '.join(entry_text(rows.shown(c)[0]) for c in members[j])})"
+            f" ({', '.join(entry_text(rows.displayed(c)[0]) for c in members[j])})"
             for j in features
         ]
 

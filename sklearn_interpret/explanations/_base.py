@@ -134,7 +134,7 @@ class BaseExplanation(ABC):
         columns, texts = {}, None
         if len(getattr(self.data, "shape", ())) == 2:
             data = as_rows(self.data)
-            columns = {name: data.shown(j) for j, name in enumerate(data.names)}
+            columns = {name: data.displayed(j) for j, name in enumerate(data.names)}
         elif self.data is not None:
             texts = list(self.data)  # or images
         for row, label in enumerate(self.row_names):

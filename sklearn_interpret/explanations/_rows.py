@@ -277,8 +277,8 @@ default=None
         old, new = np.empty((2, len(indices)), dtype=object)
         for j in np.unique(features).tolist():
             at = features == j
-            old[at] = _as_objects(before.shown(j)[self.origin[indices[at]]])
-            new[at] = _as_objects(after.shown(j)[indices[at]])
+            old[at] = _as_objects(before.displayed(j)[self.origin[indices[at]]])
+            new[at] = _as_objects(after.displayed(j)[indices[at]])
         return old, new
 
     def _ends(

@@ -16,7 +16,7 @@ from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.validation import call_given
+from sklearn_interpret._model.rows.validation import call_parameter
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.importance._nuisance import coded
 
@@ -100,7 +100,7 @@ class Redraw:
         """Values for each column, (n_test, n_samples), by the user's function."""
         samples = []
         for _ in range(self.n_samples):
-            sample = call_given("sampler", sampler, rows.native, list(columns), rng)
+            sample = call_parameter("sampler", sampler, rows.native, list(columns), rng)
             if np.shape(sample) != (rows.n_rows, len(columns)):
                 raise ValueError(
                     f"sampler must return values of shape {rows.n_rows, len(columns)}; "

@@ -39,7 +39,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret._model.rows.validation import call_given
+from sklearn_interpret._model.rows.validation import call_parameter
 from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
@@ -520,7 +520,7 @@ def _targets(
     if callable(loss):
         return y
     if loss == "squared_error":
-        targets = call_given("y", np.asarray, y, np.float64)
+        targets = call_parameter("y", np.asarray, y, np.float64)
         targets = targets.reshape(len(targets), -1)
     elif isinstance(classes, np.ndarray) and y.size == len(y):
         targets = class_indicators(y.ravel(), classes)
@@ -547,7 +547,7 @@ def _sums_of_products(
     n_outputs = len(game.base_values)
     sums: list[Any] = [0.0, 0.0]
     for block in slices(len(weights), rows_in_memory(4 * game.coalition_bytes)):
-        components = game.of_rows(sample.rows.part(block))
+        components = game.of_rows(sample.rows.sliced(block))
         residuals = targets[block, -n_outputs:] - game.base_values
         moments = squared_error_moments(components, residuals, weights[block])
         sums = merged(sums, moments)
@@ -575,7 +575,7 @@ def _of_blocks(
 ) -> list[NDArray[np.float64]]:
     """Results of ``function(*task, rows, *arrays)`` for blocks of the rows."""
     tasks = [
-        (*task, sample.rows.part(block), *(array[block] for array in arrays))
+        (*task, sample.rows.sliced(block), *(array[block] for array in arrays))
         for block in worker_slices(sample.rows.n_rows, n_jobs)
     ]
     return list(run(function, tasks, n_jobs=n_jobs))
@@ -589,7 +589,7 @@ def _losses_by_function(
     predictions = responses.reshape(m * c, k)
     predictions = predictions[:, 0] if k == 1 else predictions
     y = np.repeat(y, c, axis=0)
-    losses_of_rows = np.asarray(call_given("loss", loss, y, predictions))
+    losses_of_rows = np.asarray(call_parameter("loss", loss, y, predictions))
     if losses_of_rows.shape != (m * c,):
         raise ValueError(
             f"loss must return one number for each row; for {m * c} rows it returned "
@@ -610,7 +610,7 @@ def _sums_of_block(
     total = np.zeros(len(coalitions) + 2)
     step = rows_in_memory((len(coalitions) + 2) * game.coalition_bytes)
     for block in slices(rows.n_rows, step):
-        responses = game.responses(rows.part(block), coalitions[None])
+        responses = game.responses(rows.sliced(block), coalitions[None])
         total += weights[block] @ loss(targets[block], responses)
     return total
 
@@ -629,6 +629,6 @@ def _gains(
     gains = []
     for block in slices(rows.n_rows, step):
         coalitions = paired_coalitions(orders[block])
-        responses = game.responses(rows.part(block), coalitions)
+        responses = game.responses(rows.sliced(block), coalitions)
         gains.append(paired_gains(orders[block], loss(targets[block], responses)))
     return np.concatenate(gains)

@@ -30,7 +30,10 @@ from sklearn_interpret._model.responses.response import (
 )
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import shortened
-from sklearn_interpret._model.rows.validation import check_known, empty_for_no_rows
+from sklearn_interpret._model.rows.validation import (
+    check_not_missing,
+    empty_for_no_rows,
+)
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
@@ -382,7 +385,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             return lambda values: values[:, 0]
         if y is None:
             y = self.estimator_.predict(copy_of(rows.native))
-        check_known(y)
+        check_not_missing(y)
         check_consistent_length(rows.native, y)
         return _losses_of_rows(response, np.asarray(y), n_outputs)
 

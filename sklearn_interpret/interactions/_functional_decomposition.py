@@ -433,7 +433,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
 
         Of the response, of components and remainder, and of their sums with it.
         """
-        values, predictions, _ = self._attribute(sample.rows.part(block))
+        values, predictions, _ = self._attribute(sample.rows.sliced(block))
         remainder = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
         addends = np.concatenate([values, remainder[:, None]], axis=1)
         response = predictions[:, None]

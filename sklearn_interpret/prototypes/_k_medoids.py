@@ -441,7 +441,7 @@ def _finite_distances(
     """All distances between two tables' rows, which must be finite."""
     measure = partial(pairwise_distances, metric=metric, **learned)
     if callable(metric):
-        measure = partial(validation.call_given, f"metric={metric!r}", measure)
+        measure = partial(validation.call_parameter, f"metric={metric!r}", measure)
     distances = measure(A, B)
     # Distances of scikit-learn may be negative by rounding.
     negative = callable(metric) and (distances < 0).any()

@@ -26,7 +26,7 @@ from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.actions.actionability import Actionability
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.validation import call_given
+from sklearn_interpret._model.rows.validation import call_parameter
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -233,17 +233,17 @@ class CallableKernel(NearestMixin):
 
     def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
         """Kernel between two slices of the known rows."""
-        return self.cross(self.training.part(rows))(columns)
+        return self.cross(self.training.sliced(rows))(columns)
 
     def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
-        return lambda columns: self._kernel(rows, self.training.part(columns))
+        return lambda columns: self._kernel(rows, self.training.sliced(columns))
 
     def _numbers(self, A: Rows, B: Rows) -> NDArray[np.float64]:
         return np.asarray(self.function(A.native, B.native), dtype=np.float64)
 
     def _kernel(self, A: Rows, B: Rows) -> NDArray[np.float64]:
-        values = call_given(f"kernel={self.function!r}", self._numbers, A, B)
+        values = call_parameter(f"kernel={self.function!r}", self._numbers, A, B)
         if values.shape != (A.n_rows, B.n_rows) or not np.isfinite(values).all():
             raise ValueError(
                 f"kernel={self.function!r} must give finite numbers for {A.n_rows} and "

@@ -366,7 +366,7 @@ class MMDCritic(
                 "by_class=True requires y to be passed, the class of each row, but the "
                 "target y is None."
             )
-        validation.check_known(y)
+        validation.check_not_missing(y)
         check_consistent_length(rows.native, y)
         labels = column_or_1d(y)
         check_classification_targets(labels)
@@ -409,7 +409,7 @@ class MMDCritic(
         if self.embedding is None:
             return rows
         embed = partial(_embedded_rows, self.embedding)
-        embedded = validation.call_given(
+        embedded = validation.call_parameter(
             f"embedding={self.embedding!r}", embed, rows.native
         )
         if embedded.n_rows != rows.n_rows or embedded.n_columns == 0:

@@ -14,5 +14,5 @@ def with_values(columns: Block, rows: Any, names: Sequence[str] = ()) -> Block:
     """
     rows = as_rows(rows)
     names = [f"{n} (value)" if n in columns else n for n in names or rows.names]
-    values = map(rows.shown, range(rows.n_columns))
+    values = map(rows.displayed, range(rows.n_columns))
     return columns | dict(zip(names, values, strict=True))

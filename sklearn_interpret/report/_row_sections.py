@@ -200,7 +200,7 @@ def _prototypes(inspection: Inspection) -> Table:
     kinds += ["unusual"] * len(critic.criticism_indices_)
     columns: dict[str, Any] = {"row": _row_names(sample, places), "kind": kinds}
     for j in inspection.top:
-        columns[inspection.names[j]] = sample.rows.shown(j)[places]
+        columns[inspection.names[j]] = sample.rows.displayed(j)[places]
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 
 

@@ -19,7 +19,7 @@ from sklearn_interpret._core.statistics.weighted import (
     weighted_quantile,
 )
 from sklearn_interpret._model.progress import counted, phases
-from sklearn_interpret._model.rows.dates import shown
+from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
 from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
@@ -181,7 +181,7 @@ def linear_terms(
         bounds = list(map(float, (*ends, mean)))
         dtype = rows.date_dtype(j)
         if dtype is not None:  # the mean of days is no whole day
-            bounds = [*shown(ends, dtype), *shown([mean], f"{dtype.kind}8[s]")]
+            bounds = [*as_dates(ends, dtype), *as_dates([mean], f"{dtype.kind}8[s]")]
         low, high, middle = bounds
         term = LinearTerm(j, rows.names[j], low, high, middle, None, 1.0, _SPREAD)
         values = term.values(rows)

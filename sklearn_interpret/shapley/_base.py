@@ -225,7 +225,7 @@ class BaseCoalitional(BaseAttribution):
         if n_workers > 1:
             step = min(step, -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers)))
         tasks = [
-            (self._attributor, self._game, rows.part(block))
+            (self._attributor, self._game, rows.sliced(block))
             for block in slices(rows.n_rows, step)
         ]
         n_saturated = 0

@@ -183,7 +183,7 @@ class LinearSHAP(BaseFormulaAttribution):
         n_outputs = len(self.output_names_)
         entries = len(self._shares.mean) + len(self.features_) * n_outputs
         step = batch_rows(rows.row_bytes + 3 * 8 * entries)
-        blocks = [rows.part(block) for block in slices(rows.n_rows, step)]
+        blocks = [rows.sliced(block) for block in slices(rows.n_rows, step)]
         predictions = [self._linear.predictions(block.native) for block in blocks]
         tasks = [(self._shares, block) for block in blocks]
         results = run_in_threads(
@@ -256,7 +256,7 @@ class _LinearValues:
 def _derived_blocks(model: LinearModel, rows: Rows) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of rows, as slices, and the model's columns for them."""
     for block in slices(rows.n_rows, _ROWS_PER_BLOCK):
-        yield block, model.derived(rows.part(block).native)
+        yield block, model.derived(rows.sliced(block).native)
 
 
 def _mean(model: LinearModel, background: Sample) -> Moments:

@@ -212,7 +212,7 @@ class TreeSHAP(BaseFormulaAttribution):
                 'perturbation="path_dependent".'
             )
         self._shares = shares_of(background.weights)
-        codes = response.codes(rows).held()
+        codes = response.codes(rows).array_if_small()
         self._cached_values = self._make_tree_values(codes)
         total = np.zeros(response.ensemble.n_outputs)
         asks = self._asks_model(rows)
@@ -229,7 +229,7 @@ class TreeSHAP(BaseFormulaAttribution):
         """`TreeValues` of the players; `codes` are the background's, if known."""
         players = self._players(self._trees.model.columns)
         if self._shares is not None and codes is None:
-            codes = self._trees.codes(as_rows(self.background_)).held()
+            codes = self._trees.codes(as_rows(self.background_)).array_if_small()
         return TreeValues.of_response(
             self._trees, players, len(self.features_), codes, self._shares
         )
@@ -251,7 +251,7 @@ class TreeSHAP(BaseFormulaAttribution):
         for batch in slices(len(codes), batch_rows(rows.row_bytes)):
             in_rows = slice(block.start + batch.start, block.start + batch.stop)
             if asks:
-                yield in_rows, self._trees.predictions(rows.part(in_rows).native)
+                yield in_rows, self._trees.predictions(rows.sliced(in_rows).native)
             else:
                 yield in_rows, self._trees.of_codes(codes[batch])
 

@@ -238,7 +238,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             surrogate=self.surrogate,
         )
         blocks = worker_slices(rows.n_rows, self.n_jobs)
-        tasks = [(fit, sampler, rows.part(block)) for block in blocks]
+        tasks = [(fit, sampler, rows.sliced(block)) for block in blocks]
         fits_by_block = run(_fit_all, tasks, n_jobs=self.n_jobs)
         return list(chain.from_iterable(fits_by_block))
 

@@ -270,7 +270,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     def _evaluate(self, function: Any, rows: Rows) -> NDArray[Any]:
         """Concatenated results of a function of the model for batches of rows."""
         batches = slices(rows.n_rows, batch_rows(rows.row_bytes))
-        tasks = [(function, rows.part(batch)) for batch in batches]
+        tasks = [(function, rows.sliced(batch)) for batch in batches]
         return np.concatenate(list(run(_call, tasks, n_jobs=self.n_jobs)))
 
     def _predict_labels(self, rows: Rows) -> NDArray[Any] | None:

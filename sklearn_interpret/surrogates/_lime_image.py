@@ -21,7 +21,7 @@ from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.images import (
     Images,
     as_image_rows,
-    given_shape,
+    as_image_shape,
     shape_of_rows,
 )
 from sklearn_interpret._model.surrogates.segments import (
@@ -317,7 +317,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if not reset:
             check_is_fitted(self)
-        rows, image_shape = as_image_rows(X), given_shape(self.image_shape)
+        rows, image_shape = as_image_rows(X), as_image_shape(self.image_shape)
         if rows is None:
             rows = super()._check_rows(X, reset=reset)
             shape = shape_of_rows(self.image_shape, rows.n_columns)

@@ -376,7 +376,7 @@ class _SharedSamples(_TableSampler):
         """Yield the samples with the weights for each row."""
         step = self._products.block_rows if self.exact else rows.n_rows
         for block in slices(rows.n_rows, step):
-            origins = self._marginals.locate(rows.part(block))
+            origins = self._marginals.locate(rows.sliced(block))
             moments: list[LocalMoments] | list[None] = [None] * len(origins.codes)
             if self.exact:
                 moments = self._moments(origins)
@@ -416,7 +416,7 @@ class _SamplesAroundRows(_TableSampler):
         n_samples = self._draws.n_samples
         step = max(1, batch_rows(rows.row_bytes) // n_samples)
         for batch in slices(rows.n_rows, step):
-            block = rows.part(batch)
+            block = rows.sliced(batch)
             draws = as_rows(self._draws.around(block))
             samples = self._marginals.locate(draws)
             origins = self._marginals.locate(block)

@@ -374,11 +374,11 @@ def test_a_reason_that_time_does_not_tell(limits, monkeypatch):
     search = exact(BOTH, CORNER, **{"permitted_range": "any", **limits})
     asked = []
 
-    def found(problem, row, goal):
+    def nearest(problem, row, goal):
         asked.append(goal)
         return None, np.inf if len(asked) == 1 else 0.0
 
-    monkeypatch.setattr(search._searcher, "found", found)
+    monkeypatch.setattr(search._searcher, "nearest", nearest)
     reason = "the reason was not found within" if limits else "no row at all"
     with pytest.warns(NoCounterfactualWarning, match=reason):
         assert search.explain(CORNER[:1]).status == ["impossible"]

@@ -25,12 +25,14 @@ from sklearn_interpret._model.rows.plain import PlainState
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows, Tiles
 
-# Up to here floats hold all whole numbers.
+# Doubles hold all whole numbers up to this one.
 LARGEST_INTEGER = 2.0**53
-# Largest excess over a linear constraint, relative to the size of its terms.
+# Largest excess over a linear constraint, relative to the size of its terms: ranges and
+# programs meet constraints to more digits.
 _ROUNDING = 1e-9
-# Share of changed cells above which all cells are rounded together, which is faster.
-_MANY = 0.2
+# Share of changed cells above which all cells are rounded together: on 100 to 2000 rows
+# of 20 to 200 columns this is faster from 5 to 10 % on, and 2 to 4 times at 20 %.
+_MANY = 0.1
 
 
 class Actionability(PlainState):
@@ -210,11 +212,11 @@ class Actionability(PlainState):
         """The lowest and highest multiple of a step; no limits of other columns."""
         if not self.stepped[j]:
             return -np.inf, np.inf
-        most = LARGEST_INTEGER * self.grid.steps[j]
+        largest = LARGEST_INTEGER * self.grid.steps[j]
         if self.dtypes[j].kind in "iu":
             bounds = np.iinfo(self.dtypes[j])
-            return max(bounds.min, -most), min(bounds.max, most)
-        return -most, most
+            return max(bounds.min, -largest), min(bounds.max, largest)
+        return -largest, largest
 
     def _observed_values(
         self, counted: NDArray[np.bool_]
@@ -309,7 +311,7 @@ class Actionability(PlainState):
         sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
         return terms.sum(axis=2) - self.bounds, sizes
 
-    def keeps(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def satisfies(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether encoded rows satisfy all linear constraints, to rounding."""
         excess, sizes = self.excess(values)
         return np.all(excess <= _ROUNDING * sizes, axis=1)
@@ -340,7 +342,7 @@ class Actionability(PlainState):
             else:
                 values[:, j] = [
                     np.nan if is_missing(label) else codes.get(label_key(label), -1)
-                    for label in as_objects(rows.shown(j)).tolist()
+                    for label in as_objects(rows.displayed(j)).tolist()
                 ]
         return values
 
@@ -400,7 +402,7 @@ class Actionability(PlainState):
             np.where(stays, origins, np.fmax(high, origins)),
         )
 
-    def rooms(
+    def intervals(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of the intervals of permitted values that encoded rows lie in."""
@@ -510,8 +512,8 @@ class Actionability(PlainState):
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The next values towards encoded rows that the dtypes of numbers hold."""
-        one_less = values + np.clip(origins - values, -1, 1)
-        nearer = np.where(self.integer, one_less, np.nextafter(values, origins))
+        one_step_nearer = values + np.clip(origins - values, -1, 1)
+        nearer = np.where(self.integer, one_step_nearer, np.nextafter(values, origins))
         for j, dtype in enumerate(self.dtypes):
             if dtype.kind == "f" and dtype.itemsize < 8:
                 ends = values[:, j].astype(dtype), origins[:, j].astype(dtype)
@@ -604,12 +606,12 @@ class Actionability(PlainState):
         mixed = rows.take(index)
         columns = np.flatnonzero(any_changed & ~returning).tolist()
         if columns:
-            tiles = self.fit_rows.part(slice(0, 1)).tiles(0, 1, len(values))
+            tiles = self.fit_rows.sliced(slice(0, 1)).tiles(0, 1, len(values))
             donors = self._replaced(tiles, columns, values, changed)
-            both = rows.followed_by(type(self.fit_rows)(donors))
+            stacked = rows.followed_by(type(self.fit_rows)(donors))
             below = rows.n_rows + np.arange(len(values))
-            places = {j: np.where(changed[:, j], below, index) for j in columns}
-            mixed = type(rows)(both.mixed(index, places))
+            sources = {j: np.where(changed[:, j], below, index) for j in columns}
+            mixed = type(rows)(stacked.mixed(index, sources))
         columns = np.flatnonzero(any_changed & returning).tolist()
         if columns:
             everywhere = np.ones_like(changed)

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.problem import SearchProblem
     from sklearn_interpret._model.responses.response import Response
 
-# Number of rows of `fit` at which the linear function is compared with sums of effects.
+# Number of rows of `fit` at which the linear function is compared with sums of effects:
+# a model that is not linear differs at nearly all of them.
 _SPOTS = 50
-# Relative difference from a sum of effects above which a model is not linear.
+# Relative difference from a sum of effects above which a model is not linear; bounds of
+# rounding errors are added to it.
 _TOLERANCE = 1e-7
 _DOUBLE = np.finfo(np.float64).eps
 # Safety margins in the order of trial: multiples of the rounding errors, shares of the
@@ -46,7 +48,8 @@ _EXCESS = (
     (0.25, 0.0, 0.0),
     (0, 0.0, 0.0),
 )
-# Largest excess over constraints, relative to the size of their terms.
+# Largest excess over constraints, relative to the size of their terms: the rounding
+# error of a sum of about 1000 doubles.
 _ROUNDING = 1e-13
 # Columns with more steps in their range than this move as real numbers, and are rounded
 # then: integer programs of them would be large.
@@ -191,7 +194,7 @@ class ColumnEffects:
         sampled = self._complete[:: max(1, len(self._complete) // _SPOTS)]
         rows = self._fit_problem.rows
         native = rows.take(sampled).native
-        expected, doubts = self.margins_and_errors(native, self._values[sampled])
+        expected, error_bounds = self.margins_and_errors(native, self._values[sampled])
         first = self._complete[0]
         sums = np.repeat(self.margins(rows.take([first]).native), len(sampled), 0)
         size = np.abs(sums) + np.abs(expected)
@@ -203,7 +206,7 @@ class ColumnEffects:
                 change = levels[values.astype(int)] - levels[int(start)]
             sums += change
             size += np.abs(change)
-        if (np.abs(sums - expected) > _TOLERANCE * (1 + size) + doubts).any():
+        if (np.abs(sums - expected) > _TOLERANCE * (1 + size) + error_bounds).any():
             raise UnreadableModelError(
                 "the model is not a sum of one linear effect for each column. What can "
                 f"be read: {READABLE}."
@@ -239,22 +242,22 @@ class LinearSearch:
         fine = actionability.stepped & (self._units == 0)
         self.step_costs = np.where(fine, actionability.costs * steps, 0.0)
 
-    def found(
+    def nearest(
         self, problem: SearchProblem, row: int, goal: Goal
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound of the distance.
 
         The bound is infinite if no row can reach the target.
         """
-        best, lower = self._found(problem, row, goal, self._units)
+        best, lower = self._nearest_in_units(problem, row, goal, self._units)
         if best is None and lower < np.inf and self.step_costs.any():
             # No real optimum holds when it is rounded: a program of steps remains.
             steps = problem.actionability.grid.steps
-            best, of_steps = self._found(problem, row, goal, steps)
+            best, of_steps = self._nearest_in_units(problem, row, goal, steps)
             lower = max(lower, of_steps)
         return best, lower
 
-    def _found(
+    def _nearest_in_units(
         self,
         problem: SearchProblem,
         row: int,
@@ -267,41 +270,42 @@ class LinearSearch:
         best: NDArray[np.float64] | None = None
         least: tuple[float, float] = (np.inf, np.inf)
         bounds: list[tuple[float, float]] = []
+        counts = goal.objective == "n_changed"
         systems = self._systems(problem, row, moves, targets, errors)
-        for relaxed, nominal, needs, doubts, n_functions in systems:
+        for relaxed, nominal, needs, error_bounds, n_functions in systems:
             try:
-                units = _units(relaxed, needs - doubts, goal, origin.shape[1])
+                units = _units(relaxed, needs - error_bounds, goal, origin.shape[1])
             except UnsolvedError:
                 # Real numbers bound the costs, too.
                 relaxed = replace(relaxed, is_integer=relaxed.exclusive)
-                units = _units(relaxed, needs - doubts, goal, origin.shape[1])
+                units = _units(relaxed, needs - error_bounds, goal, origin.shape[1])
             if units is None:
                 continue
             bound = max(float(units @ moves.costs), moves.least_cost()) * (1 - GAP)
-            fewest = moves.n_moved(units) if goal.objective == "n_changed" else 0
+            fewest = moves.n_moved(units) if counts else 0
             bounds.append((fewest, bound if np.isfinite(bound) else 0.0))
             if bounds[-1] >= least:
                 continue
             largest = np.abs(nominal.gains).max(axis=0)
-            for raised in self._raised(needs, doubts, largest, n_functions):
+            for raised in self._raised(needs, error_bounds, largest, n_functions):
                 try:
-                    tried = _units(nominal, raised, goal, origin.shape[1], units)
+                    tried_units = _units(nominal, raised, goal, origin.shape[1], units)
                 except UnsolvedError as unsolved:
-                    tried = unsolved.units
-                if tried is None:
+                    tried_units = unsolved.units
+                if tried_units is None:
                     continue
-                values = _moved(origin, moves, tried, targets)
+                values = _moved(origin, moves, tried_units, targets)
                 values = self._on_grid(problem, values, index, step_units)
                 if len(values):
-                    few = moves.n_moved(tried) if goal.objective == "n_changed" else 0
-                    reached = few, problem.distances(values, index)[0]
-                    if reached < least:
-                        best, least = values[0], reached
+                    n_moved = moves.n_moved(tried_units) if counts else 0
+                    cost = n_moved, problem.distances(values, index)[0]
+                    if cost < least:
+                        best, least = values[0], cost
                     break
         if best is None:
             return None, min((bound for _, bound in bounds), default=np.inf)
         # Where changes count, bounds are those of rows with as few.
-        return best, min(bound for few, bound in [*bounds, least] if few <= least[0])
+        return best, min(bound for n, bound in [*bounds, least] if n <= least[0])
 
     def _on_grid(
         self,
@@ -325,7 +329,7 @@ class LinearSearch:
         index = np.repeat(index, len(candidates))
         rows = problem.projected(np.array(candidates), index)
         rows = rows[np.argsort(problem.distances(rows, index), kind="stable")]
-        holds = problem.actionability.keeps(rows) & problem.holds(rows, index)
+        holds = problem.actionability.satisfies(rows) & problem.holds(rows, index)
         return rows[holds][:1]
 
     def _systems(
@@ -344,7 +348,7 @@ class LinearSearch:
         """
         actionability, origin = problem.actionability, problem.values[[row]]
         native = problem.rows.take([row]).native
-        (start,), (doubt,) = self.effects.margins_and_errors(native, origin)
+        (start,), (error_bound,) = self.effects.margins_and_errors(native, origin)
         (values,), missing = np.nan_to_num(origin), np.isnan(origin[0])
         (beyond,), (terms,) = actionability.excess(values[None])
         shifts = targets - np.where(moves.exclusive, values[moves.column], 0)
@@ -352,54 +356,55 @@ class LinearSearch:
         empty = np.flatnonzero(missing & actionability.coefficients.any(axis=0))
         fills = moves.exclusive[:, None] & (moves.column[:, None] == empty)
         limited = np.hstack([constrained, fills])
-        for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
-            short, gains = needs - weights @ start, moves.gains @ weights.T
-            most = gains + errors @ np.abs(weights).T
+        for weights, needs, _, rounding in self.target.systems(problem.classes_of(row)):
+            shortfall, gains = needs - weights @ start, moves.gains @ weights.T
+            largest_gains = gains + errors @ np.abs(weights).T
             # No change of the row reaches a limit, or changes the answer.
-            if np.isinf(needs).any() or not most.any():
+            if np.isinf(needs).any() or not largest_gains.any():
                 continue
-            doubts = np.abs(weights) @ doubt + rounding
-            doubts += self.effects.rounding * np.abs(short)
+            error_bounds = np.abs(weights) @ error_bound + rounding
+            error_bounds += self.effects.rounding * np.abs(shortfall)
             yield (
-                replace(moves, gains=np.hstack([most, limited])),
+                replace(moves, gains=np.hstack([largest_gains, limited])),
                 replace(moves, gains=np.hstack([gains, limited])),
-                np.concatenate([short, beyond, np.ones(len(empty))]),
-                np.concatenate([doubts, _ROUNDING * terms, np.zeros(len(empty))]),
-                len(short),
+                np.concatenate([shortfall, beyond, np.ones(len(empty))]),
+                np.concatenate([error_bounds, _ROUNDING * terms, np.zeros(len(empty))]),
+                len(shortfall),
             )
 
     def _raised(
         self,
         needs: NDArray[np.float64],
-        doubts: NDArray[np.float64],
+        error_bounds: NDArray[np.float64],
         largest: NDArray[np.float64],
         n_functions: int,
     ) -> Iterator[NDArray[np.float64]]:
         """Needs of functions and constraints with the safety margins of `_EXCESS`."""
         functions = np.arange(len(needs)) < n_functions
-        for multiple, share, missed in _EXCESS:
-            excess = np.maximum(multiple * doubts, share * np.abs(needs))
-            excess = np.maximum(excess, missed * largest)
+        for multiple, share, gain_share in _EXCESS:
+            excess = np.maximum(multiple * error_bounds, share * np.abs(needs))
+            excess = np.maximum(excess, gain_share * largest)
             precision = self.effects.precision if multiple > 2 else 0.0
-            spare = max(share, precision) / _ROUNDING * doubts
-            yield needs + np.where(functions, excess, spare)
+            slack = max(share, precision) / _ROUNDING * error_bounds
+            yield needs + np.where(functions, excess, slack)
 
     def region(
         self, problem: SearchProblem, row: int, values: NDArray[np.float64], goal: Goal
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         actionability, changed = problem.actionability, values != problem.values[row]
-        (start,), (doubt,) = self.effects.margins_and_errors(
+        (start,), (error_bound,) = self.effects.margins_and_errors(
             problem.decode(values[None], np.array([row])), values[None]
         )
-        (least,), (most,) = actionability.rooms(values[None], problem.values[[row]])
+        origin = problem.values[[row]]
+        (lowest,), (highest,) = actionability.intervals(values[None], origin)
         low, high = values.copy(), values.copy()
-        wide = ~actionability.categorical & ~np.isnan(values)
-        groups = [wide & changed]
+        is_number = ~actionability.categorical & ~np.isnan(values)
+        groups = [is_number & changed]
         if goal.max_changes is None:
-            groups.append(wide & ~changed)
-        for weights, needs, _, rounding in self.target.ways(problem.own_of(row)):
-            slack = weights @ start - needs - np.abs(weights) @ doubt - rounding
+            groups.append(is_number & ~changed)
+        for weights, needs, _, rounding in self.target.systems(problem.classes_of(row)):
+            slack = weights @ start - needs - np.abs(weights) @ error_bound - rounding
             if (slack < 0).any():
                 continue
             for columns in map(np.flatnonzero, groups):
@@ -408,7 +413,7 @@ class LinearSearch:
                 errors = self.effects.errors[columns] @ np.abs(weights).T
                 losses = np.concatenate([gains + errors, errors - gains])
                 moved, slack = shared_room(
-                    np.append((values - least)[columns], (most - values)[columns]),
+                    np.append((values - lowest)[columns], (highest - values)[columns]),
                     np.maximum(losses, 0),
                     slack,
                     np.tile(actionability.integer[columns], 2),
@@ -416,7 +421,7 @@ class LinearSearch:
                 low[columns] -= moved[: len(columns)]
                 high[columns] += moved[len(columns) :]
             break
-        return np.fmax(low, least), np.fmin(high, most)
+        return np.fmax(low, lowest), np.fmin(high, highest)
 
     def _moves(
         self, problem: SearchProblem, row: int, step_units: NDArray[np.float64]
@@ -494,20 +499,22 @@ class LinearSearch:
         gains = np.zeros((len(columns), effects.errors.shape[1]))
         errors = effects.errors[columns]
         errors[~exclusive] *= np.abs(targets[~exclusive, None])
-        asked = exclusive & ~seen[columns]
-        for move in np.flatnonzero(~asked).tolist():
+        from_model = exclusive & ~seen[columns]
+        for move in np.flatnonzero(~from_model).tolist():
             slope, levels = effects.slopes[columns[move]], effects.levels[columns[move]]
             if levels is None:
                 gains[move] = targets[move] * slope
             else:
                 level = int(origin[columns[move]])
                 gains[move] = levels[int(targets[move])] - levels[level]
-        if asked.any():
-            values = np.vstack([origin, _with(origin, columns[asked], targets[asked])])
+        if from_model.any():
+            values = np.vstack(
+                [origin, _with(origin, columns[from_model], targets[from_model])]
+            )
             native = problem.decode(values, np.full(len(values), row))
-            margins, doubts = effects.margins_and_errors(native, values)
-            gains[asked] = margins[1:] - margins[0]
-            errors[asked] = doubts[1:] + doubts[0]
+            margins, error_bounds = effects.margins_and_errors(native, values)
+            gains[from_model] = margins[1:] - margins[0]
+            errors[from_model] = error_bounds[1:] + error_bounds[0]
         return gains, errors
 
 
@@ -584,11 +591,11 @@ def _units(
         units = moves.completed(least, needs)
         if (units @ moves.gains >= needs).all():
             return units
-    weights, most = goal.limits(n_columns)
+    weights, limits = goal.limits(n_columns)
     if goal.objective == "n_changed":
-        fewest = moves.fewest(needs, weights, most)
+        fewest = moves.fewest(needs, weights, limits)
         if fewest is None:
             return None
         weights = np.vstack([weights, np.ones(n_columns)])
-        most = np.append(most, fewest)
-    return moves.cheapest(needs, weights, most)
+        limits = np.append(limits, fewest)
+    return moves.cheapest(needs, weights, limits)

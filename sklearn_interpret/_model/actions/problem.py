@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import AskedRows, TargetOutcome
     from sklearn_interpret._model.rows.base import Rows
 
-# Half of the step of difference quotients, in the unit of a column.
+# Half of the step of difference quotients, in the unit of a column: curvature adds an
+# error of about 1e-8, and rounding one of 1e-12, or 1e-3 in single precision.
 _STEP = 1e-4
 
 
@@ -47,8 +48,8 @@ class SearchProblem:
         self.values = actionability.encode(rows)
         self._returning = actionability.returning(rows, self.values)
         self.originals = outcome.asked(rows.native)
-        self.own: Any = self.originals.answers if classes is None else classes
-        self.fulfilled = self.originals.holds(self.own)
+        self.classes: Any = self.originals.answers if classes is None else classes
+        self.fulfilled = self.originals.holds(self.classes)
 
     def under(self, actionability: Actionability) -> SearchProblem:
         """A copy under other constraints on changes."""
@@ -56,9 +57,9 @@ class SearchProblem:
         changed.actionability = actionability
         return changed
 
-    def own_of(self, index: Any) -> Any:
+    def classes_of(self, index: Any) -> Any:
         """Positions of the classes to be left by the rows at `index`, or None."""
-        return None if self.own is None else self.own[index]
+        return None if self.classes is None else self.classes[index]
 
     def decode(self, values: NDArray[np.float64], index: NDArray[np.intp]) -> Any:
         """Changed copies of the rows at `index`, as the model takes them."""
@@ -74,13 +75,13 @@ class SearchProblem:
         self, values: NDArray[np.float64], index: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Margins of the model's answers, at values that are possible."""
-        return self.asked(values, index).margins(self.own_of(index))
+        return self.asked(values, index).margins(self.classes_of(index))
 
     def holds(
         self, values: NDArray[np.float64], index: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Whether the model's own answers satisfy the target."""
-        return self.asked(values, index).holds(self.own_of(index))
+        return self.asked(values, index).holds(self.classes_of(index))
 
     def distances(
         self, values: NDArray[np.float64], index: NDArray[np.intp] | list[int]
@@ -143,5 +144,5 @@ class SearchProblem:
     ) -> NDArray[np.bool_]:
         """Mask of the rows on target for rows of another problem, (n, n_rows)."""
         if self.outcome.is_other:
-            return self.own != problem.own[index][:, None]
+            return self.classes != problem.classes[index][:, None]
         return np.tile(self.fulfilled, (len(index), 1))

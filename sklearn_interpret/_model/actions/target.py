@@ -29,14 +29,15 @@ _INVERSE: dict[str, Callable[[Any], Any]] = {
 }
 
 # Weights (m, k) and needs (m,) of sums, whether equality is enough, rounding errors.
-Way = tuple[
+LinearSystem = tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
 ]
 
-# Relative difference of distances that count as equal.
+# Relative difference of distances that count as equal: a few times the gap of programs.
 SAME = 1e-6
 _DOUBLE = np.finfo(np.float64).eps
-# Rounding errors of links, in units of the precision.
+# Rounding errors of a link in units of the precision: the sum, its scale, the link and
+# its inverse round once each.
 _ULPS = 4
 
 
@@ -96,16 +97,16 @@ class TargetOutcome:
             raise ValueError("desired needs a model of one set of classes.")
         if isinstance(desired, str) and desired == "other" and "other" not in classes:
             return cls(estimator, response)
-        several = hasattr(desired, "__len__") and not isinstance(desired, str)
-        several &= getattr(desired, "shape", None) != ()
-        positions = [] if several else np.flatnonzero(classes == desired).tolist()
+        is_sequence = hasattr(desired, "__len__") and not isinstance(desired, str)
+        is_sequence &= getattr(desired, "shape", None) != ()
+        positions = [] if is_sequence else np.flatnonzero(classes == desired).tolist()
         if not positions:
             raise ValueError(
                 f'desired={desired!r} is neither "other", nor an interval (low, high) '
                 "of a probability, nor a class of the model; "
                 f"{near_names(desired, classes.tolist(), 'its classes are')}"
                 + " It holds for all rows: explain those of other targets apart."
-                * several
+                * is_sequence
             )
         return cls(estimator, response, wanted=positions[0])
 
@@ -194,7 +195,7 @@ class AskedRows(PlainState):
 class SumTarget:
     """A target of the sums (k,) that a response is a function of.
 
-    It has one or several ways, ``weights @ sums >= needs`` each.
+    It holds where one of several systems, ``weights @ sums >= needs``, does.
 
     Parameters
     ----------
@@ -262,23 +263,25 @@ class SumTarget:
         if link != "identity":
             if link == "logistic" and outcome.response.target == 0:
                 low, high = 1 - high, 1 - low
-            most = 1 if link == "logistic" else np.inf
-            ends = np.clip([low, high], 0, most)
+            largest = 1 if link == "logistic" else np.inf
+            ends = np.clip([low, high], 0, largest)
             with np.errstate(divide="ignore", invalid="ignore"):
                 # The ends 0 and 1 of all responses stay: only rounding leads beyond.
-                errors = np.fmin(error, np.fmin(ends, most - ends) / 2)
+                errors = np.fmin(error, np.fmin(ends, largest - ends) / 2)
                 errors = error * ends if link == "exp" else errors
                 inverse = _INVERSE[link]
-                wide = inverse(ends + errors * [-1, 1]) / scale
+                widened = inverse(ends + errors * [-1, 1]) / scale
                 low, high = inverse(ends) / scale
-                rounding = np.nan_to_num(np.abs(wide - [low, high]), posinf=0.0)
+                rounding = np.nan_to_num(np.abs(widened - [low, high]), posinf=0.0)
         # Sums of other outputs may be there too.
         output = outcome.response.target or 0 if n_sums > 1 else 0
         errors_at_ends = float(rounding[0]), float(rounding[1])
         return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
 
-    def ways(self, origin_class: int) -> list[Way]:
-        """Ways: weights (m, k), needs (m,), whether equality will do, rounding errors.
+    def systems(self, origin_class: int) -> list[LinearSystem]:
+        """Weights (m, k), needs (m,), whether equality will do, and rounding errors.
+
+        Of each system.
 
         `origin_class` is that of the origin.
         """
@@ -304,7 +307,7 @@ class SumTarget:
         rivals = [k for k in range(self.n_sums) if k != origin_class]
         return [self._beats([(k, origin_class)]) for k in rivals]
 
-    def _beats(self, pairs: Sequence[tuple[int, int]]) -> Way:
+    def _beats(self, pairs: Sequence[tuple[int, int]]) -> LinearSystem:
         better, worse = np.array(pairs).T
         unit = np.eye(self.n_sums)
         # Of equal sums the first class wins.

@@ -151,7 +151,7 @@ class ExplainedLinear(Formula):
         entries = rows.n_columns + len(self.model.columns)
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
         for part in slices(rows.n_rows, step):
-            X = rows.part(part).native
+            X = rows.sliced(part).native
             derived = self.model.derived(X)
             expected = self.model.margin(derived)
             size = abs(derived) @ np.abs(self.model.coefficients)

@@ -103,7 +103,7 @@ class Margins:
         n_rows = known.rows.n_rows
         rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
         native = known.rows.take(rows).native
-        rival, _ = self.binding(self.margins(native, known.own_of(rows)))
+        rival, _ = self.binding(self.margins(native, known.classes_of(rows)))
         sloping = self.slopes(known, known.values[rows], rows, rival) != 0
         used = sloping.any(axis=0)
         flat = not used.any() or sloping[:, used].mean() < _SLOPING
@@ -157,7 +157,7 @@ class Margins:
             return np.tile(ends, (len(index), 1))
         itself = np.full(len(index), outcome.wanted)
         if outcome.is_other:
-            itself = problem.own[index]
+            itself = problem.classes[index]
         others = np.arange(self.n_classes - 1)
         return others + (others >= itself[:, None])
 
@@ -201,7 +201,7 @@ class Margins:
         index: NDArray[np.intp],
     ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
         """Positions and values of deciding margins, and all margins."""
-        own = problem.own_of(index)
+        own = problem.classes_of(index)
         margins = self.margins(problem.decode(values, index), own)
         return *self.binding(margins), margins
 
@@ -219,7 +219,7 @@ class Margins:
         """
         if not len(values):
             return np.zeros(values.shape)
-        own = problem.own_of(index)
+        own = problem.classes_of(index)
         if self.by_formula:
             native = problem.decode(values, index)
             if self.outcome.is_other and self._vote:

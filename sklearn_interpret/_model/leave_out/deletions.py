@@ -91,7 +91,7 @@ def are_row_wise(
             return False
         X = X if isinstance(step, str) else step.transform(X)
     # A function may see all rows: half of them are then transformed in another way.
-    half = rows.part(slice((rows.n_rows + 1) // 2))
+    half = rows.sliced(slice((rows.n_rows + 1) // 2))
     whole, part = (numbers_of(transformed(steps, one.native)) for one in (rows, half))
     return np.allclose(whole[: len(part)], part, rtol=_ROUNDING, equal_nan=True)
 

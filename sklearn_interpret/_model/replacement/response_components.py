@@ -67,7 +67,7 @@ class ComponentsOfTrees:
             trees.ensemble, paths
         )
         if weights is not None:
-            codes = trees.codes(background).held()
+            codes = trees.codes(background).array_if_small()
             game = InterventionalGame(trees.ensemble, paths, codes, weights)
         # Players that a path holds.
         self.largest_order = int(paths.n_conditions.max(initial=0))
@@ -102,7 +102,7 @@ class ComponentsOfTrees:
             values[part] = self.components.values(codes).transpose(2, 1, 0)
             found = trees.of_codes(codes)
             if asks:  # in double precision, where the model's is lower
-                asked = trees.predictions(rows.part(part).native)
+                asked = trees.predictions(rows.sliced(part).native)
                 found = asked if asked.dtype == np.float64 else found
             predictions[part] = found
         return values, predictions
@@ -171,7 +171,7 @@ class ComponentsOfCoalitions:
         own = len(self.sets) * self.base_values.nbytes
         parts = slices(rows.n_rows, rows_in_memory(2 * (known + own)))
         found = run(
-            self._of_rows, [(rows.part(part),) for part in parts], n_jobs=n_jobs
+            self._of_rows, [(rows.sliced(part),) for part in parts], n_jobs=n_jobs
         )
         values, predictions = zip(*found, strict=True)
         return np.concatenate(values), np.concatenate(predictions)

@@ -139,7 +139,7 @@ class PlayedRows:
         self._game, self.n_rows = game, rows.n_rows
         step = batch_rows(game.background.row_bytes)
         self._parts = [
-            (bases, game.background.part(bases).followed_by(rows))
+            (bases, game.background.sliced(bases).followed_by(rows))
             for bases in slices(game.background.n_rows, step)
         ]
         self._most_rows = step

@@ -30,7 +30,7 @@ from sklearn_interpret.exceptions import NonFiniteResponseError
 ResponseMethod = str | Sequence[str] | Callable[..., Any]
 
 CENTERED_LOG_PROBA = "centered_log_proba"
-# Largest absolute response: fourth powers of larger ones overflow.
+# Largest absolute response: its fourth power is 1e300, and doubles end at 1.8e308.
 _LARGEST = 1e75
 # Names of responses; a decision function may also be "log-odds".
 _NAMES = {
@@ -168,17 +168,17 @@ class Response:
         if _n_rows(X) == 0 and name in self._empty:
             return self._empty[name]
         changes = self._changes_input.get(name)
-        sent = X if changes is False else copy_of(X)
-        returned = function(sent)
+        copied = X if changes is False else copy_of(X)
+        returned = function(copied)
         if _n_rows(X) == 1 and getattr(returned, "ndim", 1) == 0:
             returned = returned.reshape(1)  # scipy's scalar for a row of a COO array
         check_length(self.estimator, returned, _n_rows(X))
         if changes is None and _n_rows(X) > 1:  # a single row may stay equal by chance
-            self._changes_input[name] = not same_content(X, sent)
+            self._changes_input[name] = not same_content(X, copied)
         if name not in self._empty and _n_rows(X):
-            several = isinstance(returned, list) and np.ndim(returned[0]) == 2
+            is_list = isinstance(returned, list) and np.ndim(returned[0]) == 2
             self._empty[name] = (
-                [output[:0] for output in returned] if several else returned[:0]
+                [output[:0] for output in returned] if is_list else returned[:0]
             )
         return returned
 
@@ -290,8 +290,8 @@ def make_response(
 
 def check_length(estimator: Any, returned: Any, n_rows: int) -> None:
     """Refuse a return value of a model that has not one entry for each row."""
-    several = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
-    for output in returned if several else [returned]:
+    is_list = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
+    for output in returned if is_list else [returned]:
         shape = getattr(output, "shape", None)
         if shape is None:
             shape = (len(output),) if hasattr(output, "__len__") else ()

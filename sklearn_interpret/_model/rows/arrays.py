@@ -63,7 +63,7 @@ class ArrayRows(_OneDtypeRows):
         """Rows at `index`."""
         return type(self)(self.native[index])
 
-    def part(self, rows: slice) -> Self:
+    def sliced(self, rows: slice) -> Self:
         """Rows of a slice, not copied."""
         return type(self)(self.native[rows])
 
@@ -207,9 +207,9 @@ class SparseRows(_OneDtypeRows):
         """Copies of the first rows, with some columns taken from a later row."""
         bases = self._csr[np.tile(np.arange(n_bases), len(donors))]
         replacements = self._csr[np.repeat(donors, n_bases)]
-        for rows, wanted in ((bases, False), (replacements, True)):
+        for rows, is_taken in ((bases, False), (replacements, True)):
             entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-            rows.data[present[entries // n_bases, rows.indices] != wanted] = 0
+            rows.data[present[entries // n_bases, rows.indices] != is_taken] = 0
             rows.eliminate_zeros()
         return (bases + replacements).asformat(self._format)
 
@@ -256,14 +256,14 @@ class _SparseTiles(Tiles):
         levels: Sequence[Any],
         codes: Sequence[NDArray[np.intp]],
     ) -> Any:
-        pieces, begin = [], 0
+        blocks_between, start = [], 0
         by_column = sorted(zip(columns, levels, codes, strict=True), key=itemgetter(0))
         for j, values, positions in by_column:
             column = np.asarray(values)[self._cells(positions)]
-            pieces += [self._columns[:, begin:j], self._kind(column[:, None])]
-            begin = j + 1
-        pieces.append(self._columns[:, begin:])
-        blocks = [piece for piece in pieces if piece.shape[1]]
+            blocks_between += [self._columns[:, start:j], self._kind(column[:, None])]
+            start = j + 1
+        blocks_between.append(self._columns[:, start:])
+        blocks = [piece for piece in blocks_between if piece.shape[1]]
         return sparse.hstack(blocks, format=self._format)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.rows.base import gather, label_key
-from sklearn_interpret._model.rows.dates import date_text, is_date, is_missing, shown
+from sklearn_interpret._model.rows.dates import as_dates, date_text, is_date, is_missing
 from sklearn_interpret._model.rows.plain import PlainState
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ class Axis(PlainState):
     date_dtype: Any = None  # of numbers that are days: numpy's dtype of their dates
 
     @property
-    def shown(self) -> NDArray[Any]:
+    def displayed(self) -> NDArray[Any]:
         """Values as users see them: numbers of days as dates."""
-        return shown(self.values, self.date_dtype)
+        return as_dates(self.values, self.date_dtype)
 
-    def levels_and(self, rows: Rows, number: float) -> Any:
+    def levels_with(self, rows: Rows, number: float) -> Any:
         """Its values and one more of a single column, as a native vector."""
-        values = shown(np.append(self.values, number), self.date_dtype)
+        values = as_dates(np.append(self.values, number), self.date_dtype)
         return rows.cast(self.columns[0], values)
 
     @property
@@ -92,8 +92,8 @@ class CellsOfRows(LazyRows):
     ) -> None:
         self._axes, self._locate = axes, locate
         # The smallest dtype: the table is as large as the input.
-        most = max((len(axis.values) for axis in axes), default=0)
-        dtype = np.min_scalar_type(-1 - most)
+        n_values = max((len(axis.values) for axis in axes), default=0)
+        dtype = np.min_scalar_type(-1 - n_values)
         super().__init__(rows, len(axes), dtype, 8 * len(axes))
 
     def _compute(self, rows: Rows) -> NDArray[np.intp]:
@@ -186,13 +186,13 @@ def grid_axis(
 
     values = _numeric_values(sample, column, grid, custom, smallest=1)
     # The cast may round (to float32): report the values that the model sees, once.
-    levels, seen, date_dtype = rows.rounded(column, values)
-    first = np.sort(np.unique(seen, return_index=True)[1])
+    levels, rounded, date_dtype = rows.rounded(column, values)
+    first = np.sort(np.unique(rounded, return_index=True)[1])
     levels = gather(levels, first)
     return Axis(
         rows.names[column],
         (column,),
-        seen[first],
+        rounded[first],
         (levels,),
         False,
         date_dtype=date_dtype,
@@ -216,14 +216,14 @@ def interval_axis(
         return make_edges(values, weights, n_intervals)
 
     values = _numeric_values(sample, column, edges, custom, smallest=2)
-    levels, seen, date_dtype = rows.rounded(column, values)
-    if custom is not None and np.any(np.diff(seen) <= 0):
+    levels, rounded, date_dtype = rows.rounded(column, values)
+    if custom is not None and np.any(np.diff(rounded) <= 0):
         raise ValueError(
             f"custom_values for the feature {rows.names[column]!r} must increase, as "
             f"edges of intervals do; got {custom!r}."
         )
     name = rows.names[column]
-    return Axis(name, (column,), seen, (levels,), False, date_dtype=date_dtype)
+    return Axis(name, (column,), rounded, (levels,), False, date_dtype=date_dtype)
 
 
 def _numeric_values(
@@ -267,7 +267,7 @@ def values_along(columns: Sequence[int], rows: Rows, categorical: bool) -> NDArr
     """Each row's number, date or label: (n_rows,)."""
     if not categorical:
         is_number = rows.dates(columns[0]) is None
-        return rows.numbers(columns[0]) if is_number else rows.shown(columns[0])
+        return rows.numbers(columns[0]) if is_number else rows.displayed(columns[0])
     codes, labels, _ = rows.encode(columns)
     values = np.empty(len(labels), dtype=object)
     values[:] = labels

@@ -65,7 +65,7 @@ class Rows(ABC):
         """Rows at `index` in the user's container; those of a frame keep its labels."""
         return self.take(index).native
 
-    def part(self, rows: slice) -> Self:
+    def sliced(self, rows: slice) -> Self:
         """Rows of a slice, as `Rows`; `self` if the slice takes them all."""
         start, stop, _ = rows.indices(self.n_rows)
         if stop - start == self.n_rows:
@@ -106,7 +106,7 @@ class Rows(ABC):
     def _plain_values(self, j: int) -> NDArray[Any]:
         """Column `j` as `values`, but for dates."""
 
-    def shown(self, j: int) -> NDArray[Any]:
+    def displayed(self, j: int) -> NDArray[Any]:
         """Column `j` as `values`, dates as numpy's dates, whose texts are short."""
         dates = self.dates(j)
         return self.column_array(j) if dates is None else dates.at(dates.numbers)
@@ -354,7 +354,7 @@ class Rows(ABC):
     def encode_column(self, j: int) -> tuple[NDArray[np.intp], list[Any]]:
         """Codes and ordered labels of one column; some labels may be unused."""
         try:
-            values = self.shown(j)
+            values = self.displayed(j)
             distinct, inverse = _distinct(values)
         except TypeError as error:
             raise ValueError(

@@ -76,7 +76,7 @@ class Dates:
         return days(as_clock(values, self.dtype.kind))
 
 
-def shown(numbers: ArrayLike, dtype: Any) -> NDArray[Any]:
+def as_dates(numbers: ArrayLike, dtype: Any) -> NDArray[Any]:
     """Days as dates of a dtype; numbers as they are where the dtype is None."""
     if dtype is None:
         return np.asarray(numbers)
@@ -128,23 +128,23 @@ def date_between(low: float, high: float, dtype: np.dtype[Any]) -> Any:
     It is near their middle where it is not `low` itself, in a unit of days or less.
     """
     finest = np.datetime_data(dtype)[0]
-    middle, reach = low / 2 + high / 2, high / 4 - low / 4
+    middle, tolerance = low / 2 + high / 2, high / 4 - low / 4
     for unit, per_day in _UNITS_PER_DAY.items() if finest in _UNITS_PER_DAY else ():
         (date,) = _dates(
             np.array([np.floor(middle * per_day) / per_day]), dtype.kind, unit
         )
-        if low <= days(date) < high and middle - days(date) <= reach:
+        if low <= days(date) < high and middle - days(date) <= tolerance:
             return date
         if unit == finest:
             break
-    return shown([low], dtype)[0]
+    return as_dates([low], dtype)[0]
 
 
 def dates_within(low: float, high: float, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Ends of an interval of days, rounded inward to dates of a dtype."""
     per_day = _UNITS_PER_DAY.get(np.datetime_data(dtype)[0], 1)
     ends = np.array([np.ceil(low * per_day), np.floor(high * per_day)]) / per_day
-    return shown(np.where(np.isinf(ends), np.nan, ends), dtype)
+    return as_dates(np.where(np.isinf(ends), np.nan, ends), dtype)
 
 
 def date_text(date: Any) -> str:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Rows that show whether the values of a column can be levels.
+# Rows that are tried for levels: later ones are refused when they are encoded, and to
+# encode all would take as long as many a method.
 _FIRST_ROWS = 1000
-# What lists of features never have, or not as often: targets passed in their place.
+# Types of targets: a longer list of these alone was passed by mistake as features.
 _ENTRIES_OF_TARGETS = {bool, np.bool_, int, float, np.int64, np.float64, np.int32}
 
 
@@ -153,9 +154,9 @@ def _entry(
         entry = (entry,)
     elif not isinstance(entry, tuple | list | np.ndarray):
         index(entry)  # raises the TypeError
-    fewest, most = orders
-    if not fewest <= len(entry) <= most:
-        accepted = f"one to {most}" if fewest == 1 else f"{fewest} to {most}"
+    smallest, largest = orders
+    if not smallest <= len(entry) <= largest:
+        accepted = f"one to {largest}" if smallest == 1 else f"{smallest} to {largest}"
         raise ValueError(
             f"{parameter} has the entry {tuple(entry)!r} of {len(entry)} features; "
             f"{accepted} features can be taken together."
@@ -199,7 +200,7 @@ def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.boo
 
 def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
     """Positions of columns that are no numbers, dates or levels; complex ones pass."""
-    first_rows = rows.part(slice(0, min(rows.n_rows, _FIRST_ROWS)))
+    first_rows = rows.sliced(slice(0, min(rows.n_rows, _FIRST_ROWS)))
     columns = set()
     for j in range(rows.n_columns):
         if not categorical[j]:
@@ -341,7 +342,7 @@ def near_names(unknown: Any, names: Sequence[Any], start: str) -> str:
     return f"{start} {shortened(names)}."
 
 
-def shortened(names: Sequence[Any], most: int = 10) -> str:
-    """The first `most` names, as text."""
-    text = ", ".join(map(repr, names[:most]))
-    return text + (", ..." if len(names) > most else "")
+def shortened(names: Sequence[Any], limit: int = 10) -> str:
+    """The first `limit` names, as text."""
+    text = ", ".join(map(repr, names[:limit]))
+    return text + (", ..." if len(names) > limit else "")

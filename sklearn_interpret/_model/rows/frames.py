@@ -124,11 +124,8 @@ class PandasRows(Rows):
         if isinstance(dtype, np.dtype) and dtype.kind == "O":
             values = objects_of(clock, self._plain_values(j))
             return pandas.Series(values, dtype=object).array
-        fine = f"{clock.dtype.kind}8[us]"
-        series, arrow = (
-            pandas.Series(clock.astype(fine)),
-            hasattr(dtype, "pyarrow_dtype"),
-        )
+        series = pandas.Series(clock.astype(f"{clock.dtype.kind}8[us]"))
+        arrow = hasattr(dtype, "pyarrow_dtype")
         zone = getattr(dtype.pyarrow_dtype, "tz", None) if arrow else None
         zone = zone or getattr(dtype, "tz", None)
         if zone is not None:

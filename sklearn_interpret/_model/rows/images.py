@@ -15,8 +15,8 @@ from sklearn_interpret._model.rows.arrays import ArrayRows
 from sklearn_interpret._model.rows.base import Rows, rounded
 from sklearn_interpret._model.rows.texts import SampleRows
 
-# Bytes of images sent to the model in one call, and their least number: models of
-# images need a multiple of an image's memory.
+# Bytes of the images of one call of the model, and their least number: a network's
+# layers take tens of times the memory of an image.
 _BYTES_PER_CALL, _FEWEST_PER_CALL = 2**24, 16
 
 
@@ -56,10 +56,10 @@ class Images:
         segments = self.segments and [self.segments[i] for i in index]
         return Images(self.rows.take(index), self.shape, segments)
 
-    def part(self, rows: slice) -> Images:
+    def sliced(self, rows: slice) -> Images:
         """Images of a slice."""
         segments = self.segments and self.segments[rows]
-        return Images(self.rows.part(rows), self.shape, segments)
+        return Images(self.rows.sliced(rows), self.shape, segments)
 
     @cached_property
     def pixels(self) -> NDArray[np.float64]:
@@ -127,7 +127,7 @@ def as_image_rows(X: Any) -> SampleRows | None:
     return SampleRows(X)
 
 
-def given_shape(image_shape: Sequence[int] | None) -> tuple[int, ...] | None:
+def as_image_shape(image_shape: Sequence[int] | None) -> tuple[int, ...] | None:
     """The parameter `image_shape` as a tuple, or None."""
     if image_shape is None:
         return None
@@ -142,7 +142,7 @@ def given_shape(image_shape: Sequence[int] | None) -> tuple[int, ...] | None:
 
 def shape_of_rows(image_shape: Sequence[int] | None, n_columns: int) -> tuple[int, ...]:
     """The shape of images that are rows of a table; by default strips of height 1."""
-    shape = given_shape(image_shape) or (1, n_columns)
+    shape = as_image_shape(image_shape) or (1, n_columns)
     if np.prod(shape) != n_columns:
         raise ValueError(
             f"image_shape={image_shape!r} has {np.prod(shape)} numbers, but X has "
@@ -172,8 +172,8 @@ class _Image:
     def at_once(self) -> int:
         """Number of copies per call of the model."""
         row_bytes = self.row.row_bytes
-        most = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
-        return min(batch_rows(row_bytes), most)
+        limit = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
+        return min(batch_rows(row_bytes), limit)
 
     def hidden(self, colour: ArrayLike | None) -> NDArray[np.float64]:
         """The numbers of the image with all segments hidden, not rounded.

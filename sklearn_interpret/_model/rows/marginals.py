@@ -12,7 +12,7 @@ from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.dates import shown
+from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret._model.rows.number_format import (
     decimal_text,
     entry_text,
@@ -170,8 +170,8 @@ class Marginals:
             location = Location(locations.scores[:, [j]], locations.codes[:, [j]])
             squares = values.squared_distances(location)
             squares -= squares.min(axis=1, keepdims=True)
-            near = column.shares * gaussian(squares, width)
-            probabilities.append(near / near.sum(axis=1, keepdims=True))
+            weighted = column.shares * gaussian(squares, width)
+            probabilities.append(weighted / weighted.sum(axis=1, keepdims=True))
             has_code = (column.codes == location.codes).astype(np.float64)
             statistics.append(has_code if column.discrete else column.scores)
         return probabilities, statistics
@@ -259,14 +259,14 @@ class _Numeric(_Marginal):
             varies = spread > 1e-12 * np.abs(values).max()
             self.spread = float(spread) if varies else 0.0
         if len(values) and n_bins is not None:
-            inner = np.arange(1, n_bins) / n_bins
-            edges = np.unique(weighted_quantile(values, inner, weights))
+            probabilities = np.arange(1, n_bins) / n_bins
+            edges = np.unique(weighted_quantile(values, probabilities, weights))
             distinct, dates = np.unique(values), rows.date_dtype(j) is not None
             edges = edges[edges < distinct[-1]]
             above = distinct[np.searchsorted(distinct, edges, side="right")]
             # As few digits as leave these values on their sides.
-            short = edges if dates else list(map(short_threshold, edges, above))
-            self._edges = np.array(short)
+            rounded = edges if dates else list(map(short_threshold, edges, above))
+            self._edges = np.array(rounded)
         self._date_dtype = rows.date_dtype(j)
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
@@ -292,7 +292,7 @@ class _Numeric(_Marginal):
             return {"levels": (np.nan,)}
         edges = self._edges.tolist()
         if self._date_dtype is not None:
-            edges = list(shown(self._edges, self._date_dtype))
+            edges = list(as_dates(self._edges, self._date_dtype))
         low, high = [None, *edges, None][code : code + 2]
         only = None
         if self._date_dtype is None:
@@ -300,7 +300,7 @@ class _Numeric(_Marginal):
         return {"low": low, "high": high, "only": only}
 
     def text(self, code: int, name: str) -> str:
-        edges = shown(self._edges, self._date_dtype)
+        edges = as_dates(self._edges, self._date_dtype)
         if not self.discrete or not len(edges):
             return name
         only = self.condition(code).get("only")

@@ -14,7 +14,7 @@ MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 SMALLEST_P = 1e-4  # smaller p-values are written as below it
 NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 FEWEST_DIGITS = 3  # of thresholds
-LARGEST_WHOLE = 1e15  # whole values below keep all digits
+LARGEST_WHOLE = 1e15  # whole numbers below are written in full: doubles hold them
 
 
 def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
@@ -111,13 +111,13 @@ def column_texts(
     ]
 
 
-def _signed(value: float, size: str, end: str, signed: bool) -> str:
+def _signed(value: float, size: str, exponent: str, signed: bool) -> str:
     """Text of the size of a number, with its sign; nothing for a missing one."""
     if np.isnan(value):
         return ""
     if size[0].isdigit() and float(size) == 0:
         return size
-    return (MINUS if value < 0 else "+" if signed else "") + size + end
+    return (MINUS if value < 0 else "+" if signed else "") + size + exponent
 
 
 def number_beside(value: float, span: float) -> str:
@@ -210,17 +210,17 @@ def interval_text(
     if np.isinf(low) and np.isinf(high):
         return "anything"
     if date_dtype is not None:
-        least, most = map(date_text, dates_within(low, high, date_dtype))
+        smallest, largest = map(date_text, dates_within(low, high, date_dtype))
         if np.isinf(low):
-            return f"at most {most}"
-        return f"at least {least}" if np.isinf(high) else f"{least} to {most}"
+            return f"at most {largest}"
+        return f"at least {smallest}" if np.isinf(high) else f"{smallest} to {largest}"
     span = np.fmin(change, high - low)
     if np.isinf(low):
         return f"at most {_end_text(high, span)}"
-    least = _end_text(low, span, down=False)
+    smallest = _end_text(low, span, down=False)
     if np.isinf(high):
-        return f"at least {least}"
-    return f"{least} to {_end_text(high, span)}"
+        return f"at least {smallest}"
+    return f"{smallest} to {_end_text(high, span)}"
 
 
 def _end_text(value: float, span: float, *, down: bool = True) -> str:
@@ -263,12 +263,14 @@ def with_same_decimals(texts: list[str]) -> list[str]:
     >>> with_same_decimals(["16.8", "9", "1e7"])
     ['16.8', '9.0', '1e7']
     """
-    plain = [text for text in texts if "e" not in text]
-    most = max((len(text.partition(".")[2]) for text in plain), default=0)
+    decimals_of = [len(text.partition(".")[2]) for text in texts if "e" not in text]
+    n_decimals = max(decimals_of, default=0)
 
     def padded(text: str) -> str:
+        if "e" in text or not n_decimals:
+            return text
         integer, _, decimals = text.partition(".")
-        return text if "e" in text or not most else f"{integer}.{decimals:0<{most}}"
+        return f"{integer}.{decimals:0<{n_decimals}}"
 
     return list(map(padded, texts))
 

@@ -20,7 +20,7 @@ from sklearn_interpret._core.statistics.order_statistics import (
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample, observed_levels
-from sklearn_interpret._model.rows.validation import check_known, check_weights
+from sklearn_interpret._model.rows.validation import check_not_missing, check_weights
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.statistics.order_statistics import DistinctValues
@@ -82,7 +82,7 @@ class PartitionedSample:
         first = self.rows.take(np.arange(1))
         reader = _Reader(first, self.dtypes, self.check, columns)
         task = partial(reader.result, function)
-        result = self.partitions.map_reduce(task, partial(merge_known, merge), names)
+        result = self.partitions.map_reduce(task, partial(merge_optional, merge), names)
         if result is None:
             raise ValueError("X has no rows of positive weight in any partition.")
         return result
@@ -152,10 +152,10 @@ class PartitionedSample:
         """Sum of the weights."""
         return self.map_reduce(_total_weight, add, [0])
 
-    def n_distinct(self, columns: Sequence[int], most: int) -> int:
-        """Number of distinct joint values of columns, or `most` if there are more."""
-        task = partial(_first_of_levels, columns, most)
-        return self.map_reduce(task, partial(_joined_levels, most), columns).n_rows
+    def n_distinct(self, columns: Sequence[int], limit: int) -> int:
+        """Number of distinct joint values of columns, or `limit` if there are more."""
+        task = partial(_first_of_levels, columns, limit)
+        return self.map_reduce(task, partial(_joined_levels, limit), columns).n_rows
 
     def values_of(self, j: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Distinct values of a column, NaN left out, and their weights.
@@ -194,9 +194,9 @@ class _SomeColumns:
         self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
         self.take = rows.take
 
-    def part(self, rows: slice) -> _SomeColumns:
+    def sliced(self, rows: slice) -> _SomeColumns:
         """Rows of a slice."""
-        return _SomeColumns(self._rows.part(rows), self.names, self._positions)
+        return _SomeColumns(self._rows.sliced(rows), self.names, self._positions)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """A method of `Rows` that takes a column, or columns."""
@@ -266,17 +266,17 @@ def _total_weight(sample: Sample) -> float:
     return sample.weights.sum()
 
 
-def _first_of_levels(columns: Sequence[int], most: int | None, sample: Sample) -> Rows:
-    """The first row of each joint value of columns, `most` of them: these columns."""
+def _first_of_levels(columns: Sequence[int], limit: int | None, sample: Sample) -> Rows:
+    """The first row of each joint value of columns, `limit` of them: these columns."""
     _, _, first = sample.rows.encode(columns)
-    return sample.rows.keep_columns(columns).take(first[:most])
+    return sample.rows.keep_columns(columns).take(first[:limit])
 
 
-def _joined_levels(most: int | None, rows: Rows, more_rows: Rows) -> Rows:
-    """One row of each value in both, `most` of them."""
-    both = rows.joined(more_rows)
-    _, _, first = both.encode(range(both.n_columns))
-    return both.take(first[:most])
+def _joined_levels(limit: int | None, rows: Rows, more_rows: Rows) -> Rows:
+    """One row of each value in both, `limit` of them."""
+    joined = rows.joined(more_rows)
+    _, _, first = joined.encode(range(joined.n_columns))
+    return joined.take(first[:limit])
 
 
 def _values_in_bins(
@@ -300,7 +300,7 @@ def merged(first: Any, second: Any) -> Any:
     return first.merge(second) if hasattr(first, "merge") else first + second
 
 
-def merge_known(merge: Callable[..., Any], first: Any, second: Any) -> Any:
+def merge_optional(merge: Callable[..., Any], first: Any, second: Any) -> Any:
     """Merged states of two partitions, None for one without rows."""
     if first is None or second is None:
         return second if first is None else first
@@ -366,7 +366,7 @@ class _Reader:
         dtypes = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
         rows = rows.conformed(dtypes)
         if y is not None:
-            check_known(y)
+            check_not_missing(y)
             y = np.asarray(y)
             check_consistent_length(rows.native, y)
         if self.check is not None:

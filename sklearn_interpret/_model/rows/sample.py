@@ -211,14 +211,14 @@ class Sample:
         """
         return observed_levels(self.rows, columns)
 
-    def n_distinct(self, columns: Sequence[int], most: int) -> int:
-        """Number of distinct joint values of columns, at most `most`.
+    def n_distinct(self, columns: Sequence[int], limit: int) -> int:
+        """Number of distinct joint values of columns, at most `limit`.
 
         Parameters
         ----------
         columns : tuple of int
             The columns.
-        most : int
+        limit : int
             Result if there are more.
 
         Returns
@@ -226,7 +226,7 @@ class Sample:
         int
             The number.
         """
-        return min(most, int(self.rows.encode(columns)[0].max()) + 1)
+        return min(limit, int(self.rows.encode(columns)[0].max()) + 1)
 
     @property
     def total_weight(self) -> float:
@@ -247,8 +247,8 @@ class Sample:
             Depends neither on the order of the rows nor on how weights and copies
             share the same total.
         """
-        every = range(self.rows.n_columns) if columns is None else columns
-        codes = [self.rows.encode_column(j)[0] for j in every]
+        all_columns = range(self.rows.n_columns) if columns is None else columns
+        codes = [self.rows.encode_column(j)[0] for j in all_columns]
         targets = self.y.reshape(len(self.y), -1).T
         codes += [np.unique(output, return_inverse=True)[1] for output in targets]
         _, first, copies = np.unique(

@@ -44,7 +44,7 @@ class SampleRows:
         """Samples at the integer positions `index`."""
         return type(self)(safe_indexing(self.native, index))
 
-    def part(self, rows: slice) -> Self:
+    def sliced(self, rows: slice) -> Self:
         """Samples of a slice."""
         start, stop, _ = rows.indices(self.n_rows)
         if stop - start == self.n_rows:

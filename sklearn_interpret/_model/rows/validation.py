@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Range of the largest absolute value of columns and targets for models that take third
-# powers: these must neither overflow nor vanish.
+# Range of the largest absolute value of columns and targets, for models that take third
+# powers: these are from 1e-180 to 1e180, and sums of them neither overflow nor vanish.
 _SCALES = 1e-60, 1e60
 
 
@@ -101,7 +101,9 @@ def _check_names_are_text(names: list[str]) -> None:
         ) from error
 
 
-def call_given(parameter: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def call_parameter(
+    parameter: str, function: Callable[..., Any], *arguments: Any
+) -> Any:
     """Call a function that the user passed; errors name the parameter."""
     try:
         return function(*arguments)
@@ -115,7 +117,7 @@ def check_not_masked(values: Any, name: str) -> None:
         raise TypeError(f"{name} is a masked array: fill it, or leave out those rows.")
 
 
-def check_known(y: Any) -> None:
+def check_not_missing(y: Any) -> None:
     """Refuse masked targets, and missing labels, which cannot be sorted."""
     check_not_masked(y, "y")
     labels = np.asarray(y)
@@ -203,7 +205,7 @@ def check_targets(
 ) -> NDArray[Any]:
     """Validated targets of rows, (n_rows,), unchanged or cast to a dtype."""
     if y is not None:
-        check_known(y)
+        check_not_missing(y)
     # Raises the error for y=None.
     validate_data(estimator, rows.native, y, reset=False, skip_check_array=True)
     y = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")

@@ -15,7 +15,7 @@ from sklearn_interpret._model.rows.images import segment_means
 # Share of the image's colour range that counts as much as the width of a segment: less
 # gives stripes along edges, more gives squares.
 _COMPACTNESS = 0.2
-# Pixels that k-means is fitted on: larger images are sampled, for speed.
+# Pixels that k-means is fitted on, 128 by 128: larger images are sampled, for speed.
 _PIXELS_FOR_MEANS = 2**14
 # Iterations of k-means, which starts on a grid and changes little after these.
 _N_ITERATIONS = 20

@@ -135,7 +135,7 @@ def with_exact_sums(
     if (targets == targets[:1]).all() or not 0 < largest < 1e200:
         return targets, weights
     _, exponent = np.frexp(largest * weights.sum())
-    if exponent < -900:
+    if exponent < -900:  # steps of smaller sums would be subnormal, below 2**-1022
         return targets, weights
     step = np.ldexp(1.0, int(exponent) - 52)
     return np.round(targets / step) * step, weights

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         InnerPredictor,
     )
 
-LEAF = -1
-MANY_LABELS = 4
+LEAF = -1  # in place of a child node, as in scikit-learn
+MANY_LABELS = 4  # more successive levels are written as a range
 
 
 def read_tree(

@@ -257,9 +257,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         before, after = as_rows(self.explanation.data), as_rows(self.explanation.rows)
         texts = []
         for j in features.tolist():
-            pair = before.shown(j)[row], after.shown(j)[indices[0]]
+            pair = before.displayed(j)[row], after.displayed(j)[indices[0]]
             ends = [value_text(value) for value in pair]
-            if before.shown(j).dtype.kind == "f" and np.isfinite(pair).all():
+            if before.displayed(j).dtype.kind == "f" and np.isfinite(pair).all():
                 change = abs(float(pair[1]) - float(pair[0]))
                 if change % 1:
                     ends = [number_beside(float(value), 10 * change) for value in pair]

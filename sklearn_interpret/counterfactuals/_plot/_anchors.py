@@ -189,7 +189,7 @@ class AnchorsDisplay(FeaturesDisplay):
         """The row's own value of the feature of each condition."""
         data = as_rows(self.explanation.data)
         return [
-            data.shown(condition.feature)[row]
+            data.displayed(condition.feature)[row]
             for condition in self.explanation.rules[row]
         ]
 

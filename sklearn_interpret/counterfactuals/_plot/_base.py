@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._model.rows.dates import days, shown
+from sklearn_interpret._model.rows.dates import as_dates, days
 from sklearn_interpret._model.rows.number_format import (
     MINUS,
     as_decimal,
@@ -105,7 +105,7 @@ class FeatureColumn:
         if self.levels is not None:
             return shorten(value_text(value), LEVEL_WIDTH)
         if self._date_dtype is not None:
-            return value_text(shown([days(value)], self._date_dtype)[0])
+            return value_text(as_dates([days(value)], self._date_dtype)[0])
         text, decimal = number_beside(value, 10 * change), decimal_text(value)
         if np.array_equal(self._all, np.round(self._all), equal_nan=True):
             text = value_text(value)

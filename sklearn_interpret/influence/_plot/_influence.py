@@ -298,7 +298,7 @@ default=None
             rows = as_rows(explanation.training_data)
             names = list(explanation.feature_names)
             for (j,) in resolve_features(self.features, names, max_order=1):
-                columns.append((names[j], rows.shown(j)))
+                columns.append((names[j], rows.displayed(j)))
         names = []
         for position in order.tolist():
             value_texts = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._model.rows.dates import shown
+from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret._plotting.axes import Slot
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, colours, shade
 from sklearn_interpret._plotting.feature_values import FeatureReader
@@ -433,7 +433,7 @@ def _surface(
     return Effect(
         (first.name, second.name),
         tuple(
-            shown(centres, feature.date_dtype)
+            as_dates(centres, feature.date_dtype)
             for centres, feature in ((x, first), (y, second))
         ),
         (first.levels is not None, second.levels is not None),

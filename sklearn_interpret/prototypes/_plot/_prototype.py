@@ -340,7 +340,7 @@ class PrototypeDisplay(DisplayMixin):
     def _cell_texts(self, columns: NDArray[np.intp]) -> list[tuple[str, str, str, str]]:
         texts = []
         for j in columns:
-            values = self._rows.shown(j)
+            values = self._rows.displayed(j)
             number = values if self._rows.are_numbers[j] else None
             cells = [value_text(value, number) for value in values[self._lines]]
             texts.append([shorten(cell, _VALUE) for cell in cells])

@@ -111,7 +111,7 @@ class ShapleyInteractionDisplay(Display):
         output, n_features = output_position(outputs, target), len(names)
         total = np.zeros((n_features, n_features, len(outputs)))
         for rows_slice in slices(rows.n_rows, rows_in_memory(total.nbytes)):
-            values = inspector.interaction_values(rows.part(rows_slice).native)
+            values = inspector.interaction_values(rows.sliced(rows_slice).native)
             total += np.abs(values).reshape(-1, *total.shape).sum(axis=0)
         return cls(
             total[..., output] / rows.n_rows,

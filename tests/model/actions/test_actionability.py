@@ -187,7 +187,7 @@ def test_numbers_stay_within_ranges_and_directions():
     projected = actionability.projected(np.full((2, 3), 4.0), X)
     assert_array_equal(projected, [[2, 4, 0], [2, 4, 2]])
     assert_array_equal(actionability.projected(X, X), X)
-    low, high = actionability.rooms(X, X)
+    low, high = actionability.intervals(X, X)
     assert_array_equal(low[:, 0], [-1, 5])
     assert_array_equal(high[:, 0], [2, 5])
 

@@ -72,7 +72,7 @@ def test_slopes_of_margins(model, desired, target, by_formula, classes):
     index = SOME[problem.rows.n_rows > SOME]
     margins = Margins(problem)
     assert margins.by_formula is by_formula
-    own = None if problem.own is None else problem.own[index]
+    own = None if problem.classes is None else problem.classes[index]
     values, costs = problem.values[index], problem.actionability.costs
 
     def at(moved):
@@ -105,7 +105,7 @@ def test_the_binding_margin_says_whether_the_outcome_holds(model, desired, targe
     # Rows that cross over to other classes, with the own class of their first half.
     values = problem.values[np.random.default_rng(0).permutation(150)]
     native = problem.decode(values, index)
-    rival, margin = margins.binding(margins.margins(native, problem.own))
+    rival, margin = margins.binding(margins.margins(native, problem.classes))
     assert_array_equal(margin > 0, problem.holds(values, index))
     assert (rival < margins.n_rivals).all()
 
@@ -139,14 +139,14 @@ def test_slopes_are_those_of_the_margins(votes):
     margins = Margins(problem)
     for rival in range(6):
         rivals = np.full(len(index), rival)
-        some = problem.own[index] != rival
+        some = problem.classes[index] != rival
         slopes = margins.slopes(problem, problem.values[index], index, rivals)
         for j in range(2):
             ends = []
             for step in (-1e-5, 1e-5):
                 moved = X[index].copy()
                 moved[:, j] += step
-                ends.append(margins.margins(moved, problem.own[index])[:, rival])
+                ends.append(margins.margins(moved, problem.classes[index])[:, rival])
             with np.errstate(invalid="ignore"):
                 expected = (ends[1] - ends[0]) / 2e-5
             assert_allclose(slopes[some, j], expected[some], atol=1e-4)

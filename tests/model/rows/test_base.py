@@ -382,7 +382,7 @@ def test_what_is_no_array_of_numbers_lies_within_no_limit(X):
 
 def test_a_part_of_an_array_is_no_copy():
     X = np.arange(12.0).reshape(4, 3)
-    part = as_rows(X).part(slice(1, 3)).native
+    part = as_rows(X).sliced(slice(1, 3)).native
     assert_array_equal(part, X[1:3])
     assert np.shares_memory(part, X)
 

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import (
+    as_dates,
     date_between,
     date_text,
     dates_within,
     days,
-    shown,
 )
 
 pd = pytest.importorskip("pandas")
@@ -69,14 +69,14 @@ def test_every_kind_is_days_and_comes_back(make):
     column = make()
     rows = as_rows(frame(column))
     assert_array_equal(rows.numbers(0), NUMBERS)
-    assert_array_equal(rows.shown(0), DAYS)
+    assert_array_equal(rows.displayed(0), DAYS)
     assert rows.are_numbers[0]
     assert not rows.is_categorical(0)
     assert rows.is_integer(0)
     back = rows.cast(0, rows.numbers(0) + 0.3)  # rounded to whole days
     known = [0, 2, 3]
     assert [str(back[k]) for k in known] == [str(rows.column(0)[k]) for k in known]
-    assert as_rows(frame(back)).shown(0)[1] != as_rows(frame(back)).shown(0)[1]
+    assert as_rows(frame(back)).displayed(0)[1] != as_rows(frame(back)).displayed(0)[1]
     assert str(back.dtype) == str(rows.column(0).dtype)
     assert_array_equal(rows.take([2]).numbers(0), NUMBERS[2:3])
     later = rows.followed_by(as_rows(frame(column)))
@@ -107,7 +107,7 @@ def test_periods_begin_at_their_start(freq, numbers, texts):
     column = naive()[[0, 2]].dt.to_period(freq)
     rows = as_rows(pd.DataFrame({"when": column}))
     assert_array_equal(rows.numbers(0), numbers)
-    assert list(map(date_text, rows.shown(0))) == texts
+    assert list(map(date_text, rows.displayed(0))) == texts
     back = rows.cast(0, rows.numbers(0) + 2.7)
     assert list(back) == list(column)
     assert_array_equal(rows.rounded(0, rows.numbers(0) + 2.7)[1], numbers)
@@ -124,7 +124,7 @@ def test_durations(library):
         column = column.astype(pd.ArrowDtype(pyarrow.duration("us")))
     rows = as_rows(frame(column))
     assert_array_equal(rows.numbers(0), [3, 1, np.nan, -2])
-    assert list(map(date_text, rows.shown(0)[[0, 1, 3]])) == [
+    assert list(map(date_text, rows.displayed(0)[[0, 1, 3]])) == [
         "3 days",
         "1 day",
         "-2 days",
@@ -135,7 +135,7 @@ def test_durations(library):
 def test_texts_have_the_unit_of_the_column():
     times = pd.to_datetime(["2024-03-05 14:30", "2024-03-05 00:00"])
     rows = as_rows(pd.DataFrame({"when": times}))
-    texts = list(map(date_text, rows.shown(0)))
+    texts = list(map(date_text, rows.displayed(0)))
     assert texts == ["2024-03-05 14:30", "2024-03-05 00:00"]
     assert not rows.is_integer(0)
     # Numbers are rounded to minutes; dates may be finer.
@@ -167,7 +167,7 @@ def test_equal_dates_are_equal_numbers():
     times = pd.date_range("2024-01-01", periods=2000, freq="61s")
     fine, coarse = (as_rows(pd.DataFrame({"t": times.as_unit(u)})) for u in ("ns", "s"))
     assert_array_equal(fine.numbers(0), coarse.numbers(0))
-    assert_array_equal(days(fine.shown(0)), fine.numbers(0))
+    assert_array_equal(days(fine.displayed(0)), fine.numbers(0))
     assert_array_equal(fine.cast(0, fine.numbers(0)), times)
 
 
@@ -221,4 +221,4 @@ def test_intervals_are_rounded_inward():
     low, high = dates_within(10.2, 20.9, np.dtype("M8[D]"))
     assert [date_text(low), date_text(high)] == ["1970-01-12", "1970-01-21"]
     assert np.isnat(dates_within(-np.inf, 3, np.dtype("M8[D]"))[0])
-    assert_array_equal(shown([1.0, 2.0], None), [1.0, 2.0])
+    assert_array_equal(as_dates([1.0, 2.0], None), [1.0, 2.0])

@@ -97,7 +97,7 @@ class TreeSearch:
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
 
-    def found(
+    def nearest(
         self, problem: SearchProblem, row: int, goal: Goal
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound that is infinite if there is none."""
@@ -135,7 +135,7 @@ class TreeSearch:
             holds = problem.holds(best, index)[0]
             moved = not np.array_equal(best, values, equal_nan=True)
             if holds or moved or monotonic() > end - goal.time_limit / 2:
-                holds = holds and problem.actionability.keeps(best)[0]
+                holds = holds and problem.actionability.satisfies(best)[0]
                 return best[0], lower, holds
             searched = [
                 (self._without(boxes, doubt, solved.point), starts, doubt)
@@ -144,7 +144,9 @@ class TreeSearch:
 
     def _possible_ways(self, problem: SearchProblem, row: int) -> list[_Way]:
         """Ways in which the target can be reached, as of `SumTarget`."""
-        ways = self.target.ways(0 if problem.own is None else problem.own[row])
+        ways = self.target.systems(
+            0 if problem.classes is None else problem.classes[row]
+        )
         return [way for way in ways if np.isfinite(way[1]).all()]
 
     def _without(
@@ -187,7 +189,7 @@ class TreeSearch:
                 first, last = boxes.widened(first, last, columns)
             break
         low, high = values.copy(), values.copy()
-        (least,), (most,) = actionability.rooms(values[None], origin[None])
+        (least,), (most,) = actionability.intervals(values[None], origin[None])
         cells = np.array([cells, cells])
         cells[:, space.free] = first, last
         for j in np.flatnonzero(wide).tolist():

@@ -303,7 +303,7 @@ class CodedRows(LazyRows):
         finite = np.ones(self.n_columns, dtype=bool)
         codes = self.empty(len(self)) if self.is_small else None
         for part in self.batches(0, len(self)):
-            numbers = self.model.encode(self.rows.part(part).native)
+            numbers = self.model.encode(self.rows.sliced(part).native)
             special = ~np.isfinite(numbers)
             if special.any():
                 new = np.flatnonzero(special.any(axis=0) & finite)
