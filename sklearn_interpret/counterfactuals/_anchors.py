@@ -169,7 +169,7 @@ class Anchors(BaseAnchors):
             covered = same[:, columns]
             allowed = [(j, np.flatnonzero(same[:, j])) for j in columns]
             ask = partial(self._ask, answer, allowed)
-            met = covered[self._draws.drawn]
+            met = covered[self._draws.drawn_rows]
             conditions = partial(self._condition, columns, row_codes)
             yield Neighbours(met, ask, covered, self._shares), conditions
 
@@ -181,7 +181,7 @@ class Anchors(BaseAnchors):
         changed: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
         """Whether the model keeps its answer on perturbed rows."""
-        responses = self._responses[self._draws.drawn[draws]]
+        responses = self._responses[self._draws.drawn_rows[draws]]
         at = np.flatnonzero(changed.any(axis=1))
         if len(at):
             blocks = self._draws.blocks(draws[at], changed[at], allowed)

@@ -314,7 +314,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             _parts_of_all(responses, n_players), n_players, predictions, weights
         )
         floor, additive = h_statistics.rounding_floor(predictions, weights), 0.0
-        for alone in map(responses.alone, range(n_players)):
+        for alone in map(responses.of_player, range(n_players)):
             # Rounding errors of a term are rounding errors of the difference.
             floor = np.maximum(floor, h_statistics.rounding_floor(alone, weights))
             additive = additive + alone
@@ -492,8 +492,8 @@ def _parts_of_all(
     responses: Any, n_players: int
 ) -> Iterator[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]]:
     """Partial dependences on each player and on all others, by blocks of rows."""
-    for rows, players, all_but in responses.all_but():
-        alone = [responses.alone(j, rows) for j in range(n_players)[players]]
+    for rows, players, all_but in responses.of_all_but_one():
+        alone = [responses.of_player(j, rows) for j in range(n_players)[players]]
         yield rows, players, np.stack(alone, axis=1), all_but
 
 
@@ -514,7 +514,7 @@ def _strengths_of_sets(
     sets = chain(tuples(pairs), further)
     joints = counted(responses.joint(chain(tuples(pairs), further)), n_sets)
     for place, (players, joint) in enumerate(zip(sets, joints, strict=True)):
-        terms = sum(map(responses.alone, players))
+        terms = sum(map(responses.of_player, players))
         if len(players) == 3:
             twos = combinations(players, 2)
             terms = sum(joint_of_pair[frozenset(two)] for two in twos) - terms
