@@ -109,8 +109,8 @@ def _kernel_vjp(
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     if isinstance(kernel, of_processes.Sum):
-        parts = kernel.k1, kernel.k2
-        return np.sum([_kernel_vjp(k, X, points, weights) for k in parts], axis=0)
+        terms = kernel.k1, kernel.k2
+        return np.sum([_kernel_vjp(k, X, points, weights) for k in terms], axis=0)
     if isinstance(kernel, of_processes.Product):
         first, second = kernel.k1, kernel.k2
         of_first = _kernel_vjp(first, X, points, weights * second(X, points))

@@ -65,8 +65,8 @@ class Scores:
     @property
     def are_linear(self) -> bool:
         """Whether they are known to be linear in the columns."""
-        parts = getattr(self.function, "functions", [self.function])
-        return all(isinstance(part, Affine) for part in parts)
+        functions = getattr(self.function, "functions", [self.function])
+        return all(isinstance(function, Affine) for function in functions)
 
     def differences(
         self,
@@ -210,7 +210,7 @@ class Network:
     def parameters(self) -> NDArray[np.float64]:
         """Layer by layer, weights (inputs by outputs) before intercepts."""
         pairs = zip(self.model.coefs_, self.model.intercepts_, strict=True)
-        return np.concatenate([part.ravel() for pair in pairs for part in pair])
+        return np.concatenate([array.ravel() for pair in pairs for array in pair])
 
     def layers(self, X: Any) -> list[NDArray[np.float64]]:
         """The rows, the values of hidden layers, and the outputs."""
@@ -237,8 +237,10 @@ class Network:
         self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
     ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
-        without, own = self._at(parameters + changes), self.at(parameters)
-        return lambda inputs: without(inputs).transpose(1, 0, 2) - own(inputs)[:, None]
+        changed, unchanged = self._at(parameters + changes), self.at(parameters)
+        return lambda inputs: (
+            changed(inputs).transpose(1, 0, 2) - unchanged(inputs)[:, None]
+        )
 
     def scores_of_pairs(
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
@@ -253,9 +255,9 @@ class Network:
             self.model.intercepts_, self.model.coefs_, strict=True
         ):
             stop = start + bias.size + weights.size
-            part = parameters[:, start:stop].reshape(len(parameters), -1, bias.size)
-            coefs.append(part[:, :-1])
-            biases.append(part[:, -1:])
+            table = parameters[:, start:stop].reshape(len(parameters), -1, bias.size)
+            coefs.append(table[:, :-1])
+            biases.append(table[:, -1:])
             start = stop
         activation = self.model.activation
         return Network(
@@ -264,10 +266,10 @@ class Network:
 
     def at(self, parameters: NDArray[np.float64]) -> Network:
         """The network with other parameters, (n_parameters,)."""
-        one = self._at(parameters[None])
-        one.model.coefs_ = [part[0] for part in one.model.coefs_]
-        one.model.intercepts_ = [part[0, 0] for part in one.model.intercepts_]
-        return one
+        network = self._at(parameters[None])
+        network.model.coefs_ = [coefs[0] for coefs in network.model.coefs_]
+        network.model.intercepts_ = [bias[0, 0] for bias in network.model.intercepts_]
+        return network
 
     def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         *inputs, _ = self.layers(X)
@@ -336,12 +338,12 @@ class _Stacked:
 def _read_one_against_rest(model: BaseEstimator) -> Scores:
     if model.multilabel_:
         raise UnreadableModelError("its labels do not exclude each other.")
-    parts = [read_scores(part) for part in model.estimators_]
-    if len(parts) == 1:
-        return parts[0]
-    if any(part.pairs != _TWO for part in parts):
+    scores = [read_scores(estimator) for estimator in model.estimators_]
+    if len(scores) == 1:
+        return scores[0]
+    if any(score.pairs != _TWO for score in scores):
         raise UnreadableModelError("its estimators have no single score.")
-    return Scores(_Stacked([part.function for part in parts]))
+    return Scores(_Stacked([score.function for score in scores]))
 
 
 _READERS = {

@@ -64,7 +64,8 @@ from sklearn_interpret.exceptions import (
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-# Distance from the optimum above which parameters count as fitted on other rows.
+# Squared distance from the optimum, in units of the sum of the squared steps that leave
+# out single rows, above which parameters count as fitted on other rows.
 _FAR = 0.1
 
 
@@ -189,12 +190,12 @@ class Objective:
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
-        one = scores.shape[-1] == 1
+        is_single = scores.shape[-1] == 1
         if self.classes is not None:
-            best = scores[..., 0] > 0 if one else scores.argmax(axis=-1)
-            return self.classes[best.astype(np.intp)]
+            winner = scores[..., 0] > 0 if is_single else scores.argmax(axis=-1)
+            return self.classes[winner.astype(np.intp)]
         numbers = np.exp(scores) if isinstance(self.loss, HalfTweedie) else scores
-        return numbers[..., 0] if one else numbers
+        return numbers[..., 0] if is_single else numbers
 
     def factors(
         self, X: Any, targets: NDArray[np.float64]
@@ -242,12 +243,12 @@ def read_objective(estimator: BaseEstimator) -> Objective:
             'the link "log", LinearSVC with the loss "squared_hinge", MLPClassifier '
             "and MLPRegressor, alone or at the end of a pipeline."
         )
-    network = isinstance(model, MLPClassifier | MLPRegressor)
+    is_network = isinstance(model, MLPClassifier | MLPRegressor)
     if has_independent_labels(model):
         raise UnreadableModelError("its labels do not exclude each other.")
-    made = Network(model) if network else LinearLayer(model)
+    layers = Network(model) if is_network else LinearLayer(model)
     classes = model.classes_ if is_classifier(model) else None
-    return Objective(made, loss, model, classes, before)
+    return Objective(layers, loss, model, classes, before)
 
 
 def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -410,15 +411,17 @@ def network_model(
             for coefs, bias in zip(model.coefs_, model.intercepts_, strict=True)
         ]
     )
-    alone = replace(objective, before=None)
-    value = partial(_value_and_gradient, alone, network, inputs, targets, penalty)
+    without_steps = replace(objective, before=None)
+    value = partial(
+        _value_and_gradient, without_steps, network, inputs, targets, penalty
+    )
 
     def at(parameters: NDArray[np.float64]) -> NetworkModel:
         changed = network.at(parameters)
         *hidden, scores = changed.layers(inputs)
         slopes = [
-            changed.back(hidden, np.broadcast_to(one, scores.shape))
-            for one in np.eye(scores.shape[1])
+            changed.back(hidden, np.broadcast_to(unit, scores.shape))
+            for unit in np.eye(scores.shape[1])
         ]
         by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
         return NetworkModel(
@@ -433,8 +436,8 @@ def network_model(
             network.is_smooth,
         )
 
-    ended = at(network.parameters)
-    return ended.distance, at(descended(value, ended.parameters, weights))
+    end = at(network.parameters)
+    return end.distance, at(descended(value, end.parameters, weights))
 
 
 def _value_and_gradient(
@@ -492,8 +495,8 @@ def _of_classes(model: BaseEstimator) -> Logistic | Softmax:
     if binary and scheme == "multinomial":
         raise UnreadableModelError('it has multi_class="multinomial" for two classes.')
     # Before scikit-learn 1.8 each class may be fitted against the rest.
-    alone = binary or scheme == "ovr" or model.solver == "liblinear"
-    return Logistic() if alone else Softmax()
+    one_vs_rest = binary or scheme == "ovr" or model.solver == "liblinear"
+    return Logistic() if one_vs_rest else Softmax()
 
 
 def _of_margins(model: BaseEstimator) -> SquaredHinge | None:

@@ -147,7 +147,9 @@ class DependenceAtRows(PointMeans):
         self._n_jobs = n_jobs
         moved = {column for columns in self._players for column in columns}
         unmoved = [column for column in range(rows.n_columns) if column not in moved]
-        codes = [rows.encode(columns)[0].astype(np.int32) for columns in self._players]
+        codes: list[NDArray[Any]] = [
+            rows.encode(columns)[0].astype(np.int32) for columns in self._players
+        ]
         self.positions = codes[:]
         self.n_points = [int(positions.max()) + 1 for positions in codes]
         if unmoved:  # perhaps very many, whose joint labels would be large

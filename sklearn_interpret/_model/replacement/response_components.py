@@ -67,7 +67,7 @@ class ComponentsOfTrees:
             trees.ensemble, paths
         )
         if weights is not None:
-            codes = trees.codes(background).held()
+            codes: Any = trees.codes(background).held()  # sliced like an array
             game = InterventionalGame(trees.ensemble, paths, codes, weights)
         # Players that a path holds.
         self.largest_order = int(paths.n_conditions.max(initial=0))

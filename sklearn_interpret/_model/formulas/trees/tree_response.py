@@ -170,10 +170,10 @@ class TreeResponse(Formula):
         self, rows: Rows
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """Responses to some of the rows, functions of the trees, and tolerances."""
-        some = rows.take(_spots(rows.n_rows))
-        expected = self.predictions(some.native)
+        spot_rows = rows.take(_spots(rows.n_rows))
+        expected = self.predictions(spot_rows.native)
         tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
-        yield self._comparison(expected, self.codes(some)[:], tolerance)
+        yield self._comparison(expected, self.codes(spot_rows)[:], tolerance)
 
     @property
     def _mismatch(self) -> str:
@@ -205,8 +205,8 @@ class TreeResponse(Formula):
             If the model refuses the rows.
         """
         codes, spots = self.codes(rows).held_with_spots()
-        some = rows.take(spots)
-        self.check_codes(some.native, self.codes(some)[:])
+        spot_rows = rows.take(spots)
+        self.check_codes(spot_rows.native, self.codes(spot_rows)[:])
         return codes
 
     def check_codes(self, X: Any, codes: NDArray[Any]) -> None:
@@ -266,7 +266,7 @@ class TreeResponse(Formula):
     def _leaf_size(self) -> float:
         """Largest absolute value of the leaves and the base."""
         numbers = self.ensemble.value, self.ensemble.base
-        return max(np.abs(part).max(initial=0) for part in numbers)
+        return max(np.abs(values).max(initial=0) for values in numbers)
 
 
 class CodedRows(LazyRows):
@@ -284,11 +284,9 @@ class CodedRows(LazyRows):
 
     def __init__(self, model: TreeModel, ensemble: TreeEnsemble, rows: Rows) -> None:
         self.model, self.ensemble = model, ensemble
-        most = int(ensemble.split_codes.n_codes.max(initial=1)) - 1
+        dtype = np.min_scalar_type(int(ensemble.split_codes.n_codes.max(initial=1)) - 1)
         n_features = ensemble.n_features
-        super().__init__(
-            rows, n_features, np.min_scalar_type(most), _CODING_BYTES * n_features
-        )
+        super().__init__(rows, n_features, dtype, _CODING_BYTES * n_features)
 
     def _compute(self, rows: Rows) -> NDArray[Any]:
         return self.ensemble.codes(self.model.encode(rows.native))
@@ -302,15 +300,15 @@ class CodedRows(LazyRows):
         spots = [_spots(len(self))]
         finite = np.ones(self.n_columns, dtype=bool)
         codes = self.empty(len(self)) if self.is_small else None
-        for part in self.batches(0, len(self)):
-            numbers = self.model.encode(self.rows.part(part).native)
+        for block in self.batches(0, len(self)):
+            numbers = self.model.encode(self.rows.part(block).native)
             special = ~np.isfinite(numbers)
             if special.any():
                 new = np.flatnonzero(special.any(axis=0) & finite)
-                spots.append(part.start + special[:, new].argmax(axis=0))
+                spots.append(block.start + special[:, new].argmax(axis=0))
                 finite[new] = False
             if codes is not None:
-                codes[part] = self.ensemble.codes(numbers)
+                codes[block] = self.ensemble.codes(numbers)
         return self if codes is None else codes, np.unique(np.concatenate(spots))
 
 
@@ -514,9 +512,9 @@ def _predicted_positions(
         margins = scores[:, 0]
         tied = np.abs(margins) <= _TIE * leaf_size
         return np.where(tied, tied_class, margins > 0).astype(np.intp)
-    most = scores.max(axis=1, keepdims=True)
+    largest = scores.max(axis=1, keepdims=True)
     size = np.maximum(np.abs(scores).max(axis=1, keepdims=True), leaf_size)
-    return (scores >= most - _TIE * size).argmax(axis=1)
+    return (scores >= largest - _TIE * size).argmax(axis=1)
 
 
 def _name(response: Response) -> str:
