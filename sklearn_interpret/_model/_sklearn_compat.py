@@ -8,14 +8,15 @@ from __future__ import annotations
 # ruff: noqa: F401  -- names are imported here for the other modules
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from inspect import signature
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Missing: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
@@ -53,9 +54,7 @@ from sklearn.utils.validation import _check_feature_names_in as check_feature_na
 from sklearn.utils.validation import _check_method_params as parameters_of_rows
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
+F = TypeVar("F", bound=Callable[..., Any])
 # Packages whose lines warnings do not point at: the first caller outside is shown.
 _PACKAGES = "sklearn.", "sklearn_interpret."
 
@@ -69,7 +68,7 @@ except ImportError:
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """An empty mixin: scikit-learn before 1.9 has no callbacks."""
 
-    def with_callbacks(method: str) -> Any:
+    def with_callbacks(method: F) -> F:
         """Return the method unchanged."""
         return method
 
@@ -78,19 +77,17 @@ class Interval(_Interval):
     """scikit-learn's Interval, without booleans and integers above 64 bits."""
 
     def __init__(
-        self, type: type, left: int | None, right: int | None, *, closed: str
+        self, type: type, left: float | None, right: float | None, *, closed: str
     ) -> None:
         if type is Integral and right is None:
             right = 2**63
         super().__init__(type, left, right, closed=closed)
 
-    def is_satisfied_by(
-        self, val: dict[int, int] | float | tuple[int, int] | None
-    ) -> bool:
+    def is_satisfied_by(self, val: Any) -> bool:
         return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
-def warn(message: str, category: type) -> None:
+def warn(message: str, category: type[Warning]) -> None:
     """Warn at the first caller outside of scikit-learn and this package."""
     # Python 3.12 can do so by itself: `skip_file_prefixes` of `warnings.warn`.
     frame, level = sys._getframe(), 1
@@ -99,7 +96,7 @@ def warn(message: str, category: type) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_deprecated(name: str, since: Any, replacement: Any) -> None:
+def warn_deprecated(name: str, since: str, replacement: str) -> None:
     """Warn of a name that is removed two minor versions after `since`, as "0.2"."""
     major, minor = map(int, since.split("."))
     warn(
@@ -141,7 +138,7 @@ def callback_subcontext(context: Any, task_name: str, max_subtasks: int = 0) -> 
 
 
 @contextmanager
-def callback_task(context: Any, estimator: Any) -> Iterator[Any]:
+def callback_task(context: Any, estimator: Any) -> Iterator[None]:
     """Call the callbacks of `context` at the begin and the end of its task."""
     if context is None:
         yield
@@ -158,14 +155,16 @@ def report_percent(context: Any, estimator: Any) -> None:
             pass
 
 
-def propagated_callbacks(context: Any, sub_estimator: Any) -> Any:
+def propagated_callbacks(
+    context: Any, sub_estimator: Any
+) -> AbstractContextManager[Any]:
     """Context manager that propagates callbacks to a sub-estimator that takes them."""
     if context is None or not hasattr(sub_estimator, "set_callbacks"):
         return nullcontext()
     return context.propagate_callback_context(sub_estimator)
 
 
-def has_independent_labels(estimator: BaseEstimator) -> bool:
+def has_independent_labels(estimator: Any) -> bool:
     """Whether a classifier is multilabel: its `classes_` are not exclusive."""
     # Two labels have two columns of probabilities, like a binary classifier, but these
     # do not sum to one. Missing: a public attribute of all fitted multilabel
@@ -179,12 +178,14 @@ def has_independent_labels(estimator: BaseEstimator) -> bool:
     return getattr(binarizer, "y_type_", None) == "multilabel-indicator"
 
 
-def weights_of_classes(model: BaseEstimator, y: Any, sample_weight: Any) -> Any:
+def weights_of_classes(
+    model: Any, y: NDArray[Any], sample_weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
     """Factors of the rows' weights due to `class_weight` of a classifier."""
     # Missing: a fitted attribute that says so. Linear models count weighted rows since
     # `compute_class_weight` can; RidgeClassifier counts rows.
-    known = "sample_weight" in signature(compute_class_weight).parameters
-    counted = known and not isinstance(model, RidgeClassifier)
+    accepts = "sample_weight" in signature(compute_class_weight).parameters
+    counted = accepts and not isinstance(model, RidgeClassifier)
     weights = {"sample_weight": sample_weight} if counted else {}
     of_class = compute_class_weight(
         model.class_weight, classes=model.classes_, y=y, **weights
@@ -192,7 +193,7 @@ def weights_of_classes(model: BaseEstimator, y: Any, sample_weight: Any) -> Any:
     return of_class[np.searchsorted(model.classes_, y)]
 
 
-def scorer_takes_weights(scorer: Callable[..., Any]) -> Any:
+def scorer_takes_weights(scorer: Any) -> bool | None:
     """Whether the metric of a scikit-learn scorer takes weights; None for others."""
     # The scorer's own signature has `sample_weight` either way. Missing: a public way.
     accepts = getattr(scorer, "_accept_sample_weight", None)
@@ -204,7 +205,7 @@ def scorer_takes_weights(scorer: Callable[..., Any]) -> Any:
     return "sample_weight" in signature(function).parameters
 
 
-def scorer_of_classes(scorer: Callable[..., Any], classes: Any) -> Any:
+def scorer_of_classes(scorer: Any, classes: NDArray[Any]) -> Any:
     """A scorer of probabilities or scores that takes the model's classes.
 
     scikit-learn takes the classes of the rows for them, and for two classes the last
@@ -228,14 +229,16 @@ def scorer_of_classes(scorer: Callable[..., Any], classes: Any) -> Any:
     return informed
 
 
-def columns_of_transformers(column_transformer: BaseEstimator) -> dict[str, list[int]]:
+def columns_of_transformers(column_transformer: Any) -> dict[str, list[int]]:
     """Positions of the columns for each transformer, by name ("remainder" for one)."""
     # Missing: a public attribute like `output_indices_`, which is about the outputs;
     # `transformers_` has the columns as the user gave them: names, slices, masks.
     return column_transformer._transformer_to_input_indices
 
 
-def recursion_partial_dependence(estimator: Any, grid: Any, columns: Any) -> Any:
+def recursion_partial_dependence(
+    estimator: Any, grid: NDArray[np.float64], columns: Sequence[int]
+) -> NDArray[np.float64]:
     """Averages by scikit-learn's weighted tree traversal, (n_outputs, n_points).
 
     Parameters
@@ -276,7 +279,7 @@ def recursion_partial_dependence(estimator: Any, grid: Any, columns: Any) -> Any
     return np.atleast_2d(averages) + offset
 
 
-def _recursion_offset(estimator: Any) -> Any:
+def _recursion_offset(estimator: Any) -> NDArray[np.float64] | float:
     """The constant that the traversal leaves out: the initial score of boosting."""
     if hasattr(estimator, "_baseline_prediction"):
         # Missing: public links of the losses.

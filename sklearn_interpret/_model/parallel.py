@@ -5,17 +5,17 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
 from threading import Lock, current_thread, main_thread
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
@@ -25,6 +25,7 @@ from sklearn_interpret._model.progress import counted
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
+T = TypeVar("T")
 # Larger batches only add cache misses and memory; but batches have at least this number
 # of rows, so that the model's cost per call does not matter.
 _PREFERRED_BYTES = 4 * 2**20
@@ -93,7 +94,7 @@ class LazyRows(ABC):
     """
 
     def __init__(
-        self, rows: Rows, n_columns: int, dtype: Any, making_bytes: int
+        self, rows: Rows, n_columns: int, dtype: DTypeLike, making_bytes: int
     ) -> None:
         self.rows = rows
         self.n_columns = n_columns
@@ -112,15 +113,14 @@ class LazyRows(ABC):
         """Bytes of one row of the array."""
         return self.dtype.itemsize * self.n_columns
 
-    def __getitem__(self, part: slice) -> NDArray[Any]:
+    def __getitem__(self, block: slice) -> NDArray[Any]:
         """The array for a slice without a step: (n, n_columns), Fortran order."""
-        start, stop, _ = part.indices(len(self))
-        made = self.empty(stop - start)
-        for some in self.batches(start, stop):
-            made[some.start - start : some.stop - start] = self._compute(
-                self.rows.part(some)
-            )
-        return made
+        start, stop, _ = block.indices(len(self))
+        array = self.empty(stop - start)
+        for batch in self.batches(start, stop):
+            in_array = slice(batch.start - start, batch.stop - start)
+            array[in_array] = self._compute(self.rows.part(batch))
+        return array
 
     def empty(self, n_rows: int) -> NDArray[Any]:
         """An uninitialised array for `n_rows` rows."""
@@ -128,15 +128,15 @@ class LazyRows(ABC):
 
     def batches(self, start: int, stop: int) -> Iterator[slice]:
         """Slices of rows that are computed together."""
-        for part in slices(stop - start, batch_rows(self._batch_bytes)):
-            yield slice(start + part.start, start + part.stop)
+        for batch in slices(stop - start, batch_rows(self._batch_bytes)):
+            yield slice(start + batch.start, start + batch.stop)
 
     @property
     def is_small(self) -> bool:
         """Whether the whole array fits into memory."""
         return len(self) <= rows_in_memory(self.row_bytes)
 
-    def held(self) -> NDArray[Any] | Self:
+    def held(self) -> Any:
         """The whole array if it is small, else this object."""
         return self[:] if self.is_small else self
 
@@ -157,11 +157,11 @@ class _BlasLimits:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._first: Any = None  # the first limiter
         self._limits: list[int] = []
+        self._first: Any = None
 
     @contextmanager
-    def limit(self, n_threads: int) -> Iterator[Any]:
+    def limit(self, n_threads: int) -> Iterator[None]:
         """Context manager that limits the number of threads."""
         with self._lock:
             self._limits.append(n_threads)
@@ -185,13 +185,13 @@ class _BlasLimits:
 _BLAS = _BlasLimits()
 
 
-def limit_blas(n_threads: int) -> Callable[..., Any]:
+def limit_blas(n_threads: int) -> AbstractContextManager[None]:
     """Context manager that limits the threads of BLAS: small matrices gain nothing."""
     return _BLAS.limit(n_threads)
 
 
 @contextmanager
-def limit_threads(n_threads: int) -> Iterator[Any]:
+def limit_threads(n_threads: int) -> Iterator[None]:
     """Context manager that limits OpenMP in this thread, and BLAS in the process."""
     with _threadpools("openmp").limit(limits=n_threads), _BLAS.limit(n_threads):
         yield
@@ -226,8 +226,8 @@ def run(
     work = _limited_calls(function, tasks, n_jobs)
     return_as = _return_as(get_active_backend()[0])
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
-        found = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
-        results = list(counted(found, len(tasks)))
+        calls = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
+        results = list(counted(calls, len(tasks)))
     yield from _with_warnings(results)
 
 
@@ -296,17 +296,17 @@ class _Shared:
         tasks: Sequence[tuple[Any, ...]],
         *first: int,
     ) -> Iterator[Any]:
-        """Joblib's calls ``function(*first, self, others)``, one for each task.
+        """Joblib's calls ``function(*first, self, unshared)``, one for each task.
 
         On a Dask cluster this object is submitted as a task, because scattered data
-        would be lost with its worker; `others` is a tuple, which joblib does not
+        would be lost with its worker; `unshared` is a tuple, which joblib does not
         scatter.
         """
         client = getattr(get_active_backend()[0], "client", None)
         sent = self if client is None else self._submitted(client)
         for task in tasks:
-            others = (own for i, own in enumerate(task) if i not in self.arguments)
-            yield delayed(function)(*first, sent, tuple(others))
+            unshared = (a for i, a in enumerate(task) if i not in self.arguments)
+            yield delayed(function)(*first, sent, tuple(unshared))
 
     def _submitted(self, client: Any) -> Any:
         with warnings.catch_warnings():
@@ -314,14 +314,14 @@ class _Shared:
             warnings.filterwarnings("ignore", message="Sending large graph")
             return client.submit(_identity, self, pure=False)
 
-    def __call__(self, own: Any) -> Any:
-        task = list(own)
+    def __call__(self, unshared: tuple[Any, ...]) -> Any:
+        task = list(unshared)
         for position, argument in self.arguments.items():
             task.insert(position, argument)
         return self.function(*task)
 
 
-def _identity(shared: Callable[..., Any]) -> Any:
+def _identity(shared: T) -> T:
     return shared
 
 
@@ -336,33 +336,38 @@ def _cores_each(n_workers: int) -> int:
     return max(1, cpu_count() // n_workers)
 
 
-def _limited(n_workers: int, shared: Callable[..., Any], own: Any) -> Any:
+def _limited(
+    n_workers: int, shared: Callable[..., Any], unshared: tuple[Any, ...]
+) -> tuple[Any, list[tuple[Any, ...]]]:
     # Cores of the worker's machine, which may not be the caller's.
     cores = _cores_each(n_workers)
     # A model with n_jobs would otherwise get the workers of the whole cluster.
     backend = "sequential" if cores == 1 else "threading"
     # Warning filters are global: only the main thread may catch warnings.
     main = current_thread() is main_thread()
-    caught: Any = warnings.catch_warnings(record=True) if main else nullcontext([])
-    with caught as given, limit_threads(cores), parallel_config(backend, n_jobs=1):
-        result = shared(own)
+    caught: AbstractContextManager[list[warnings.WarningMessage]]
+    caught = warnings.catch_warnings(record=True) if main else nullcontext([])
+    with caught as issued, limit_threads(cores), parallel_config(backend, n_jobs=1):
+        result = shared(unshared)
     # As text: not all warnings can be pickled.
-    found = [(str(w.message), w.category, w.filename, w.lineno) for w in given]
-    return result, list(dict.fromkeys(found))
+    texts = [(str(w.message), w.category, w.filename, w.lineno) for w in issued]
+    return result, list(dict.fromkeys(texts))
 
 
-def _with_warnings(found: Iterable[tuple[Any, list[tuple[Any, ...]]]]) -> Iterator[Any]:
+def _with_warnings(
+    results: Iterable[tuple[Any, list[tuple[Any, ...]]]],
+) -> Iterator[Any]:
     """Results of `_limited`; each warning of the workers is issued once."""
-    given = set()
-    for result, warned in found:
-        for warning in warned:
-            if warning not in given:
-                given.add(warning)
+    issued = set()
+    for result, caught in results:
+        for warning in caught:
+            if warning not in issued:
+                issued.add(warning)
                 warnings.warn_explicit(*warning)
         yield result
 
 
-def _listed(function: Callable[..., Any], *task: Any) -> Any:
+def _listed(function: Callable[..., Any], *task: Any) -> list[Any]:
     # An iterator cannot be pickled.
     return list(function(*task))
 

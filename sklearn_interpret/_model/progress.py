@@ -1,7 +1,7 @@
 """Progress of a call: its loops count their items; the share done is reported."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -18,10 +18,11 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 
+T = TypeVar("T")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 # Progress of the call that runs in this thread; workers have none.
-_current = ContextVar("progress", default=None)
+_current: ContextVar["_Progress | None"] = ContextVar("progress", default=None)
 
 # Callbacks see each percent as a task, so that progress bars know the share done.
 PERCENTS = 100
@@ -40,7 +41,7 @@ def counted(items: Any, total: int | None = None) -> Any:
     return progress.count(items, len(items) if total is None else total)
 
 
-def phases(number: int) -> Iterator[Any]:
+def phases(number: int) -> Iterator[int]:
     """An iterator whose `next` begins each of the phases of a call in turn."""
     return iter(counted(range(number)))
 
@@ -52,11 +53,12 @@ class _Progress:
         self.estimator, self._context = estimator, context
         self._name = f"{type(estimator).__name__}.{call}"
         self._verbose = getattr(estimator, "verbose", 0)
-        self._loops, self._percent, self._estimates = [], 0, [_LONG, _COSTLY]
+        self._loops: list[list[int]] = []  # items done, and their number, of each
+        self._percent, self._estimates = 0, [_LONG, _COSTLY]
         self._start = self._printed = monotonic()
         self._print("0 % done")
 
-    def count(self, items: Any, total: int) -> Iterator[Any]:
+    def count(self, items: Iterable[T], total: int) -> Iterator[T]:
         """The items of a loop; a second loop in an item counts where it is further."""
         loop, depth = [0, max(total, 1)], len(self._loops)
         self._loops.append(loop)
@@ -66,7 +68,7 @@ class _Progress:
                 loop[0] += 1
                 self._update()
         finally:
-            if any(one is loop for one in self._loops):
+            if any(running is loop for running in self._loops):
                 del self._loops[depth:]
 
     def _update(self) -> None:
@@ -127,7 +129,7 @@ def duration_in_words(seconds: float) -> str:
 
 
 @contextmanager
-def progress_of(estimator: Any, call: str, context: Any = None) -> Iterator[Any]:
+def progress_of(estimator: Any, call: str, context: Any = None) -> Iterator[None]:
     """Print the progress of a call as `verbose` says; report it to the callbacks."""
     if not _is_watched(estimator):
         yield
@@ -146,13 +148,13 @@ def shows_progress(method: _Method) -> _Method:
     name = method.__name__
 
     @with_callbacks
-    def shown(self, *args: Any, **kwargs: Any) -> Any:
+    def shown(self: Any, *args: Any, **kwargs: Any) -> Any:
         context = root_callback_context(self, PERCENTS, name)
         with callback_task(context, self), progress_of(self, name, context):
             return method(self, *args, **kwargs)
 
     @wraps(method)
-    def shown_if_watched(self, *args: Any, **kwargs: Any) -> Any:
+    def shown_if_watched(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not _is_watched(self):
             return method(self, *args, **kwargs)
         if has_callbacks(self):

@@ -29,15 +29,19 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.transforms import Bbox
 
+# Keyword arguments of an artist.
+Style = dict[str, Any]
+
 # Sizes in inches.
 PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
 BAR_PANEL_WIDTH = 4.4
 SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
 WIDE = 3.5  # least width of an axes that may have a legend to its right
 GAP = 0.04  # least distance from texts to the edge of a figure
-SIDE_WIDTH = 24  # characters of a name in a legend to the right
+SIDE_WIDTH = 24  # characters of a name there
 BELOW = "below"  # label of the lower axes of a panel
-# More panels are laid out without measuring their labels: matplotlib draws each twice.
+# More panels are laid out without measuring their labels, which takes as long as their
+# drawing: 10 of 20 seconds for 300 panels of one line each (measured).
 MANY = 30
 LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7  # height of a line, width of a handle
 
@@ -53,9 +57,7 @@ def import_late(module: str, caller: str) -> Any:
         ) from error
 
 
-def merged_style(
-    defaults: dict[str, Any], style: dict[str, Any] | None, artist: type[Artist]
-) -> dict[str, Any]:
+def merged_style(defaults: Style, style: Style | None, artist: type[Artist]) -> Style:
     """Keyword arguments of an artist: `defaults`, overruled by what the user gave.
 
     Parameters
@@ -103,7 +105,7 @@ def take_axes(
     *,
     n_columns: int,
     caller: str,
-    panel_size: tuple[float, float] | None = None,
+    panel_size: tuple[float, float] | NDArray[np.float64] | None = None,
 ) -> Canvas:
     """Axes for panels: of a new figure, of an axes to divide up, or the user's own.
 
@@ -199,8 +201,8 @@ def axes_inches(ax: Axes) -> tuple[float, float]:
 
 def letters_along(ax: Axes, side: int) -> int:
     """Characters of a label along the width (0) or height (1) of an axes."""
-    size = ax.yaxis.label.get_fontsize() / 10  # the style's
-    return int(axes_inches(ax)[side] * ALONGSIDE_PER_INCH / size)
+    size = ax.yaxis.label.get_fontproperties().get_size_in_points()  # the style's
+    return int(axes_inches(ax)[side] * ALONGSIDE_PER_INCH * 10 / size)
 
 
 def is_constrained(figure: Figure | SubFigure) -> bool:
@@ -216,18 +218,18 @@ def make_room(figure: Figure | SubFigure) -> None:
 
     if not _is_unarranged(figure):
         return
-    now, inner = figure.subplotpars, figure.bbox.padded(-GAP * figure.dpi)
-    least = np.array([now.right - now.left, now.top - now.bottom]) / 2
+    pars, inner = figure.subplotpars, figure.bbox.padded(-GAP * figure.dpi)
+    least = np.array([pars.right - pars.left, pars.top - pars.bottom]) / 2
     for _ in range(3):  # an axes of fixed aspect moves by less than its margin
         boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
         box = Bbox.union([inner, *filter(None, boxes)])
-        before = np.subtract(inner.min, box.min) / figure.bbox.size
-        behind = np.subtract(box.max, inner.max) / figure.bbox.size
-        if not before.any() and not behind.any():
+        below = np.subtract(inner.min, box.min) / figure.bbox.size
+        above = np.subtract(box.max, inner.max) / figure.bbox.size
+        if not below.any() and not above.any():
             return
-        low, high = np.array([[now.left, now.bottom], [now.right, now.top]])
-        share = np.clip((high - low - least) / (before + behind + 1e-9), 0, 1)
-        (left, bottom), (right, top) = low + share * before, high - share * behind
+        low, high = np.array([[pars.left, pars.bottom], [pars.right, pars.top]])
+        share = np.clip((high - low - least) / (below + above + 1e-9), 0, 1)
+        (left, bottom), (right, top) = low + share * below, high - share * above
         figure.subplots_adjust(left=left, bottom=bottom, right=right, top=top)
 
 
@@ -276,7 +278,6 @@ def fixed_spaces(
     shape: tuple[int, int], size: tuple[float, float], slots: list[Slot]
 ) -> dict[str, float]:
     """Margins and gaps of a grid of many panels, as arguments of GridSpec."""
-    # Constrained layout measures each label, which takes minutes for hundreds.
     bars = any(slot.bar for slot in slots)
     side = max(slot.side for slot in slots)
     between = (1.7 if bars else 0.5) + side
@@ -329,8 +330,8 @@ def _grid(
     constrained = is_constrained(figure)
     spaces = {}
     if not constrained and outer is None:
-        size = figure.figure.get_size_inches()
-        spaces = fixed_spaces((n_rows * step, n_columns), size, slots)
+        width, height = figure.figure.get_size_inches()
+        spaces = fixed_spaces((n_rows * step, n_columns), (width, height), slots)
     elif not constrained:  # the layout makes no room for labels
         spaces = {"hspace": 0.5, "wspace": 0.3}
     make = figure.add_gridspec if outer is None else outer.subgridspec
@@ -386,7 +387,7 @@ def _canvas_of_array(ax: ArrayLike, slots: list[Slot], kind: type[Axes]) -> Canv
 
 def add_legend(
     canvas: Canvas,
-    handles: list[Artist],
+    handles: Sequence[Any],
     labels: list[str],
     note: str | None = None,
     *,
@@ -405,34 +406,24 @@ def add_legend(
         earlier.remove()
     if not handles and note is None:
         return None
-    style_kwargs: dict[str, Any] = {
-        "title": note,
-        "title_fontsize": "medium",
-        "frameon": False,
-    }
+    style_kwargs: Style = {"title": note, "title_fontsize": "medium", "frameon": False}
     if not below:
         ax = canvas.main[0] if canvas.frame is None else canvas.frame
-        style_kwargs |= {"fontsize": "small", "frameon": True}
+        style_kwargs |= {"fontsize": "small"}
         if is_constrained(canvas.figure):
-            style_kwargs |= {
-                "loc": "lower left",
-                "bbox_to_anchor": (0, 1),
-                "frameon": False,
-            }
+            style_kwargs |= {"loc": "lower left", "bbox_to_anchor": (0, 1)}
             style_kwargs["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
             # Over an axes within it, matplotlib sets the title.
-            ax.inset_axes([0, 1, 1, 0]).set_axis_off()
+            ax.inset_axes((0, 1, 1, 0)).set_axis_off()
             ax.child_axes[-1].set_axes_locator(partial(_box_of_legend, ax))
         else:
-            ax = canvas.main[0]
+            ax, style_kwargs["frameon"] = canvas.main[0], True
         return named_legend(ax, handles, labels, **style_kwargs)
     figure = canvas.figure.figure
     width, height = figure.get_size_inches()
     outside = "outside " if is_constrained(canvas.figure) else ""
-    style_kwargs |= {
-        "loc": f"{outside}lower center",
-        "ncols": legend_columns(labels, width),
-    }
+    style_kwargs["loc"] = f"{outside}lower center"
+    style_kwargs["ncols"] = legend_columns(labels, width)
     more = _n_lines(canvas, labels, note) - n_lines
     figure.set_figheight(height + LEGEND_LINE * more)
     return named_legend(canvas.figure, handles, labels, **style_kwargs)
@@ -456,7 +447,7 @@ def _box_of_legend(ax: Axes, _: Axes, renderer: RendererBase) -> Bbox:
     return above.transformed(ax.figure.transSubfigure.inverted())
 
 
-def legend_entries(legend: Legend) -> tuple[dict[str, Artist], str | None]:
+def legend_entries(legend: Legend) -> tuple[dict[str, Any], str | None]:
     """Handles by label of a legend, and its note."""
     labels = [text.get_text().replace(r"\$", "$") for text in legend.get_texts()]
     entries = dict(zip(labels, legend.legend_handles, strict=True))
@@ -475,7 +466,7 @@ def legend_columns(labels: list[str], width: float) -> int:
 
 def named_legend(
     owner: Axes | Figure | SubFigure,
-    handles: Sequence[Artist],
+    handles: Sequence[Any],
     labels: Sequence[object],
     *,
     most: int = NAME_WIDTH,
@@ -488,7 +479,7 @@ def named_legend(
     owner : Axes or Figure
         Whose legend it is.
     handles : list of artist
-        Artists that the legend explains.
+        Artists, or containers of them, that the legend explains.
     labels : sequence
         Names of any kind.
     most : int, default=36
@@ -513,7 +504,7 @@ def has_side_room(ax: Axes) -> bool:
 
 def side_legend(
     ax: Axes,
-    handles: Sequence[Artist],
+    handles: Sequence[Any],
     labels: Sequence[object],
     *,
     title: str | None = None,
@@ -526,7 +517,7 @@ def side_legend(
     """
     if not handles:
         return None
-    position: dict[str, Any] = {"loc": corner, "framealpha": 0.85}
+    position: Style = {"loc": corner, "framealpha": 0.85}
     if has_side_room(ax) and axes_inches(ax)[0] >= WIDE:
         position = {
             "loc": "upper left",

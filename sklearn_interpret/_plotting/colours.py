@@ -67,13 +67,13 @@ def _luminance(colour: ColorType) -> float:
 
 def paper(ax: Axes) -> tuple[float, float, float]:
     """Colour of the background of an axes."""
-    from matplotlib.colors import to_rgb, to_rgba
+    from matplotlib.colors import to_rgba
 
-    behind = np.ones(3)
+    background = np.ones(3)
     for owner in (ax.figure.figure, ax):
-        *_, alpha = to_rgba(owner.get_facecolor())
-        behind = alpha * np.array(to_rgb(owner.get_facecolor())) + (1 - alpha) * behind
-    red, green, blue = behind.tolist()
+        *rgb, alpha = to_rgba(owner.get_facecolor())
+        background = alpha * np.array(rgb) + (1 - alpha) * background
+    red, green, blue = background.tolist()
     return red, green, blue
 
 
@@ -81,9 +81,9 @@ def ink(ax: Axes) -> str:
     """Colour of text on an axes: the style's if it is readable, else black or white."""
     import matplotlib
 
-    text_colour, behind = matplotlib.rcParams["text.color"], paper(ax)
-    is_readable = contrast(text_colour, behind) >= READ
-    return text_colour if is_readable else text_on(behind)
+    text_colour, background = matplotlib.rcParams["text.color"], paper(ax)
+    is_readable = contrast(text_colour, background) >= READ
+    return text_colour if is_readable else text_on(background)
 
 
 def text_on(colour: ColorType) -> str:
@@ -109,11 +109,11 @@ def mixed(
 
 def seen(colour: ColorType, ax: Axes, least: float = SEEN) -> ColorType:
     """The colour, mixed with the ink of an axes until it stands out there."""
-    behind, end, mixture = paper(ax), ink(ax), colour
-    if contrast(colour, behind) < least:
+    background, end, mixture = paper(ax), ink(ax), colour
+    if contrast(colour, background) < least:
         for share in np.linspace(0, 1, 21):
             mixture = mixed(colour, end, share)
-            if contrast(mixture, behind) >= CLEARLY * least:
+            if contrast(mixture, background) >= CLEARLY * least:
                 break
     return mixture
 

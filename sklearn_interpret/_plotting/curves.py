@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.typing import ColorType
 
-MAX_RUG_TICKS = 200  # more values are drawn by quantiles: ticks would merge
+    from sklearn_interpret._plotting.axes import Style
+
+# More values are drawn by quantiles: 200 ticks of 0.7 points cover two thirds of the
+# width of an axes of 2.9 inches.
+MAX_RUG_TICKS = 200
 FEW_POINTS = 12  # lines of at most this number of points mark them
 # Heights at the bottom, in shares of the axes.
 RUG_HEIGHT, BAR_HEIGHT, HISTOGRAM_HEIGHT = 0.045, 0.07, 0.14
-MAX_BINS = 50  # of a histogram: narrower bars are lines in a small panel
-STEP_TOLERANCE = 1e-3  # deviation of values from equal steps, in steps
+MAX_BINS = 50  # of a histogram: bars of 4 points in a panel of 2.9 inches
+STEP_TOLERANCE = 1e-3  # deviation of values from equal steps, in steps: rounding
 
 
 def draw_line(
@@ -30,7 +34,7 @@ def draw_line(
     x: NDArray[np.float64] | list[float],
     y: NDArray[np.float64] | list[float],
     colour: ColorType,
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     as_points: bool = False,
     across: bool = False,
@@ -39,11 +43,7 @@ def draw_line(
 
     Here and below, `across` exchanges the axes.
     """
-    style_kwargs: dict[str, Any] = {
-        "color": seen(colour, ax),
-        "linewidth": 2.0,
-        "zorder": 3,
-    }
+    style_kwargs: Style = {"color": seen(colour, ax), "linewidth": 2.0, "zorder": 3}
     if as_points:
         style_kwargs |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
     elif len(x) <= FEW_POINTS:
@@ -59,22 +59,17 @@ def draw_thin_lines(
     x: NDArray[np.float64],
     curves: NDArray[np.float64] | list[NDArray[np.float64]],
     colour: ColorType,
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     as_points: bool = False,
     across: bool = False,
 ) -> list[Line2D]:
     """One thin line, or row of small points, for each of `curves` (n, G)."""
-    style_kwargs: dict[str, Any] = {
-        "color": seen(colour, ax),
-        "linewidth": 0.9,
-        "alpha": 0.45,
-        "zorder": 2.5,
-    }
+    style_kwargs: Style = {"color": seen(colour, ax), "linewidth": 0.9, "alpha": 0.45}
     if as_points or len(x) == 1:
         style_kwargs |= {"linestyle": "none", "marker": "o", "markersize": 3}
     pairs = [(curve, x) if across else (x, curve) for curve in curves]
-    lines = [ax.plot(*pair, **style_kwargs)[0] for pair in pairs]
+    lines = [ax.plot(*pair, zorder=2.5, **style_kwargs)[0] for pair in pairs]
     for line in lines:
         line.set(**(style or {}))
     return lines
@@ -84,7 +79,8 @@ def draw_aside(
     ax: Axes, x: float, values: ArrayLike, colours: Sequence[ColorType], text: str
 ) -> list[Line2D]:
     """Hollow marks to the right of the lines, with a name above or below them."""
-    low = np.mean(values) < np.mean(ax.get_ylim())
+    numbers = np.asarray(values, dtype=np.float64)
+    low = numbers.mean() < np.mean(ax.get_ylim())
     ax.text(
         x,
         0.97 if low else 0.03,
@@ -96,11 +92,11 @@ def draw_aside(
         fontsize="x-small",
         color=shade(ax, 0.7),
     )
-    style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
+    style: Style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
     style["markerfacecolor"] = paper(ax)
     return [
         ax.plot([x], [value], color=seen(colour, ax), **style)[0]
-        for value, colour in zip(np.asarray(values), colours, strict=True)
+        for value, colour in zip(numbers, colours, strict=True)
     ]
 
 
@@ -109,7 +105,7 @@ def draw_curves(
     x: NDArray[np.float64],
     curves: NDArray[np.float64],
     colours: Sequence[ColorType],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     across: bool = False,
 ) -> LineCollection:
@@ -121,16 +117,15 @@ def draw_curves(
     alpha = float(np.clip(50 * most / max(len(curves), 1), 0.1, most))
     if len(colours) > 1:  # readers compare the colours of single curves
         alpha = max(alpha, 0.5)
-    style_kwargs: dict[str, Any] = {
-        "colors": [seen(each, ax) for each in colours],
-        "linewidths": 0.8,
-    }
+    style_kwargs: Style = {"alpha": alpha, "linewidths": 0.8, "zorder": 2}
+    palette = [seen(each, ax) for each in colours]
     segments = [np.column_stack([x, curve]) for curve in curves]
     if across:
         segments = [segment[:, ::-1] for segment in segments]
-    collection = LineCollection(segments, alpha=alpha, zorder=2, **style_kwargs)
+    collection = LineCollection(segments, colors=palette, **style_kwargs)
     collection.set(**(style or {}))
-    return ax.add_collection(collection)
+    ax.add_collection(collection)
+    return collection
 
 
 def draw_band(
@@ -139,19 +134,17 @@ def draw_band(
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     colour: ColorType,
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     as_points: bool = False,
     across: bool = False,
 ) -> Collection:
     """A band around a line, or error bars around points."""
+    draw: Callable[..., Collection]
     if as_points or len(x) == 1:
         draw = ax.hlines if across else ax.vlines
-        style_kwargs: dict[str, Any] = {
-            "colors": [seen(colour, ax)],
-            "linewidths": 1.6,
-            "zorder": 2.8,
-        }
+        style_kwargs: Style = {"colors": [seen(colour, ax)], "linewidths": 1.6}
+        style_kwargs["zorder"] = 2.8
     else:
         draw = ax.fill_between
         # The same transparency is invisible on dark paper.
@@ -175,12 +168,8 @@ def rug_ticks(
 
 
 def draw_rug(
-    ax: Axes,
-    values: NDArray[np.float64],
-    low: float,
-    high: float,
-    style: dict[str, Any] | None,
-) -> Any:
+    ax: Axes, values: NDArray[np.float64], low: float, high: float, style: Style | None
+) -> LineCollection:
     """Ticks at the bottom for the data between the ends of the curve."""
     ticks = rug_ticks(values, low, high)
     segments = [[(tick, 0.0), (tick, RUG_HEIGHT)] for tick in ticks]
@@ -188,23 +177,15 @@ def draw_rug(
 
 
 def draw_shares(
-    ax: Axes,
-    shares: NDArray[np.float64],
-    style: dict[str, Any] | None,
-    *,
-    across: bool = False,
-) -> Any:
+    ax: Axes, shares: NDArray[np.float64], style: Style | None, *, across: bool = False
+) -> LineCollection:
     """Bars at the bottom (left) for the share of the data at each level."""
     scale = BAR_HEIGHT / max(shares.max(initial=0.0), 1e-300)
     segments = [
         [(level, 0.0), (level, share * scale)] for level, share in enumerate(shares)
     ]
     width = 6.0 if len(shares) <= 12 else 3.0
-    style_kwargs: dict[str, Any] = {
-        "linewidths": width,
-        "alpha": 0.35,
-        "capstyle": "butt",
-    }
+    style_kwargs: Style = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
     return _at_bottom(ax, segments, style_kwargs, style, across=across)
 
 
@@ -217,17 +198,17 @@ def rug_handle(rug: LineCollection, *, across: bool = False) -> Line2D:
         [],
         linestyle="none",
         marker="_" if across else "|",
-        color=rug.get_color()[0],
+        color=tuple(np.ravel(rug.get_color())[:4]),
         alpha=rug.get_alpha(),
         markersize=9,
-        markeredgewidth=max(rug.get_linewidth()[0], 1),
+        markeredgewidth=max(np.ravel(rug.get_linewidth())[0], 1),
     )
 
 
 def draw_histogram(
     ax: Axes,
     values: NDArray[np.float64],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     height: float = HISTOGRAM_HEIGHT,
 ) -> PolyCollection | None:
@@ -241,16 +222,14 @@ def draw_histogram(
     zeros = np.zeros(len(counts))
     x = np.stack([lefts, lefts, rights, rights], axis=1)
     y = np.stack([zeros, heights, heights, zeros], axis=1)
-    style_kwargs: dict[str, Any] = {
-        "facecolor": shade(ax, 0.18),
-        "edgecolor": paper(ax),
-        "linewidth": 0.4,
-    }
-    style_kwargs |= {"zorder": 0.6, "transform": ax.get_xaxis_transform()}
+    style_kwargs: Style = {"facecolor": shade(ax, 0.18), "edgecolor": paper(ax)}
+    style_kwargs |= {"linewidth": 0.4, "zorder": 0.6}
+    style_kwargs["transform"] = ax.get_xaxis_transform()
     bars = PolyCollection(list(np.stack([x, y], axis=2)[counts > 0]), **style_kwargs)
     bars.set(**(style or {}))
     # Heights are shares of the axes, and do not widen the range of values.
-    return ax.add_collection(bars, autolim=False)
+    ax.add_collection(bars, autolim=False)
+    return bars
 
 
 def _histogram(
@@ -279,28 +258,24 @@ def _histogram(
 
 def _at_bottom(
     ax: Axes,
-    segments: list[list[tuple[float, float]]],
-    style_kwargs: dict[str, Any],
-    style: dict[str, Any] | None,
+    segments: Sequence[Sequence[tuple[float, float]]],
+    style_kwargs: Style,
+    style: Style | None,
     *,
     across: bool = False,
-) -> Any:
+) -> LineCollection:
     from matplotlib.collections import LineCollection
 
     transform = ax.get_xaxis_transform()
     if across:
         transform = ax.get_yaxis_transform()
-        segments = [[end[::-1] for end in segment] for segment in segments]
-    style_kwargs = {
-        "colors": ink(ax),
-        "zorder": 1,
-        "transform": transform,
-        **style_kwargs,
-    }
+        segments = [[(y, x) for x, y in segment] for segment in segments]
+    style_kwargs |= {"colors": ink(ax), "zorder": 1, "transform": transform}
     collection = LineCollection(segments, **style_kwargs)
     collection.set(**(style or {}))
     # Heights are shares of the axes, and do not widen the range of values.
-    return ax.add_collection(collection, autolim=False)
+    ax.add_collection(collection, autolim=False)
+    return collection
 
 
 def note_empty(ax: Axes, text: str) -> None:

@@ -54,12 +54,12 @@ from sklearn_interpret.explanations._selection import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Canvas
 
-# Largest number of names in the description of a display.
+# Largest number of names in the description of a display, of 24 letters: two lines.
 MOST_SHOWN = 5
 # Parameters of `plot` that limit how much is drawn; None sets no limit.
 COUNTS = (
@@ -170,7 +170,7 @@ class DisplayMixin:
     def _pandas(self) -> Any:
         return import_late("pandas", f"{type(self).__name__}.to_frame")
 
-    def _call(
+    def _name_response(
         self, inspectors: Sequence[Any], target_name: str | None, unit: str | None
     ) -> None:
         """Set the name of the target, and the unit of the response, for labels."""
@@ -328,12 +328,12 @@ default=None
         if not fitted and not cls._shows_rows:
             data = data._replace(X=None)
         display = cls._from_inspector(inspector, data, **choices)
-        display._call([inspector], *names)
+        display._name_response([inspector], *names)
         return display.plot(ax=ax, **options)
 
     @classmethod
     @abstractmethod
-    def _from_inspector(cls, inspector: Any, data: Data) -> Self:
+    def _from_inspector(cls, inspector: Any, data: Data, /) -> Self:
         """The display of a fitted inspector's results, and of rows (a `Data`)."""
 
     @classmethod
@@ -377,12 +377,9 @@ default=None
             refused = {n: v for n, v in parameters.items() if n not in taken_over}
             return refused, choices, options
         # With one of these parameters, the inspector leaves nothing to choose.
-        open_choices = choices.keys() - (cls._choices & parameters.keys())
-        return (
-            parameters,
-            {n: v for n, v in choices.items() if n in open_choices},
-            options,
-        )
+        settled = cls._choices & parameters.keys()
+        choices = {n: v for n, v in choices.items() if n not in settled}
+        return parameters, choices, options
 
 
 class FoldsMixin(Display):
@@ -500,7 +497,7 @@ default=None
         )
         display = cls._from_folds(inspectors, data, **choices, **settings)
         display._splits = splits_of(cv_results)
-        display._call(inspectors, *names)
+        display._name_response(inspectors, *names)
         return display.plot(ax=ax, **options)
 
     @classmethod
@@ -654,8 +651,8 @@ class ExplanationDisplay(Display):
         choices, options = split_keywords(params, takers)
         if target_name is None:
             target_name = getattr(explanation, "target_name", None)
-        display = cls._of(explanation, **choices)
-        display._call([], target_name, unit)
+        display = cls._of_explanation(explanation, **choices)
+        display._name_response([], target_name, unit)
         return display.plot(ax=ax, **options)
 
     @classmethod
@@ -672,7 +669,7 @@ class ExplanationDisplay(Display):
         explanation = cls._explained(inspector, X)
         if explanation.response_name is None:  # an explainer that is not of ours
             choices = {"response_name": response_name(inspector), **choices}
-        display = cls._of(explanation, **choices)
+        display = cls._of_explanation(explanation, **choices)
         display._chosen = position
         return display
 
@@ -699,7 +696,7 @@ class ExplanationDisplay(Display):
         return None if row is None else row_position(row, n_rows, cls._sample)
 
     @classmethod
-    def _of(cls, explanation: Any, **choices: Any) -> Self:
+    def _of_explanation(cls, explanation: Any, **choices: Any) -> Self:
         """The display of an explanation."""
         return cls(explanation, **choices)
 

@@ -19,7 +19,7 @@ from sklearn_interpret._plotting.labels import AND, shorten
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret.explanations._base import BaseExplanation
+    from sklearn_interpret.explanations import BaseExplanation
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18  # characters of the names and values of an entry
 MISSING = label_text(np.nan)
@@ -155,7 +155,7 @@ class FeatureReader:
             labels = labels[:-1]
         return FeatureValues(name, numbers, labels, ordered)
 
-    def table(self, features: Sequence[int]) -> NDArray[np.object_]:
+    def table(self, features: Sequence[int] | NDArray[np.intp]) -> NDArray[np.object_]:
         """Values of features for a table, None where there are none."""
         cells = np.full((self.n_rows, len(features)), None, dtype=object)
         for j, feature in enumerate(features):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Images of at most this number of pixels across are drawn with visible pixels.
 _FEW_PIXELS = 100
-# Images whose sides differ by more than this factor are stretched.
+# Images whose sides differ by more than this factor are stretched, to be seen at all.
 _LONG = 6
 
 

@@ -105,14 +105,15 @@ def shorten_all(
     >>> shorten_all(["Time since first diagnosis", "Time since last diagnosis"], 23)
     ['Time si…first diagnosis', 'Time si…last diagnosis']
     """
-    names = list(map(str, names))
-    texts = [fit(name, most) for name in names]
+    full_names = list(map(str, names))
+    texts = [fit(name, most) for name in full_names]
     positions: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
         positions.setdefault(text, []).append(i)
     for alike in positions.values():
-        if len({" ".join(names[i].split()) for i in alike}) > 1:
-            different = _distinguished([names[i] for i in alike], most, fit)
+        group = [" ".join(full_names[i].split()) for i in alike]
+        if len(set(group)) > 1:
+            different = _distinguished(group, most, fit)
             for i, text in zip(alike, different, strict=True):
                 texts[i] = text
     return texts
@@ -122,7 +123,6 @@ def _distinguished(
     names: list[str], most: int, fit: Callable[[str, int], str]
 ) -> list[str]:
     """Names with a common beginning, shortened to show where they differ."""
-    names = [" ".join(name.split()) for name in names]
     head, alike = most // 3, 0
     while len({name[: alike + 1] for name in names}) == 1:
         alike += 1
@@ -249,11 +249,11 @@ def moved_apart(
     """
     wanted = np.asarray(positions, dtype=np.float64)
     order = np.argsort(wanted, kind="stable")
-    before = pitch * np.arange(len(wanted))
+    shifts = pitch * np.arange(len(wanted))
     # Least squares, for labels that stay in their order.
-    free = isotonic_regression(wanted[order] - before).x if len(wanted) else wanted
+    free = isotonic_regression(wanted[order] - shifts).x if len(wanted) else wanted
     moved = np.empty(len(wanted))
-    moved[order] = np.clip(free, low, high - before.max(initial=0)) + before
+    moved[order] = np.clip(free, low, high - shifts.max(initial=0)) + shifts
     return moved
 
 
@@ -312,8 +312,8 @@ def level_inches(levels: Sequence[str]) -> float:
     """Height in inches that the names of levels take below a panel of a grid."""
     texts = [shorten(level, LEVEL_WIDTH) for level in levels]
     longest = max(map(len, texts), default=0)
-    turned = _label_style(texts, 2.6).get("rotation", 0)
-    return float(np.sin(np.radians(turned)) * longest / CHARACTERS_PER_INCH)
+    angle = _label_style(texts, 2.6).get("rotation", 0)
+    return float(np.sin(np.radians(angle)) * longest / CHARACTERS_PER_INCH)
 
 
 def level_side_inches(levels: Sequence[str], most: int = LEVEL_WIDTH) -> float:
@@ -333,7 +333,9 @@ def tidy_number_ticks(
     getattr(ax, f"{axis_name}axis").set_major_locator(locator)
 
 
-def date_ticks(ax: Axes, dtype: Any, axis_name: str = "x", most: int = 6) -> None:
+def date_ticks(
+    ax: Axes, dtype: np.dtype[Any] | None, axis_name: str = "x", most: int = 6
+) -> None:
     """Ticks at dates along an axis of days; nothing for a dtype of numbers."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 

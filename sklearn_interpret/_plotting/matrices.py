@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts
-from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.axes import Style, axes_inches
 from sklearn_interpret._plotting.colours import text_on
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
@@ -37,6 +37,18 @@ NAME_WIDTH = 18  # characters of a name
 NOTE_WIDTH = 36  # characters of a line that does not reach the colour bar's label
 NAMES_PER_INCH = 6.5  # of small names below each other, with a space between them
 LEAST_PITCH = 0.4  # inches of a row below which names are small
+
+
+@overload
+def checked_strengths(
+    values: ArrayLike, shape: tuple[int, ...], name: str
+) -> NDArray[np.float64]: ...
+
+
+@overload
+def checked_strengths(
+    values: ArrayLike | None, shape: tuple[int, ...], name: str
+) -> NDArray[np.float64] | None: ...
 
 
 def checked_strengths(
@@ -70,7 +82,7 @@ def draw_table(
     names: Sequence[object],
     order: NDArray[np.intp],
     strength_name: str,
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     highest: float | None = None,
     notes: Sequence[str] = (),
@@ -82,24 +94,24 @@ def draw_table(
     lines of the title, besides one on features that are left out. Returns the heat map,
     its colour bar, and the numbers on cells that are large enough.
     """
-    p, n_left_out = len(order), len(names) - len(order)
+    n_features, n_left_out = len(order), len(names) - len(order)
     if n_left_out:
-        some = f"{n_left_out} weaker feature{'s' if n_left_out > 1 else ''}"
-        notes = [*notes, f"not shown: {some}"]
+        weaker = f"{n_left_out} weaker feature{'s' if n_left_out > 1 else ''}"
+        notes = [*notes, f"not shown: {weaker}"]
     lines = [fill(note, NOTE_WIDTH) for note in notes]
     ax.set_title("\n".join(lines), fontsize="small")
     table, texts = table[np.ix_(order, order)], [str(names[j]) for j in order]
     width, height = axes_inches(ax)
     side = min(0.75 * width, height)  # without the names and the colour bar
-    bounds = cell_bounds(np.arange(p))
+    bounds = cell_bounds(np.arange(n_features))
     if highest is None:
         highest = np.nanmax(table, initial=0.0)
     limits = 0.0, highest if highest > 0 else 1.0
     mesh = draw_heat_map(ax, bounds, bounds, table.T, limits, style)
-    ax.set(ylim=(p - 0.5, -0.5), xlim=(-0.5, p - 0.5), aspect="equal")
+    ax.set(ylim=(n_features - 0.5, -0.5), xlim=(-0.5, n_features - 0.5), aspect="equal")
     name_cells(ax, texts, texts, (side, side), (NAME_WIDTH, NAME_WIDTH))
     bar = draw_colour_bar(ax, mesh, strength_name)
-    has_room = side / p >= NUMBER_WIDTH
+    has_room = side / n_features >= NUMBER_WIDTH
     numbers = _write_numbers(ax, table, mesh, highest) if has_room else []
     return mesh, bar, numbers
 
@@ -108,7 +120,7 @@ def name_cells(
     ax: Axes,
     rows: Sequence[str],
     columns: Sequence[str],
-    inches: tuple[float, float],
+    inches: tuple[float, float] | NDArray[np.float64],
     letters: tuple[int, int],
 ) -> None:
     """Name the rows and the columns of cells, fewer where they are crowded.
@@ -126,18 +138,19 @@ def name_cells(
     """
     width, height = inches
     small = max(len(rows), len(columns)) > 12 or height / len(rows) < LEAST_PITCH
-    style_kwargs: dict[str, Any] = {"fontsize": "small" if small else None}
+    style_kwargs: Style = {"fontsize": "small" if small else None}
     texts = []
     for names, length, most in (columns, width, letters[0]), (rows, height, letters[1]):
         ticks = shown_ticks(len(names), int(length * NAMES_PER_INCH))
         short_names = shorten_all([names[tick] for tick in ticks], most)
         texts.append((ticks, list(map(literal, short_names))))
-    turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    longest = max(map(len, texts[0][1]))
+    (x_ticks, x_texts), (y_ticks, y_texts) = texts
+    rotation_kwargs: Style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    longest = max(map(len, x_texts))
     if longest + 2 <= CHARACTERS_PER_INCH * width / len(columns):
-        turned = {}
-    ax.set_xticks(*texts[0], **style_kwargs, **turned)
-    ax.set_yticks(*texts[1], **style_kwargs)
+        rotation_kwargs = {}
+    ax.set_xticks(x_ticks, x_texts, **style_kwargs, **rotation_kwargs)
+    ax.set_yticks(y_ticks, y_texts, **style_kwargs)
     ax.tick_params(length=0)
     ax.grid(visible=False)  # it would show through the empty cells
     ax.spines[:].set_visible(False)
@@ -147,7 +160,7 @@ def write_cells(
     ax: Axes, cells: Iterable[Any], texts: Iterable[str], fills: Iterable[Any]
 ) -> list[Text]:
     """Write into cells (row, column), dark on bright ones."""
-    style_kwargs: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
+    style_kwargs: Style = {"ha": "center", "va": "center", "fontsize": "small"}
     return [
         ax.text(column, row, literal(text), color=text_on(fill), **style_kwargs)
         for (row, column), text, fill in zip(cells, texts, fills, strict=True)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, named_legend
+from sklearn_interpret._plotting.axes import (
+    Style,
+    axes_inches,
+    merged_style,
+    named_legend,
+)
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     NEUTRAL_COLOUR,
@@ -44,7 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from matplotlib.typing import ColorType
 
-MANY_NAMES = 40  # more rows have names of one line
+MANY_NAMES = 40  # more rows have names of one line: the figure is 16 inches high
 LABEL_WIDTH = 30  # characters of a name
 TWO_LINES_PITCH, LINE_HEIGHT = 0.32, 0.145  # inches
 RULE_WIDTH, MOST_LINES = 36, 5  # characters of a line of a rule, and its lines
@@ -52,7 +58,7 @@ LEARNER = "learner's value, 95 %"  # label of lines over folds
 BAR_HEIGHT = 0.7  # of the distance from bar to bar
 PALE = 0.35  # opacity of bars whose p-value is not small
 ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
-_MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
+_MEDIAN_STYLE: Style = {"linewidth": 1.4, "zorder": 2.6}
 
 
 def ranked(
@@ -184,7 +190,7 @@ def draw_bars(
     places: NDArray[Any],
     lengths: NDArray[np.float64],
     colour: NDArray[np.str_] | Sequence[ColorType] | ColorType,
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     height: float,
     starts: NDArray[np.float64] | float = 0,
@@ -195,14 +201,9 @@ def draw_bars(
     from matplotlib.patches import Rectangle
 
     palette = [seen(each, ax) for each in to_rgba_array(colour)]
-    style_kwargs: dict[str, Any] = {
-        "color": palette,
-        "edgecolor": paper(ax),
-        "linewidth": 0.5,
-        "zorder": 2,
-    }
+    style_kwargs: Style = {"color": palette, "edgecolor": paper(ax), "linewidth": 0.5}
     breadth, start = ("width", "bottom") if upright else ("height", "left")
-    style_kwargs |= {breadth: height, start: starts}
+    style_kwargs |= {breadth: height, start: starts, "zorder": 2}
     if style and {"facecolor", "fc"} & style.keys():
         del style_kwargs["color"]
     style_kwargs = merged_style(style_kwargs, style, Rectangle)
@@ -244,7 +245,7 @@ def draw_boxes(
     places: NDArray[np.intp],
     draws: NDArray[np.float64],
     colour: ColorType,
-    style: dict[str, Any] | None,
+    style: Style | None,
     height: float,
 ) -> tuple[BarContainer, LineCollection]:
     """Boxes of `draws` (n, r) from quartile to quartile, with whiskers and medians.
@@ -255,19 +256,9 @@ def draw_boxes(
     whiskers = draw_spreads(ax, places, low, high, zorder=1)
     # Edges of the same colour show a box without width; the median leaves its ends
     # free.
-    style_kwargs: dict[str, Any] = {
-        "edgecolor": seen(colour, ax),
-        "linewidth": 1.2,
-        **(style or {}),
-    }
+    style = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
     boxes = draw_bars(
-        ax,
-        places,
-        third - first,
-        colour,
-        style_kwargs,
-        height=0.8 * height,
-        starts=first,
+        ax, places, third - first, colour, style, height=0.8 * height, starts=first
     )
     half = 0.22 * height
     ax.vlines(middle, places - half, places + half, color=ink(ax), **_MEDIAN_STYLE)
@@ -323,10 +314,7 @@ def label_ends(
     labels = []
     for text, value, end, middle in zip(texts, values, ends, places, strict=True):
         left = signed and value < 0
-        style_kwargs: dict[str, Any] = {
-            "ha": "right" if left else "left",
-            "va": "center",
-        }
+        style_kwargs: Style = {"ha": "right" if left else "left", "va": "center"}
         offset = -gap if left else gap, 0
         labels.append(write_near(ax, text, (end, middle), offset, **style_kwargs))
     return labels
@@ -350,23 +338,23 @@ def reach_ends(
 
 def draw_arrows(
     ax: Axes,
-    far: NDArray[np.float64],
-    near: NDArray[np.float64],
+    starts: NDArray[np.float64],
+    tips: NDArray[np.float64],
     places: NDArray[Any],
     height: float,
     head: float,
     colour: ColorType,
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     notched: bool = False,
 ) -> PolyCollection:
-    """Horizontal arrows from `far` to `near`, as one artist.
+    """Horizontal arrows from `starts` to `tips`, as one artist.
 
     Parameters
     ----------
     ax : Axes
         Where to draw.
-    far, near : ndarray of shape (n,)
+    starts, tips : ndarray of shape (n,)
         Where each arrow starts, and where its point is.
     places : ndarray of shape (n,)
         Their middles across.
@@ -387,18 +375,14 @@ def draw_arrows(
     """
     from matplotlib.collections import PolyCollection
 
-    length = near - far
+    length = tips - starts
     point = np.sign(length) * np.minimum(np.abs(length), head)
-    tail = far + point if notched else far
-    x = np.stack([far, near - point, near, near - point, far, tail], axis=1)
+    tail = starts + point if notched else starts
+    x = np.stack([starts, tips - point, tips, tips - point, starts, tail], axis=1)
     half = height / 2
     y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
-    style_kwargs: dict[str, Any] = {
-        "facecolor": [seen(colour, ax)],
-        "edgecolor": paper(ax),
-        "linewidth": 0.6,
-    }
-    style_kwargs["zorder"] = 2
+    style_kwargs: Style = {"facecolor": [seen(colour, ax)], "edgecolor": paper(ax)}
+    style_kwargs |= {"linewidth": 0.6, "zorder": 2}
     arrows = PolyCollection(list(np.stack([x, y], axis=2)), **style_kwargs)
     arrows.set(**(style or {}))
     ax.add_collection(arrows)
@@ -409,7 +393,7 @@ def draw_ranked_bars(
     ax: Axes,
     names: Sequence[object],
     values: NDArray[np.float64],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     palette: Sequence[ColorType] | None = None,
     margins: NDArray[np.float64] | float = 0.0,
@@ -465,7 +449,7 @@ def draw_stacked_bars(
     ax: Axes,
     places: NDArray[Any],
     lengths: NDArray[np.float64],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     height: float,
     upright: bool = False,
@@ -488,12 +472,9 @@ def draw_stacked_bars(
         Whether the bars are vertical.
     """
     starts = np.cumsum(lengths, axis=1) - lengths
-    palette, style_kwargs = (
-        colours(lengths.shape[1]),
-        {"height": height, "upright": upright},
-    )
+    draw, palette = partial(draw_bars, ax, places), colours(lengths.shape[1])
     return [
-        draw_bars(ax, places, length, colour, style, starts=start, **style_kwargs)
+        draw(length, colour, style, height=height, starts=start, upright=upright)
         for length, colour, start in zip(lengths.T, palette, starts.T, strict=True)
     ]
 
@@ -505,7 +486,7 @@ def draw_signed_arrows(
     places: NDArray[Any],
     height: float,
     head: float,
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     notched: bool = False,
 ) -> list[PolyCollection]:
@@ -529,5 +510,5 @@ def sign_legend(ax: Axes, up: str, down: str) -> Legend:
 
     handles = [Patch(color=seen(colour, ax)) for colour in (UP_COLOUR, DOWN_COLOUR)]
     position = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-    style_kwargs: dict[str, Any] = {"frameon": False, "fontsize": "small", **position}
+    style_kwargs: Style = {"frameon": False, "fontsize": "small", **position}
     return named_legend(ax, handles, [up, down], **style_kwargs)

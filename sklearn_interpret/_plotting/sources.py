@@ -41,7 +41,7 @@ class Data(NamedTuple):
     y: Any = None
     sample_weight: Any = None
 
-    def take(self, index: ArrayLike) -> Data:
+    def take(self, index: NDArray[np.intp] | Sequence[int]) -> Data:
         """Some of the rows, by position."""
         y, weights = (None if a is None else np.asarray(a)[index] for a in self[1:])
         return Data(as_rows(self.X).native_at(index), y, weights)
@@ -449,10 +449,12 @@ def _with_parameters(
     for names, taker in takers:
         for name, parameter in inspect.signature(taker).parameters.items():
             if name in names:
-                kind = parameter.KEYWORD_ONLY
-                if name in owner._leading:
-                    kind = parameter.POSITIONAL_OR_KEYWORD
-                named.setdefault(name, parameter.replace(kind=kind))
+                replaced = parameter.replace(
+                    kind=parameter.POSITIONAL_OR_KEYWORD
+                    if name in owner._leading
+                    else parameter.KEYWORD_ONLY
+                )
+                named.setdefault(name, replaced)
     ordered = sorted(named.values(), key=lambda parameter: parameter.kind)
     return signature.replace(parameters=ordered)
 

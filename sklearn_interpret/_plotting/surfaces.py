@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._plotting.axes import merged_style
+from sklearn_interpret._plotting.axes import Style, merged_style
 from sklearn_interpret._plotting.colours import (
     DIVERGING_MAP,
     SEQUENTIAL_MAP,
@@ -53,7 +53,7 @@ def draw_contours(
     y: NDArray[np.float64],
     values: NDArray[np.float64],
     limits: tuple[float, float],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     diverging: bool = False,
 ) -> QuadContourSet:
@@ -68,11 +68,7 @@ def draw_contours(
     if diverging:
         half = (levels[1] - levels[0]) / 2
         levels = np.append(levels - half, levels[-1] + half)
-    style_kwargs: dict[str, Any] = {
-        "levels": levels,
-        "cmap": _map(diverging),
-        **(style or {}),
-    }
+    style_kwargs: Style = {"levels": levels, "cmap": _map(diverging), **(style or {})}
     return ax.contourf(x, y, np.ma.masked_invalid(values.T), **style_kwargs)
 
 
@@ -82,19 +78,15 @@ def draw_heat_map(
     y_bounds: NDArray[np.float64],
     values: NDArray[np.float64],
     limits: tuple[float, float],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     diverging: bool = False,
 ) -> QuadMesh:
     """Cells of `values` (len(x_bounds) - 1, len(y_bounds) - 1)."""
     from matplotlib.collections import QuadMesh
 
-    style_kwargs: dict[str, Any] = {
-        "cmap": _map(diverging),
-        "vmin": limits[0],
-        "vmax": limits[1],
-    }
-    style_kwargs |= {"linewidth": 0, "rasterized": True}
+    style_kwargs: Style = {"cmap": _map(diverging), "rasterized": True}
+    style_kwargs |= {"vmin": limits[0], "vmax": limits[1], "linewidth": 0}
     style_kwargs = merged_style(style_kwargs, style, QuadMesh)
     return ax.pcolormesh(
         x_bounds, y_bounds, np.ma.masked_invalid(values.T), **style_kwargs
@@ -123,11 +115,8 @@ def draw_empty_cells(
     x = np.stack([x_bounds[i], x_bounds[i + 1], x_bounds[i + 1], x_bounds[i]], axis=1)
     y = np.stack([y_bounds[j], y_bounds[j], y_bounds[j + 1], y_bounds[j + 1]], axis=1)
     # No scale has these colours, in any style.
-    style_kwargs: dict[str, Any] = {
-        "facecolor": mixed(paper(ax), "0.5", 0.6),
-        "edgecolor": "0.4",
-    }
-    style_kwargs |= {"hatch": "///", "linewidth": 0}
+    style_kwargs: Style = {"facecolor": mixed(paper(ax), "0.5", 0.6), "hatch": "///"}
+    style_kwargs |= {"edgecolor": "0.4", "linewidth": 0}
     cells = PolyCollection(list(np.stack([x, y], axis=2)), zorder=1.2, **style_kwargs)
     ax.add_collection(cells, autolim=False)
     return Patch(**style_kwargs)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.text import Annotation, Text
-    from matplotlib.typing import ColorType
 
 # Letters and the mark behind them, which may be any object; None for no mark.
 Piece = tuple[str, Any]
@@ -200,31 +199,28 @@ def _end_in_ellipsis(line: list[Piece], width: float, measure: Measure) -> None:
 
 def _runs(number: int, line: list[Piece], measure: Measure) -> Iterator[Run]:
     """Runs of a line: neighbours without a mark, and letters of a word, are one."""
-    left, text, behind = 0.0, "", None
+    left, text, run_mark = 0.0, "", None
     for letters, mark in [*line, ("", object())]:
-        if text and mark is not behind:
+        if text and mark is not run_mark:
             inked = text.lstrip()
             start = left + measure(text[: len(text) - len(inked)])
             if inked:
-                yield Run(inked.rstrip(), behind, number, start)
+                yield Run(inked.rstrip(), run_mark, number, start)
             left += measure(text)
             text = ""
         text += letters
-        behind = mark
+        run_mark = mark
 
 
 def draw_passage(
-    ax: Axes,
-    runs: list[Run],
-    families: list[str],
-    colour_of: Callable[[Any], ColorType],
+    ax: Axes, runs: list[Run], families: list[str], colour_of: Callable[[Any], Any]
 ) -> list[Annotation]:
     """Draw runs from the upper left corner of an axes, at their size in print."""
     texts = []
     for run in runs:
-        behind = None
+        box = None
         if run.mark is not None:
-            behind = {
+            box = {
                 "boxstyle": "round,pad=0.12,rounding_size=0.2",
                 "facecolor": colour_of(run.mark),
                 "edgecolor": "none",
@@ -240,9 +236,9 @@ def draw_passage(
             fontfamily=families,
             parse_math=False,
             annotation_clip=False,
-            bbox=behind,
+            bbox=box,
             # Boxes lie below the letters of their neighbours.
-            zorder=3 if behind is None else 2,
+            zorder=3 if box is None else 2,
         )
         text.set_in_layout(False)
         texts.append(text)
@@ -279,7 +275,7 @@ class Passage:
         return LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
 
     def draw(
-        self, ax: Axes, colour_of: Callable[[Any], ColorType], most_lines: int
+        self, ax: Axes, colour_of: Callable[[Any], Any], most_lines: int
     ) -> tuple[list[Annotation], list[Run], Measure]:
         """Draw the text on an axes whose size is settled.
 
@@ -312,7 +308,7 @@ def draw_text(
     pieces: Iterable[Piece],
     title: Iterable[str],
     *,
-    colour_of: Callable[[Axes, Any], ColorType],
+    colour_of: Callable[[Axes, Any], Any],
     most_lines: int,
 ) -> tuple[list[Annotation], list[Run], Measure]:
     """Draw a text with marks behind some of its pieces, and a title above it.
@@ -378,7 +374,8 @@ def strike_out(
         segments.append(
             [(end / POINTS_PER_INCH, height / POINTS_PER_INCH) for end in ends]
         )
-    corner = ScaledTranslation(0, 1, ax.transAxes)
+    # A transform of matplotlib's type stubs is more general than it is.
+    corner = ScaledTranslation(0, 1, ax.transAxes)  # type: ignore[arg-type]
     inches = ax.figure.dpi_scale_trans + corner
     lines = LineCollection(segments, transform=inches, clip_on=False, **style)
     lines.set_in_layout(False)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._model.surrogates.tree_rules import leaf_order, parents_first
-from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.axes import Style, axes_inches
 from sklearn_interpret._plotting.colours import paper, shade
 from sklearn_interpret._plotting.labels import lines_of, literal, shorten, wrapped
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Heights of the leaves and of a level of tests, and widths of a leaf, in inches.
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85
 LEAF_WIDTH, LEAST_LEAF_WIDTH = 1.2, 0.62
-SMALL_PER_INCH = 13  # small letters per inch
+SMALL_PER_INCH = 13  # letters of 8.3 points per inch
 # Least and largest number of letters in a line of a test.
 LEAST_LETTERS, MOST_LETTERS = 7, 28
 # Share of a level between its upper end and its tests, and its lower answers.
@@ -110,7 +110,7 @@ def _write(
     ax: Axes,
     point: tuple[float, float],
     text: str,
-    box: dict[str, Any],
+    box: Style,
     strength: float,
     **style_kwargs: Any,
 ) -> Text:
@@ -141,6 +141,7 @@ def _test_text(test: str, room: float) -> str:
         return literal(test)
     if " in {" in test:
         return literal("\n".join(lines_of([test], letters, 3)))
-    name, bound = re.fullmatch(r"(.*?)((?: [≤=] [^≤=]*)?)", test).groups()
+    # The bound begins with the last sign; a test without one is a name.
+    name, bound = re.findall(r"^(.*?)((?: [≤=] [^≤=]*)?)$", test)[0]
     lines = [wrapped(name, letters), shorten(bound, max(letters, 12))]
     return literal("\n".join(lines).rstrip())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,8 +59,6 @@ from sklearn_interpret.exceptions import ExtrapolationWarning, SeparationWarning
 from sklearn_interpret.explanations import Explanation
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._core.additive.fitting import AdditiveFit
     from sklearn_interpret._core.additive.gram import Bins
     from sklearn_interpret._model.rows.base import Rows
@@ -114,8 +113,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
 
-    _family: ClassVar[str]
-    _link: ClassVar[str]
+    if TYPE_CHECKING:  # not fields
+        _family: str
+        _link: str
     _result_index = "term"
     _parameter_constraints = {
         "terms": [dict, list, None],
@@ -163,11 +163,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return rows
 
     @abstractmethod
-    def _labels_reader(self) -> Self:
+    def _labels_reader(self) -> Callable[..., Any]:
         """Function that checks targets and returns their labels; it can be pickled."""
 
     @abstractmethod
-    def _set_models(self, labels: NDArray[Any]) -> Self:
+    def _set_models(self, labels: NDArray[Any]) -> None:
         """Set the family, and classes by the labels of all targets."""
 
     def _known_targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -193,8 +193,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             sample = sample.distinct(reader.columns)
             rows = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
-        known = sample.summarised(reader.quantiles(summaries), (), 1)
-        terms, bins = reader.terms(summaries, known)
+        quantiles = sample.summarised(reader.quantiles(summaries), (), 1)
+        terms, bins = reader.terms(summaries, quantiles)
         signs = self._signs(sample.rows, terms)
         labels = self._model_labels
         rows = rows.made(partial(coded_rows, terms, bins, self._offset, labels))
@@ -224,10 +224,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _start(self, mean: float) -> float:
         """The linear predictor of a model without terms."""
         if self._link == "log" and not mean > 0:
-            known = FAMILIES[self._family].dispersion
-            what = "all targets are zero" if known else "the mean is not > 0"
-            raise ValueError(f"y has no logarithm of its mean: {what}.")
-        return LINKS[self._link].of_mean(mean)
+            is_count = FAMILIES[self._family].dispersion
+            reason = "all targets are zero" if is_count else "the mean is not > 0"
+            raise ValueError(f"y has no logarithm of its mean: {reason}.")
+        return float(LINKS[self._link].of_mean(np.float64(mean)))
 
     def _fit_models(
         self, problems: list[AdditiveProblem], rows: Passes, signs: list[int]
@@ -238,7 +238,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             smoothing = np.log(smoothing)
         for problem in problems:
             fit = fit_additive(problem, smoothing, signs, self.max_iter)
-            tests, uninformed = term_tests(fit, self._parts(), self.max_iter)
+            tests, uninformed = term_tests(fit, self._slices(), self.max_iter)
             if uninformed:
                 separated |= set(separated_terms(fit))
             without = fit.start_deviance
@@ -301,14 +301,14 @@ class BaseGAM(TransformerMixin, BasePredictor):
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(last.log_smoothing),
-            "effective_dof_": np.array([dof[part].sum() for part in self._parts()]),
+            "effective_dof_": np.array([dof[part].sum() for part in self._slices()]),
             "residual_dof_": float(fit.residual_dof),
             "statistics_": statistics,
             "pvalues_": pvalues,
             "reml_": float(fit.restricted_likelihood),
         }
 
-    def _parts(self) -> list[slice]:
+    def _slices(self) -> list[slice]:
         """Slices of each term's coefficients, after that of the intercept."""
         widths = [term.term.coordinates.shape[1] for term in self._terms]
         ends = np.cumsum([1, *widths])
@@ -338,10 +338,10 @@ class BaseGAM(TransformerMixin, BasePredictor):
         return np.array([term.name(names) for term in self._terms], dtype=object)
 
     @property
-    def _dispersion_dof(self) -> float | None:
+    def _dispersion_dof(self) -> float | NDArray[np.float64] | None:
         """Degrees of freedom of the dispersion, None where it is known."""
-        known = FAMILIES[self._family].dispersion is not None
-        return None if known else self.residual_dof_
+        is_fixed = FAMILIES[self._family].dispersion is not None
+        return None if is_fixed else self.residual_dof_
 
     @property
     def _coefficients(self) -> NDArray[np.float64]:
@@ -379,11 +379,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             )
 
     def _effects(
-        self,
-        X: DataFrame | NDArray[Any],
-        *,
-        with_errors: bool = False,
-        warn: bool = False,
+        self, X: Any, *, with_errors: bool = False, warn: bool = False
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
         rows = self._check_rows(X, reset=False)
@@ -399,17 +395,18 @@ class BaseGAM(TransformerMixin, BasePredictor):
         # Pairs of columns have many products.
         widest = max((len(t.term.coordinates) for t in self._terms), default=1)
         step = rows_in_memory(8 * (coefficients.shape[1] if with_errors else widest))
-        for part in slices(rows.n_rows, step):
-            design = [np.ones((part.stop - part.start, 1))]
+        for batch in slices(rows.n_rows, step):
+            blocks = [np.ones((batch.stop - batch.start, 1))]
             for t, (term, values) in enumerate(zip(self._terms, columns, strict=True)):
-                design.append(term.term.evaluate([x[part] for x in values]))
-                effects[:, part, t] = coefficients[:, self._parts()[t]] @ design[-1].T
+                blocks.append(term.term.evaluate([x[batch] for x in values]))
+                of_term = coefficients[:, self._slices()[t]]
+                effects[:, batch, t] = of_term @ blocks[-1].T
                 if not with_errors:
-                    design.pop()
+                    blocks.pop()
             if with_errors:
-                design = np.hstack(design)
+                design = np.hstack(blocks)
                 for error, covariance in zip(errors, self._covariances, strict=True):
-                    error[part] = _standard_errors(design, covariance)
+                    error[batch] = _standard_errors(design, covariance)
         predictor = effects.sum(axis=2) + coefficients[:, :1]
         predictor += offsets_of(self._offset, rows)
         return predictor, effects, errors
@@ -487,12 +484,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
         classes = getattr(self, "classes_", ())
         return np.array([f"{n}_{c}" for c in classes for n in names], dtype=object)
 
-    def _position(self, term: int | str) -> int:
+    def _position(self, term: int | str | tuple[Any, Any]) -> int:
         """Position of a term that is named as in `partial_effect`."""
-        for place, name in enumerate(self.term_names_.tolist()):
-            columns = [column.position for column in self._terms[place].own_columns]
-            if term in (place, name, tuple(columns), self._features(place)):
-                return place
+        for i, name in enumerate(self.term_names_.tolist()):
+            columns = [column.position for column in self._terms[i].own_columns]
+            if term in (i, name, tuple(columns), self._features(i)):
+                return i
         raise ValueError(
             f"term={term!r} is not among the terms: "
             f"{shortened(self.term_names_.tolist())}."
@@ -534,12 +531,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
             values that `fit` did not see.
         """
         check_is_fitted(self)
-        place = self._position(term)
-        part, found = self._parts()[place], self._terms[place]
-        values = found.grid() if values is None else np.asarray(values)
-        design = found.evaluate(values, self._names, self.handle_unknown)
-        effects = design @ self._coefficients[:, part].T
-        covariances = self._covariances[:, part, part]
+        position = self._position(term)
+        fitted, index = self._terms[position], self._slices()[position]
+        values = fitted.grid() if values is None else np.asarray(values)
+        design = fitted.evaluate(values, self._names, self.handle_unknown)
+        effects = design @ self._coefficients[:, index].T
+        covariances = self._covariances[:, index, index]
         errors = np.transpose([_standard_errors(design, c) for c in covariances])
         if np.ndim(self.intercept_) == 0:
             effects, errors = effects[:, 0], errors[:, 0]

@@ -333,7 +333,7 @@ def _check_domain(family_name: str, y: NDArray[np.float64]) -> NDArray[np.float6
 
 def _n_others(rows: TargetRows) -> int:
     """Number of targets that are neither zero nor one."""
-    return np.count_nonzero((rows.targets != 0) & (rows.targets != 1))
+    return int(np.count_nonzero((rows.targets != 0) & (rows.targets != 1)))
 
 
 def _quantiles(

@@ -48,18 +48,19 @@ def both_observed(
     second: tuple[int, NDArray[Any], dict[tuple[int, str], Summary]],
 ) -> tuple[int, NDArray[np.float64], dict[tuple[int, str], Summary]]:
     """What two parts of the rows hold."""
-    n_rows, labels, summaries = zip(first, second, strict=True)
-    both = {key: summary + summaries[1][key] for key, summary in summaries[0].items()}
-    return sum(n_rows), np.union1d(*labels), both
+    n_rows, labels, summaries = first
+    more_rows, more_labels, more = second
+    summaries = {key: summary + more[key] for key, summary in summaries.items()}
+    return n_rows + more_rows, np.union1d(labels, more_labels), summaries
 
 
-def totals(terms: list[FittedTerm], rows: TargetRows) -> Any:
+def totals(terms: list[FittedTerm], rows: TargetRows) -> tuple[Any, ...]:
     """Sums of the second pass, of `TargetRows` that are coded only.
 
     Number of rows, and sums of weights, targets and offset; of each term what
     `CodedTerm.histogram` has; of each term the extents of its columns.
     """
-    weights, design = rows.weights, rows.design
+    weights, design = rows.weights, _coded(rows)
     sums = len(weights), weights.sum(), rows.targets @ weights, rows.offset @ weights
     histograms = [coded.histogram(weights) for coded in design]
     pairs = zip(terms, design, strict=True)
@@ -113,12 +114,12 @@ def coded_rows(
     # A column of several terms is read once.
     columns = {_key(column): column for t in terms for column in t.columns}
     values = {k: c.read(sample.rows, "zero", "linear") for k, c in columns.items()}
-    coded = [
-        CodedTerm(own, [values[_key(column)] for column in term.columns])
-        for term, own in zip(terms, bins, strict=True)
+    coded: Any = [  # the design, until `with_design`
+        CodedTerm(of_term, [values[_key(column)] for column in term.columns])
+        for term, of_term in zip(terms, bins, strict=True)
     ]
-    offset = offsets_of(offset, sample.rows)
-    return TargetRows(coded, targets_of(labels, sample.y), sample.weights, offset)
+    offsets = offsets_of(offset, sample.rows)
+    return TargetRows(coded, targets_of(labels, sample.y), sample.weights, offsets)
 
 
 def _key(column: Column) -> tuple[int, bool]:
@@ -127,8 +128,13 @@ def _key(column: Column) -> tuple[int, bool]:
 
 def with_design(design: RoundedDesign, rows: TargetRows) -> TargetRows:
     """Coded rows with the functions of a design."""
-    coded = rows.design[: len(design.terms)]
+    coded = _coded(rows)[: len(design.terms)]
     return replace(rows, design=RoundedRows(design, coded, len(rows.weights)))
+
+
+def _coded(rows: Any) -> list[CodedTerm]:
+    """The columns of the terms of `coded_rows`."""
+    return rows.design
 
 
 def targets_of(labels: NDArray[Any] | None, y: NDArray[Any]) -> NDArray[np.float64]:

@@ -85,25 +85,25 @@ class Column:
             outside |= (low < values) & (values < high)
         return outside
 
-    def encode(self, values: NDArray[Any] | list[str]) -> NDArray[np.float64]:
+    def encode(self, values: Any) -> NDArray[np.float64]:
         """Numbers as they are, levels by position; -1 for unknown ones."""
         if self.labels is None:
             if self.date_dtype is not None and values.dtype.kind not in "iuf":
                 values = days(as_clock(values, self.date_dtype.kind))
             return np.asarray(values, dtype=np.float64)
-        known = {label_key(label): i for i, label in enumerate(self.labels)}
-        places = [known.get(label_key(value), -1) for value in values]
-        return np.array(places, dtype=np.float64)
+        codes = {label_key(label): i for i, label in enumerate(self.labels)}
+        positions = [codes.get(label_key(value), -1) for value in values]
+        return np.array(positions, dtype=np.float64)
 
-    def grid(self, n_points: int) -> list[float | str]:
+    def grid(self, n_points: int) -> list[Any] | NDArray[Any]:
         """All levels or distinct values, or numbers over the range but in its gaps."""
         if self.labels is not None:
             return self.labels
         values = self.values
         if values is None:
-            values = np.union1d(np.linspace(self.low, self.high, n_points), self.gaps)
+            points = np.union1d(np.linspace(self.low, self.high, n_points), self.gaps)
             low, high = self.gaps.T[:, :, None]
-            values = values[~((low < values) & (values < high)).any(axis=0)].tolist()
+            values = points[~((low < points) & (points < high)).any(axis=0)].tolist()
         if self.date_dtype is None:
             return values
         return np.unique(shown(values, self.date_dtype))
@@ -200,7 +200,7 @@ class Summary:
     @property
     def n_distinct(self) -> float:
         """Number of distinct numbers, infinite if they are many."""
-        return np.inf if self.few is None else np.count_nonzero(~np.isnan(self.few))
+        return np.inf if self.few is None else int((~np.isnan(self.few)).sum())
 
     @classmethod
     def of_column(
@@ -229,7 +229,7 @@ class Summary:
     def __add__(self, other: Summary) -> Summary:
         """The summary of both."""
         labels = declared = few = None
-        if self.labels is not None:
+        if self.labels is not None and other.labels is not None:
             both = {label_key(label): label for label in [*self.labels, *other.labels]}
             # Dtypes that differ have no common order.
             declared = self.declared if self.declared == other.declared else None
@@ -238,11 +238,11 @@ class Summary:
             few = _few(np.concatenate([self.few, other.few]))
         low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
         missing, weight = self.missing or other.missing, self.weight + other.weight
-        share, apart = other.weight / weight, other.center - self.center
-        center = self.center + share * apart
+        share, distance = other.weight / weight, other.center - self.center
+        center = self.center + share * distance
         # Their squares may overflow.
-        own = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * apart])
-        spread = np.hypot(np.hypot(*own), np.sqrt(share) * other.spread)
+        terms = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * distance])
+        spread = np.hypot(np.hypot(*terms), np.sqrt(share) * other.spread)
         return Summary(
             labels, declared, low, high, missing, few, weight, center, spread
         )
@@ -258,8 +258,8 @@ class Summary:
                 f"accepted are ranges from {1 / _WIDEST:g} to {_WIDEST:g}: rescale it."
             )
         values = None
-        if self.n_distinct <= _FEW_VALUES:
-            values = self.few[: self.n_distinct].tolist()
+        if self.few is not None and self.n_distinct <= _FEW_VALUES:
+            values = self.few[: int(self.n_distinct)].tolist()
         return Column(j, self.labels, low, high, self.missing, values=values)
 
 
@@ -358,7 +358,7 @@ class FittedTerm:
         """Whether the values of its columns are where `fit` saw none."""
         outside = np.zeros(len(values[0]), dtype=bool)
         for column, basis, x in zip(self.columns, self.term.bases, values, strict=True):
-            if column.labels is None:
+            if not isinstance(basis, LevelBasis):
                 outside |= column.is_extrapolated(basis.inside(x))
         return outside
 
@@ -422,12 +422,12 @@ class TermReader:
         self, key: int | str | tuple[int, int], parameter: str
     ) -> tuple[int, ...]:
         """Positions of the one or two features that stand for a term."""
-        key = key if isinstance(key, tuple | list) else (key,)
-        entry = tuple(self._index(feature, parameter) for feature in key)
+        features = key if isinstance(key, tuple | list) else (key,)
+        entry = tuple(self._index(feature, parameter) for feature in features)
         if len(entry) > 2 or len(set(entry)) < len(entry) or not entry:
             raise ValueError(
-                f"{parameter} has the entry {key!r}; a term is of one feature or a "
-                "pair of two."
+                f"{parameter} has the entry {features!r}; a term is of one feature or "
+                "a pair of two."
             )
         return entry
 
@@ -479,12 +479,14 @@ class TermReader:
         """Refuse parameters of features that have no such term."""
         splines = {j for j, kind in self.kinds.items() if kind in ("spline", "cyclic")}
         cyclic = {j for j, kind in self.kinds.items() if kind == "cyclic"}
-        for parameter, keys, accepted, what in (
+        for parameter, keys, accepted, kinds in (
             ("by", self._by, splines, "a term 'spline' or 'cyclic'"),
             ("periods", self._periods, cyclic, "a term 'cyclic'"),
         ):
             for j in set(keys) - accepted:
-                raise ValueError(f"{parameter} is for {what}; got {self._shown((j,))}.")
+                raise ValueError(
+                    f"{parameter} is for {kinds}; got {self._shown((j,))}."
+                )
         for j, other in self._by.items():
             if j == other:
                 raise ValueError(f"by has {self._shown((j,))} vary with itself.")
@@ -494,7 +496,7 @@ class TermReader:
                 "'cyclic', such as 24 for hours."
             )
         for period in self._periods.values():
-            if not isinstance(period, Real) or not 0 < period < np.inf:
+            if not isinstance(period, Real) or not 0 < float(period) < np.inf:
                 raise ValueError(f"periods has the period {period!r}; it must be > 0.")
         entries = {entry for entry, _ in self.entries}
         for entry in set(self._n_splines) - entries:
@@ -527,11 +529,12 @@ class TermReader:
     @property
     def columns(self) -> list[int]:
         """Increasing positions of the columns that are read."""
-        return sorted({j for j, _ in self.needed} | {self.offset} - {None})
+        offset = [] if self.offset is None else [self.offset]
+        return sorted({*offset, *(j for j, _ in self.needed)})
 
     def terms(
         self, summaries: dict[tuple[int, str], Summary], sample: Any
-    ) -> list[list[FittedTerm | list[Bins]]]:
+    ) -> tuple[list[FittedTerm], list[list[Bins]]]:
         """Terms, not centred, of columns without gaps; and the bins of their columns.
 
         Parameters
@@ -541,8 +544,8 @@ class TermReader:
         sample : Sample or PartitionedSample
             All rows.
         """
-        made = [self._term(entry, summaries, sample) for entry, _ in self.entries]
-        return list(map(list, zip(*made, strict=True)))
+        pairs = [self._term(entry, summaries, sample) for entry, _ in self.entries]
+        return [term for term, _ in pairs], [bins for _, bins in pairs]
 
     def _term(
         self,
@@ -551,28 +554,32 @@ class TermReader:
         sample: Any,
     ) -> tuple[FittedTerm, list[Bins]]:
         shrinkage = self.parameters.shrinkage
-        columns, bases, bins = [], [], []
+        columns: list[Column] = []
+        bases: list[Any] = []
+        bins: list[Bins] = []
         for j, kind in self._taken(entry):
             summary = summaries[j, kind]
             column = summary.column(j, self.rows.names[j])
             columns.append(replace(column, date_dtype=self.rows.date_dtype(j)))
             self._refuse_missing(columns[-1], kind)
             bases.append(self._basis(columns[-1], summary, kind, entry, sample))
-            few = np.arange(len(summary.labels)) if kind == "category" else summary.few
+            few = summary.few
+            if summary.labels is not None:
+                few = np.arange(float(len(summary.labels)))
             if kind != "linear":
                 bins.append(Bins(bases[-1], few))
-        (j, *others), kind = entry, self.kinds.get(entry[0])
-        if others:
-            kind = "tensor"
-            own = tuple(j in self.kinds and j not in self._by for j in entry)
-            term = tensor_term(tuple(bases), own, shrinkage)
-        elif j in self._by:
-            kind, by = "by", self._by[j]
+        j = entry[0]
+        if len(entry) == 2:
+            first, second = (j in self.kinds and j not in self._by for j in entry)
+            term = tensor_term((bases[0], bases[1]), (first, second), shrinkage)
+            return FittedTerm(tuple(columns), "tensor", term), bins
+        if j in self._by:
+            by = self._by[j]
             lines = self.kinds.get(by) in ("spline", "linear") and by not in self._by
-            term = varying_term(*bases, lines, shrinkage)
-        else:
-            term = single_term(*bases, shrinkage)
-        return FittedTerm(tuple(columns), kind, term), bins
+            term = varying_term(bases[0], bases[1], lines, shrinkage)
+            return FittedTerm(tuple(columns), "by", term), bins
+        term = single_term(bases[0], shrinkage)
+        return FittedTerm(tuple(columns), self.kinds[j], term), bins
 
     def _refuse_missing(self, column: Column, kind: str) -> None:
         """Refuse missing values that the term has no level for."""
@@ -597,7 +604,7 @@ class TermReader:
         sample: Any,
     ) -> Any:
         """The functions of a column."""
-        if kind == "category":
+        if column.labels is not None:
             return LevelBasis(len(column.labels))
         if kind == "linear":
             return LineBasis(summary.center, summary.spread or 1.0)
@@ -620,20 +627,20 @@ class TermReader:
         n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
         n_splines = min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
         n_splines = self._n_splines.get(entry, n_splines)
-        return min(n_splines, max(summary.n_distinct, 3))
+        return int(min(n_splines, max(summary.n_distinct, 3)))
 
     def quantiles(
         self, summaries: dict[tuple[int, str], Summary]
     ) -> dict[int, NDArray[np.float64]]:
         """Shares of the rows below breaks, by column, where these are quantiles."""
-        found = {}
+        quantiles: dict[int, NDArray[np.float64]] = {}
         for entry, _ in self.entries if self.parameters.knots == "quantile" else ():
             for j, kind in self._taken(entry):
                 if kind == "spline":
                     n_splines = self._n_splines_of(entry, summaries[j, kind], kind)
                     shares = _shares(n_splines)
-                    found[j] = np.union1d(found.get(j, ()), shares)
-        return found
+                    quantiles[j] = np.union1d(quantiles.get(j, ()), shares)
+        return quantiles
 
     def _breaks(
         self, column: Column, kind: str, n_splines: int, sample: Any, straight: bool

@@ -27,8 +27,6 @@ from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
 if TYPE_CHECKING:
-    from pandas import Series
-
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.base import Rows
@@ -208,10 +206,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
     norm, units = "inf", "raw"
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
         # The bounds are those of all rows; the subsample is drawn later.
         return Sample.of_positive_weight(rows, y, weights)
@@ -280,7 +275,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         """The patch as (n_pixels, n_channels)."""
         return self.patch_.reshape(np.prod(self._shapes[1]), -1)
 
-    def _sizes(self) -> Any:
+    def _sizes(self, budget: str) -> NDArray[np.float64]:
         return np.linspace(0, 2 * _checked_range(self.scale)[1], 11)
 
     def _failure(self) -> str:
@@ -342,8 +337,8 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
             actionability, origins, *map(np.stack, zip(*laid, strict=True))
         )
         returning = actionability.returning(rows, origins)
-        found = actionability.decode(values, origins, rows, index, returning)
-        return np.reshape(found, shape) if len(shape) > 2 else found
+        pasted = actionability.decode(values, origins, rows, index, returning)
+        return np.reshape(pasted, shape) if len(shape) > 2 else pasted
 
 
 # Number of random patches of extreme pixels from which starts are chosen, and of the
@@ -431,14 +426,16 @@ class _Ascent:
         near: float,
     ) -> NDArray[np.float64]:
         """Slopes of the number of rows that are sent, per pixel of the patch."""
-        problem, slopes = self.problem, 0.0
-        for part in slices(len(index), batch_rows(problem.rows.row_bytes)):
-            rows = index[part]
+        problem, slopes = self.problem, np.zeros(1)
+        for batch in slices(len(index), batch_rows(problem.rows.row_bytes)):
+            rows = index[batch]
             values = self._under(matrix, patch, rows)
             rival, margins, _ = self.margins.at(problem, values, rows)
             sent = expit(margins / near)
             weights = self.weights[rows] * sent * (1 - sent)
-            slopes += weights @ self.margins.slopes(problem, values, rows, rival)
+            slopes = slopes + weights @ self.margins.slopes(
+                problem, values, rows, rival
+            )
         return matrix.T @ slopes.reshape(matrix.shape[0], -1)
 
     def _rate(
@@ -493,35 +490,36 @@ def _limits(
 
 
 def _checked_patch_shape(
-    patch_shape: float | tuple[int, ...], image_shape: tuple[int, ...]
+    patch_shape: Any, image_shape: tuple[int, ...]
 ) -> tuple[int, int]:
     """Height and width of the patch."""
-    sides = image_shape[:2]
+    height, width = sides = image_shape[:2]
     if isinstance(patch_shape, Real):
-        return tuple(max(1, round(patch_shape * side)) for side in sides)
-    whole = all(isinstance(n, Integral) and n > 0 for n in patch_shape)
+        share = float(patch_shape)
+        return max(1, round(share * height)), max(1, round(share * width))
+    whole = all(isinstance(n, Integral) and int(n) > 0 for n in patch_shape)
     if not whole or len(patch_shape) != 2 or (np.array(patch_shape) > sides).any():
         raise ValueError(
             f"patch_shape={patch_shape!r} must be (height, width), whole numbers from "
             f"1 to those of the image, {sides}, or a share of its sides."
         )
-    return tuple(int(n) for n in patch_shape)
+    return int(patch_shape[0]), int(patch_shape[1])
 
 
-def _checked_range(scale: float | tuple[float, float]) -> tuple[float, float]:
+def _checked_range(scale: Any) -> tuple[float, float]:
     """Least and largest size of a pasted patch."""
-    both = (scale, scale) if isinstance(scale, Real) else tuple(scale)
-    numbers = len(both) == 2 and all(isinstance(part, Real) for part in both)
-    if not numbers or not 0 < both[0] <= both[1] < np.inf:
+    ends = (scale, scale) if isinstance(scale, Real) else tuple(scale)
+    numbers = len(ends) == 2 and all(isinstance(end, Real) for end in ends)
+    if not numbers or not 0 < ends[0] <= ends[1] < np.inf:
         raise ValueError(
             f"scale={scale!r} must be a positive number, or a range (low, high) of "
             "such, low <= high."
         )
-    return both
+    return ends[0], ends[1]
 
 
 def _checked_places(
-    places: list[tuple[int, int]] | str | tuple[int, ...],
+    places: ArrayLike,
     n_rows: int,
     image_shape: tuple[int, int],
     patch_shape: tuple[int, int],

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,8 +41,6 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
-
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -72,6 +70,13 @@ class BaseAttack(BaseRowSearch):
     A subclass gets ready in `fit` (`_fit_search`) and attacks rows (`_attack`).
     """
 
+    # Each subclass has these parameters, or properties.
+    desired: Any
+    target: Any
+    units: str
+    norm: Any
+    bounds: Any
+
     _for_any_model = "HopSkipJump takes any model, MinimalPerturbation also trees."
 
     _parameter_constraints = {
@@ -83,7 +88,7 @@ class BaseAttack(BaseRowSearch):
     }
 
     # The parameter that limits changes; None for the nearest row at any distance.
-    _budget: ClassVar[str | None] = "epsilon"
+    _budget: str | None = "epsilon"
 
     def _make_response(self) -> Any:
         model, target = self.estimator_, self.target
@@ -134,20 +139,20 @@ class BaseAttack(BaseRowSearch):
         if self.bounds is None:
             return ranges
         if isinstance(self.bounds, Mapping):
-            given = resolve_keys(
+            bounds = resolve_keys(
                 self.bounds, rows.names, named=rows.named, parameter="bounds"
             )
         else:
-            given = _bounds_of_all(self.bounds, rows.n_columns)
+            bounds = _bounds_of_all(self.bounds, rows.n_columns)
             # Numbers are no bounds of dates, which stay within the data.
-            given = {j: ends for j, ends in given.items() if rows.dates(j) is None}
-        for j, limits in given.items():
+            bounds = {j: ends for j, ends in bounds.items() if rows.dates(j) is None}
+        for j, limits in bounds.items():
             if j in ranges:
                 ranges[j] = checked_limits(limits, rows, j, "bounds")
         return ranges
 
     @abstractmethod
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Self:
+    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         """`Tries` at the rows at `index` of a problem; none satisfies the target."""
 
     def _rows_each(self) -> int:
@@ -183,23 +188,24 @@ class BaseAttack(BaseRowSearch):
         problem = self._problem(rows, y)
         explanation = self._explained(problem, self._tries(problem))
         if self._budget is None:
-            warn_of_failures(explanation.status, explanation.reasons)
+            warn_of_failures(explanation.status, explanation.reasons.tolist())
         return explanation
 
-    def _problem(self, rows: Rows, y: NDArray[Any] | Series | list[int] | None) -> Any:
+    def _problem(self, rows: Rows, y: ArrayLike | None) -> SearchProblem:
         """The problem of some rows, whose true classes may be given."""
         classes = None
         if y is not None and self._outcome.is_other:
             check_consistent_length(rows.native, y)
-            known = self._outcome.response.classes
+            model_classes: Any = self._outcome.response.classes
             labels = column_or_1d(y)
-            classes = np.searchsorted(known, labels)
-            found = known[np.minimum(classes, len(known) - 1)] == labels
-            if not found.all():
-                unknown = np.unique(labels[~found]).tolist()
+            classes = np.searchsorted(model_classes, labels)
+            last = len(model_classes) - 1
+            is_class = model_classes[np.minimum(classes, last)] == labels
+            if not is_class.all():
+                unknown = np.unique(labels[~is_class]).tolist()
                 raise ValueError(
                     f"y has the labels {shortened(unknown)}, which are no classes of "
-                    f"the model; its classes are {shortened(known.tolist())}."
+                    f"the model; its classes are {shortened(model_classes.tolist())}."
                 )
         return SearchProblem(self._outcome, self._actionability, rows, classes)
 
@@ -219,8 +225,8 @@ class BaseAttack(BaseRowSearch):
     def _explained(self, problem: Any, tries: Tries) -> RowExplanation:
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
-        found = problem.asked(tries.values, origin)
-        valid = found.holds(problem.own)
+        answers = problem.asked(tries.values, origin)
+        valid = answers.holds(problem.own)
         status = np.where(valid, "found", "failed").astype(object)
         proofs = {}
         if tries.lower_bounds is not None:
@@ -230,7 +236,7 @@ class BaseAttack(BaseRowSearch):
         reasons = np.full(len(status), "", dtype=object)
         failed = np.flatnonzero(~valid)
         if len(failed):
-            both = problem.originals, found
+            both = problem.originals, answers
             before, after = (asked.margins(problem.own)[failed] for asked in both)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
@@ -240,7 +246,7 @@ class BaseAttack(BaseRowSearch):
             problem,
             tries.values,
             origin,
-            found,
+            answers,
             valid=valid,
             status=status,
             reasons=reasons,
@@ -319,11 +325,11 @@ class BaseAttack(BaseRowSearch):
 
     def _curve(
         self,
-        X: DataFrame | NDArray[np.float64],
-        y: NDArray[Any] | Series | None,
-        sizes: list[float | None],
-        sample_weight: NDArray[np.float64] | None,
-    ) -> tuple[list[float | None], NDArray[np.float64]]:
+        X: Any,
+        y: ArrayLike | None,
+        sizes: Sequence[float | None] | None,
+        sample_weight: ArrayLike | None,
+    ) -> tuple[Sequence[float | None], NDArray[np.float64]]:
         """Sizes of perturbations and robust scores under attacks of each.
 
         A size of None is the attack's own. Without sizes the curve goes up to twice the
@@ -335,19 +341,22 @@ class BaseAttack(BaseRowSearch):
         if y is not None and is_classifier(self.estimator_):
             labels = self._outcome.response.labels(problem.rows.native)
             right = labels == column_or_1d(y)
+
         if self._budget is None:
             lost_at = self._lost_at(problem)
             if sizes is None:
-                sizes = np.unique(np.append(lost_at[right & np.isfinite(lost_at)], 0.0))
+                distances = lost_at[right & np.isfinite(lost_at)]
+                sizes = np.unique(np.append(distances, 0.0)).tolist()
             limits = [np.finfo(float).max if size is None else size for size in sizes]
-            kept = [right & (lost_at > limit) for limit in limits]
+            withstood = [right & (lost_at > limit) for limit in limits]
         else:
-            sizes = self._sizes() if sizes is None else sizes
-            kept = self._kept_at(problem, right, sizes)
+            sizes = self._sizes(self._budget).tolist() if sizes is None else sizes
+            withstood = self._withstood(problem, right, sizes)
         weights = None
         if sample_weight is not None:
             weights = check_sample_weight(sample_weight, right)
-        return sizes, np.array([np.average(part, weights=weights) for part in kept])
+        scores = [np.average(mask, weights=weights) for mask in withstood]
+        return sizes, np.array(scores)
 
     def _lost_at(self, problem: SearchProblem) -> NDArray[np.float64]:
         """Distance of the row that a search finds for each, infinite where none."""
@@ -355,27 +364,27 @@ class BaseAttack(BaseRowSearch):
         lost = problem.holds(values, every) & ~problem.fulfilled
         return np.where(lost, problem.distances(values, every), np.inf)
 
-    def _kept_at(
-        self, problem: Any, right: NDArray[np.bool_], sizes: list[float | None]
+    def _withstood(
+        self, problem: Any, right: NDArray[np.bool_], sizes: Sequence[float | None]
     ) -> list[NDArray[np.bool_]]:
         """Masks of rows that are answered rightly under attacks up to each size."""
-        kept = [right] * len(sizes)
-        for place in counted(np.argsort([size or 0 for size in sizes], kind="stable")):
-            right = right & self._withstands(problem, sizes[place])
-            kept[place] = right
-        return kept
+        masks = [right] * len(sizes)
+        for i in counted(np.argsort([size or 0 for size in sizes], kind="stable")):
+            right = right & self._withstands(problem, sizes[i])
+            masks[i] = right
+        return masks
 
-    def _sizes(self) -> Any:
+    def _sizes(self, budget: str) -> NDArray[np.float64]:
         """Sizes of a curve where none are given, of attacks with a budget."""
-        most = 2 * getattr(self, self._budget)
-        if self._budget != "epsilon":  # a count
+        most = 2 * getattr(self, budget)
+        if budget != "epsilon":  # a count
             return np.arange(most + 1)
         return np.linspace(0, most, _N_SIZES)
 
     def _with_size(self, size: float) -> BaseAttack:
         """The same attack with another budget."""
         attack = copy(self)
-        setattr(attack, self._budget, size)
+        setattr(attack, str(self._budget), size)
         return attack
 
     def _withstands(self, problem: Any, size: float | None) -> NDArray[np.bool_]:
@@ -413,14 +422,14 @@ class Budget:
         outside = np.maximum(least - self.origins, self.origins - most)
         # Missing entries stay, and numbers that lie too far outside of their bounds.
         stays = ~(outside * self.actionability.costs <= self.epsilon)
-        self.low, self.high = (np.where(stays, 0, part) for part in moves)
+        self.low, self.high = (np.where(stays, 0, ends) for ends in moves)
 
-    def part(self, some: NDArray[np.intp]) -> Budget:
+    def part(self, index: NDArray[np.intp]) -> Budget:
         """The budget of some of the rows."""
-        part = copy(self)
+        budget = copy(self)
         for name in ("index", "origins", "low", "high"):
-            setattr(part, name, getattr(self, name)[some])
-        return part
+            setattr(budget, name, getattr(self, name)[index])
+        return budget
 
     def farthest(
         self,
@@ -473,6 +482,7 @@ class BaseGradientAttack(BaseAttack):
     Sets `by_formula_`.
     """
 
+    epsilon: float
     by_formula_: bool
 
     _parameter_constraints = {
@@ -498,20 +508,20 @@ class BaseGradientAttack(BaseAttack):
         n, m = rivals.shape
         # All rivals of a row at once.
         every = budget.part(np.arange(n).repeat(m))
-        of = budget.problem, every.origins, every.index
-        slopes = self._margins.slopes(*of, rivals.ravel())
+        points = budget.problem, every.origins, every.index
+        slopes = self._margins.slopes(*points, rivals.ravel())
         steps = farthest(slopes, every.low, every.high, budget.epsilon, budget.norm)
-        place, rows = np.zeros(n, dtype=np.intp), np.arange(n)
+        best, rows = np.zeros(n, dtype=np.intp), np.arange(n)
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
-            own = budget.problem.own[budget.index]
-            margins = self._margins.of_scores(scores, own)
+            answers = budget.problem.own[budget.index]
+            margins = self._margins.of_scores(scores, answers)
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
-            place = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
+            best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:
-            place = self._best_of(every, every.rows_after(steps), m)
-        values = budget.rows_after(steps.reshape(n, m, -1)[rows, place])
-        return values, rivals[rows, place]
+            best = self._best_of(every, every.rows_after(steps), m)
+        values = budget.rows_after(steps.reshape(n, m, -1)[rows, best])
+        return values, rivals[rows, best]
 
     def _best_of(
         self, budget: Budget, values: NDArray[np.float64], number: int

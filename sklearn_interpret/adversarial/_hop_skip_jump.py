@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +161,7 @@ class HopSkipJump(BaseAttack):
         "n_draws": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _budget: ClassVar[str | None] = None
+    _budget = None
 
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability

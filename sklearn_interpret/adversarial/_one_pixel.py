@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +145,7 @@ class OnePixelAttack(BaseAttack):
         "n_generations": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _budget: ClassVar[str | None] = "n_pixels"
+    _budget = "n_pixels"
     # Changes are counted, whatever their size.
     norm, units = "0", "raw"
 
@@ -174,7 +174,7 @@ class OnePixelAttack(BaseAttack):
 
     def _explained(self, problem: Any, tries: Tries) -> RowExplanation:
         explanation = super()._explained(problem, tries)
-        changed = explanation.changed[:, self._columns].any(axis=-1)
+        changed = np.any(explanation.changed[:, self._columns], axis=-1)
         n_changed = changed.reshape(len(changed), -1).sum(axis=1)
         return replace(explanation, distances=n_changed)
 

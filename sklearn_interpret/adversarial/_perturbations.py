@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class LinearPerturbation:
         Number of rows in one call of the model, per attacked row.
     """
 
-    method = "linear"
+    method: Literal["linear"] = "linear"
 
     def __init__(self, known: Any) -> None:
         self._effects = ColumnEffects(known)
@@ -192,7 +192,7 @@ class TreePerturbation:
         Another norm.
     """
 
-    method = "trees"
+    method: Literal["trees"] = "trees"
 
     def __init__(self, known: SearchProblem, time_limit: float) -> None:
         norm = known.actionability.norm
@@ -235,7 +235,7 @@ class SmoothPerturbation:
         Number of rows in one call of the model, per attacked row.
     """
 
-    method = "gradient"
+    method: Literal["gradient"] = "gradient"
 
     def __init__(self, known: SearchProblem) -> None:
         self._margins = Margins(known)
@@ -278,7 +278,7 @@ class SmoothPerturbation:
             n, m = every.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
             low, high = (
-                np.repeat(part, m, axis=0) for part in (budget.low, budget.high)
+                np.repeat(limits, m, axis=0) for limits in (budget.low, budget.high)
             )
             needs = np.where(np.isinf(every), 0, np.maximum(-every, 0)).ravel()
             slopes = slopes.reshape(n * m, -1)
@@ -345,7 +345,7 @@ class SmoothPerturbation:
         budget: Budget,
         steps: NDArray[np.float64],
         every: NDArray[np.float64],
-        aims: NDArray[np.float64],
+        aims: NDArray[np.float64] | float,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The shortest steps by which linearised margins reach their aims.
 

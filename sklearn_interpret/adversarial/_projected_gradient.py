@@ -162,7 +162,8 @@ class ProjectedGradient(BaseGradientAttack):
 
     def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         budget = Budget(problem, index, self.epsilon)
-        best, towards = self._one_step(budget)
+        best, rivals = self._one_step(budget)
+        towards: NDArray[np.intp] | None = rivals  # of the first start
         if self._is_linear:  # no other row has a larger margin
             return Tries(best)
         margins = np.full(len(index), -np.inf)
@@ -175,7 +176,8 @@ class ProjectedGradient(BaseGradientAttack):
             slopes = np.tile(direction, (len(left), 1))
             steps = budget.part(left).farthest(slopes, share * budget.epsilon)
             climbed = self._climbed(budget, left, steps, towards, best, margins)
-            left, towards = left[~climbed], None
+            left = left[~climbed]
+            towards = None
         return Tries(best)
 
     def _climbed(

@@ -188,14 +188,10 @@ class SubstituteAttack(BaseAttack):
         "max_queries": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    @property
-    def _budget(self) -> str:
-        return self.attack_._budget
+    def _sizes(self, budget: str) -> NDArray[np.float64]:
+        return self.attack_._sizes(budget)
 
-    def _sizes(self) -> Any:
-        return self.attack_._sizes()
-
-    def _with_size(self, size: int) -> Any:
+    def _with_size(self, size: float) -> SubstituteAttack:
         limited = copy(self)
         limited.attack_ = self.attack_._with_size(size)
         return limited
@@ -204,7 +200,7 @@ class SubstituteAttack(BaseAttack):
         random = check_random_state(self.random_state)
         self._seed = random.randint(2**31)
         attack = ProjectedGradient(None) if self.attack is None else self.attack
-        self.attack_ = _seeded(attack, self._seed)
+        self.attack_, self._budget = _seeded(attack, self._seed), attack._budget
         # The target is that of the attack, for the model.
         asked = copy(self.attack_)
         asked.estimator_ = self.estimator_
@@ -237,8 +233,9 @@ class SubstituteAttack(BaseAttack):
             self._learn(learned, labels, outcome)
         self.n_queries_ = learned.n_rows
         self.agreement_ = self._agreement(sample, outcome, others)
+        classes: Any = outcome.response.classes
         wanted = outcome.wanted
-        if wanted is not None and outcome.response.classes[wanted] not in labels:
+        if wanted is not None and classes[wanted] not in labels:
             raise ValueError(
                 f"n_seeds={self.n_seeds}: none of {len(labels)} labels of the model is "
                 f"target={self.attack_.target!r}. Pass more seeds."
@@ -322,11 +319,12 @@ class SubstituteAttack(BaseAttack):
     ) -> float:
         """Share of some rows on which the model and the substitute agree."""
         rows = sample.rows.take(index)
-        answers = [_labels(outcome, rows.native), self.substitute_.predict(rows.native)]
+        labels = _labels(outcome, rows.native)
+        learned = self.substitute_.predict(rows.native)
         if outcome.interval is not None:
             low, high = outcome.interval
-            answers = [(low <= part) & (part <= high) for part in answers]
-        return agreement(*answers, sample.weights[index])
+            labels, learned = ((low <= y) & (y <= high) for y in (labels, learned))
+        return agreement(labels, learned, sample.weights[index])
 
     def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         if self._is_blank:

@@ -20,7 +20,6 @@ from sklearn_interpret.explanations import WordCondition
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.local.tokens import Tokens
-    from sklearn_interpret._model.rows.sample import Sample
 
 
 @dataclass(eq=False, repr=False)
@@ -144,7 +143,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         "replacement": [StrOptions({"mask", "corpus"})],
     }
 
-    def _fit_perturbations(self, sample: Sample) -> None:
+    def _fit_perturbations(self, sample: Any) -> None:
         self._split = self._make_splitter()
         self._texts_with: dict[tuple[str, int], list[int]] = {}
         words: dict[str, int] = {}

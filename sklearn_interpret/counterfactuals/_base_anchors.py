@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,8 +28,6 @@ from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import RuleExplanation
 
 if TYPE_CHECKING:
-    from pandas import Series
-
     from sklearn_interpret._core.local.anchors import Anchor, Neighbours
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -80,10 +78,7 @@ class BaseAnchors(BaseInspector):
         return make_response(self.estimator_, "predict")
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
         sample = super()._choose_sample(rows, y, weights)
         rng = check_random_state(self.random_state)
@@ -140,10 +135,10 @@ class BaseAnchors(BaseInspector):
         is_precise = np.array([anchor.is_precise for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
         if not is_precise.all():
-            first = np.flatnonzero(~is_precise)[0]
+            first, n_failed = np.argmin(is_precise), np.count_nonzero(~is_precise)
             warn(
                 f"Try {self._better}: no rule was found for "
-                f"{np.count_nonzero(~is_precise)} of {len(rows)} rows; row {first}: "
+                f"{n_failed} of {len(is_precise)} rows; row {first}: "
                 f"{reasons[first]}.",
                 NoAnchorWarning,
             )

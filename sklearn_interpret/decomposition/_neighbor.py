@@ -19,7 +19,6 @@ from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import NeighborExplanation
 
 if TYPE_CHECKING:
-    from pandas import Series
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.arrays import ArrayRows
@@ -124,10 +123,7 @@ class NeighborContributions(BaseInspector):
         return super().fit(X, y, **params)
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
         if np.ptp(weights):
             raise ValueError(
@@ -219,18 +215,18 @@ class NeighborContributions(BaseInspector):
         )
 
     def _feature_distances(
-        self, rows: ArrayRows, places: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+        self, rows: ArrayRows, neighbors: NDArray[np.intp]
+    ) -> NDArray[np.float64] | None:
         """Distances along each feature (m, k, n_features), or None."""
         step = self._step
         if distance_terms(step.model, np.empty((0, len(step.columns)))) is None:
             return None
-        training, parts = self._numbers(self._training_data), []
-        row_bytes = 8 * 3 * places.shape[1] * len(step.columns)
-        for part in slices(rows.n_rows, rows_in_memory(row_bytes)):
-            numbers = self._numbers(rows.part(part).native)
+        training, blocks = self._numbers(self._training_data), []
+        row_bytes = 8 * 3 * neighbors.shape[1] * len(step.columns)
+        for batch in slices(rows.n_rows, rows_in_memory(row_bytes)):
+            numbers = self._numbers(rows.part(batch).native)
             terms = distance_terms(
-                step.model, numbers[:, None] - training[places[part]]
+                step.model, numbers[:, None] - training[neighbors[batch]]
             )
-            parts.append(step.by_column(terms, axis=2))
-        return np.concatenate(parts)
+            blocks.append(step.by_column(terms, axis=2))
+        return np.concatenate(blocks)

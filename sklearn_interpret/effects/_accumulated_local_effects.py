@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.effects.accumulation import LocalEffects
 from sklearn_interpret._core.effects.intervals import least_error_edges
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
@@ -33,6 +33,8 @@ from sklearn_interpret.effects._local_effects import (
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
 if TYPE_CHECKING:
+    from sklearn_interpret._core.effects.accumulation import LocalEffects
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._model.rows.base import Rows
 
@@ -243,42 +245,42 @@ default="similarity"
     _errors_count_rows = _takes_partitions = True
 
     @property
-    def _weights_count_rows(self) -> Any:
+    def _weights_count_rows(self) -> bool:
         return self.n_intervals == "auto"
 
     _quantiles_of = interval_quantiles
 
-    def _size_of_axes(self, sample: Any, parts: list[tuple[int, ...]]) -> int:
-        if self.n_intervals == "auto" and len(parts) == 1:
+    def _size_of_axes(self, sample: Sample, entry: Sequence[tuple[int, ...]]) -> int:
+        if self.n_intervals == "auto" and len(entry) == 1:
             most = int(sample.total_weight / _ROWS_OF_NARROW)
             return min(_MOST_NARROW, max(most, 1))
-        return number_of_intervals(self, sample, parts)
+        return number_of_intervals(self, sample, entry)
 
     def _make_axis(
         self,
-        sample: Any,
+        sample: Sample,
         columns: tuple[int, ...],
         name: str,
         size: int,
-        custom: list[float] | None,
+        custom: ArrayLike | None,
     ) -> Axis:
         axis = make_interval_axis(self, sample, columns, name, size, custom)
         has_order = custom is not None or not axis.categorical
         return axis if has_order else self._ordered(axis, sample)
 
-    def _ordered(self, axis: Any, sample: Any) -> Any:
+    def _ordered(self, axis: Axis, sample: Sample) -> Axis:
         """The axis with its levels in the order in which they are accumulated."""
         rows, columns = sample.rows, axis.columns
-        chosen = self._given_orders(rows)
+        chosen = self._custom_orders(rows)
         key = axis.name if len(columns) > 1 else columns[0]
         if key in chosen:
-            return reordered(axis, _given_order(axis, chosen[key]))
+            return reordered(axis, _custom_order(axis, chosen[key]))
         natural = len(columns) == 1 and rows.is_ordered(columns[0])
         if natural or self.categorical_order == "sorted":
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
-    def _given_orders(self, rows: Rows) -> dict[Any, Any]:
+    def _custom_orders(self, rows: Rows) -> dict[Any, Any]:
         """The user's orders, by column or name of a group."""
         if not isinstance(self.categorical_order, dict):
             return {}
@@ -297,8 +299,8 @@ default="similarity"
                 )
         return chosen
 
-    def _measure(self, sample: Any, response: Any) -> int:
-        self._given_orders(sample.rows)  # checks all names, also of other features
+    def _measure(self, sample: Sample, response: Response) -> int:
+        self._custom_orders(sample.rows)  # checks all names, also of other features
         if self.n_intervals == "auto":
             self._choose_intervals(sample, response)
         self.edges_ = [
@@ -315,7 +317,7 @@ default="similarity"
                 'confidence_method="bootstrap" draws from the differences of all rows, '
                 'which are in partitions here: "standard_error" is accepted.'
             )
-        parts, state = local_effects(
+        effects, state = local_effects(
             self.axes_,
             sample,
             response,
@@ -324,81 +326,94 @@ default="similarity"
             n_jobs=self.n_jobs,
         )
         self._sums, self.n_missing_ = state.sums, np.array(state.outside)
-        self._warn_if_empty(parts)
-        self._publish(parts)
+        self._warn_if_empty(effects)
+        self._publish(effects)
         if self.confidence_level is not None:
-            self._set_intervals(parts, state.nodes[:] if bootstrap else None, sample)
+            nodes = state.nodes[:] if bootstrap else None
+            self._set_intervals(effects, self.confidence_level, nodes, sample)
         return len(self._effects[0])
 
-    def _choose_intervals(self, sample: Any, response: Any) -> None:
+    def _choose_intervals(self, sample: Sample, response: Response) -> None:
         """Replace the narrow intervals of features alone by their best unions."""
         entries = [
             entry
-            for entry, (axis, *others) in enumerate(self.axes_)
-            if not others and not axis.categorical and axis.name not in self._custom
+            for entry, (axis, *second) in enumerate(self.axes_)
+            if not second and not axis.categorical and axis.name not in self._custom
         ]
         if not entries:
             return
         axes = [self.axes_[entry] for entry in entries]
-        parts, _ = local_effects(
+        effects, _ = local_effects(
             axes, sample, response, self.method, n_jobs=self.n_jobs
         )
-        for entry, (axis,), part in zip(entries, axes, parts, strict=True):
-            weights = part.step_weights
+        for entry, (axis,), effect in zip(entries, axes, effects, strict=True):
+            weights = effect.step_weights
             if len(weights) > 1:
-                kept = least_error_edges(
-                    axis.values, weights, part.local, part.local_error
+                edges = least_error_edges(
+                    axis.values, weights, effect.local, effect.local_error
                 )
-                self.axes_[entry] = (reordered(axis, kept),)
+                self.axes_[entry] = (reordered(axis, edges),)
 
-    def _publish(self, parts: list[LocalEffects]) -> None:
-        self._effects = [part.effect(centred=self.centered) for part in parts]
+    def _publish(self, effects: list[LocalEffects]) -> None:
+        self._effects = [effect.effect(centred=self.centered) for effect in effects]
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
         self.local_effects_ = [
-            drop_single_output(part.observed_local) for part in parts
+            drop_single_output(effect.observed_local) for effect in effects
         ]
-        self.local_effects_std_ = [drop_single_output(part.local_std) for part in parts]
-        self.interval_counts_ = [part.counts for part in parts]
-        self._errors = [
-            part.effect_error if len(part.steps.axes) == 1 else None for part in parts
+        self.local_effects_std_ = [
+            drop_single_output(effect.local_std) for effect in effects
         ]
+        self.interval_counts_ = [effect.counts for effect in effects]
         self.standard_errors_ = [
-            None if error is None else drop_single_output(error)
-            for error in self._errors
+            drop_single_output(effect.effect_error)
+            if len(effect.steps.axes) == 1
+            else None
+            for effect in effects
         ]
 
-    def _warn_if_empty(self, parts: list[LocalEffects]) -> None:
-        for axes, part in zip(self.axes_, parts, strict=True):
-            if len(axes) == 1 and (part.step_weights == 0).any():
+    def _warn_if_empty(self, effects: list[LocalEffects]) -> None:
+        for axes, effect in zip(self.axes_, effects, strict=True):
+            empty = effect.step_weights == 0
+            if len(axes) == 1 and empty.any():
                 warn(
                     "Use fewer intervals (n_intervals) or other edges (custom_values): "
-                    f"{int((part.step_weights == 0).sum())} intervals of the feature "
+                    f"{np.count_nonzero(empty)} intervals of the feature "
                     f"{axes[0].name!r} have no rows; their local effect is set to 0.",
                     EmptyIntervalWarning,
                 )
 
     def _set_intervals(
-        self, parts: list[LocalEffects], nodes: Any, sample: Any
+        self,
+        effects: list[LocalEffects],
+        level: float,
+        nodes: NDArray[np.integer] | None,
+        sample: Sample,
     ) -> None:
         """Set the ends of the bands, by bootstrap if `nodes` of rows are given."""
         rng = check_random_state(self.random_state)
-        seeds = rng.randint(np.iinfo(np.int32).max, size=len(parts))
-        lows, highs = [], []
-        for entry, (part, effect) in enumerate(zip(parts, self._effects, strict=True)):
+        seeds = rng.randint(np.iinfo(np.int32).max, size=len(effects))
+        self.intervals_low_, self.intervals_high_ = [], []
+        for effect, values, seed in zip(effects, self._effects, seeds, strict=True):
             if nodes is not None:
-                low, high = self._bootstrap(part, nodes, sample, seeds[entry])
-            elif len(part.steps.axes) == 1:
-                half = ndtri((1 + self.confidence_level) / 2) * self._errors[entry]
-                low, high = effect - half, effect + half
+                low, high = self._bootstrap(effect, level, nodes, sample, seed)
+            elif len(effect.steps.axes) == 1:
+                half = ndtri((1 + level) / 2) * effect.effect_error
+                low, high = values - half, values + half
             else:
-                lows.append(None)
-                highs.append(None)
+                self.intervals_low_.append(None)
+                self.intervals_high_.append(None)
                 continue
-            lows.append(drop_single_output(low))
-            highs.append(drop_single_output(high))
-        self.intervals_low_, self.intervals_high_ = lows, highs
+            self.intervals_low_.append(drop_single_output(low))
+            self.intervals_high_.append(drop_single_output(high))
 
-    def _bootstrap(self, part: Any, nodes: Any, sample: Any, seed: int) -> Any:
+    def _bootstrap(
+        self,
+        effect: LocalEffects,
+        level: float,
+        nodes: NDArray[np.integer],
+        sample: Sample,
+        seed: int,
+    ) -> NDArray[np.float64]:
         """Quantiles of the effect over draws of the rows with replacement."""
         rng = np.random.default_rng(seed)
         n_rows = sample.rows.n_rows
@@ -407,11 +422,9 @@ default="similarity"
             # Resampled rows are weights of the same differences: no new responses.
             times = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
             weights = sample.weights * times
-            inside, _ = part.steps.node_weights(nodes, weights)
-            moments = part.differences.reweighted(part.steps, weights)
-            drawn = LocalEffects(part.steps, inside, moments)
-            draws.append(drawn.effect(centred=self.centered))
-        tail = (1 - self.confidence_level) / 2
+            resampled = effect.reweighted(nodes, weights)
+            draws.append(resampled.effect(centred=self.centered))
+        tail = (1 - level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
 
     def _curves_and_sums(
@@ -424,11 +437,11 @@ default="similarity"
         return curve_at(axis, rows, self._effects[entry])
 
 
-def _given_order(axis: Any, levels: tuple[float, float]) -> Any:
+def _custom_order(axis: Axis, levels: Iterable[Any]) -> NDArray[np.intp]:
     """Positions of the axis' levels in the user's order."""
-    known = {label_key(label): code for code, label in enumerate(axis.values)}
+    codes = {label_key(label): code for code, label in enumerate(axis.values)}
     try:
-        order = [known.get(label_key(label), -1) for label in levels]
+        order = [codes.get(label_key(label), -1) for label in levels]
     except TypeError as error:
         raise ValueError(
             f"categorical_order for the feature {axis.name!r} must be a sequence of "

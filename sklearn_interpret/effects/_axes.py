@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.axes import (
@@ -49,23 +49,23 @@ def make_interval_axis(
 
 
 def number_of_intervals(
-    inspector: Any, sample: Sample, parts: list[tuple[int, ...]]
+    inspector: Any, sample: Sample, entry: Sequence[tuple[int, ...]]
 ) -> int:
     """At most 40 intervals; fewer for pairs, whose cells should hold ten rows."""
     if isinstance(inspector.n_intervals, Integral):
         return int(inspector.n_intervals)
-    if len(parts) == 1:
+    if len(entry) == 1:
         return _MOST_INTERVALS
     # Distinct rows: weights and repeated rows must give the same cells.
     most = _MOST_INTERVALS**2 * _ROWS_PER_CELL
-    n_distinct = sample.n_distinct(sum(parts, ()), most)
+    n_distinct = sample.n_distinct(sum(entry, ()), most)
     fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
     return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
 
 
 def interval_quantiles(
     inspector: Any, rows: Rows, column: int, size: int
-) -> NDArray[np.float64]:
+) -> ArrayLike | None:
     """Quantiles that are the edges of a number of intervals."""
     return np.arange(1, size + 1) / size
 
@@ -77,7 +77,7 @@ GRID_CONSTRAINTS: dict[str, Any] = {
 
 
 def number_of_points(
-    inspector: Any, sample: Sample, parts: list[tuple[int, ...]]
+    inspector: Any, sample: Sample, entry: Sequence[tuple[int, ...]]
 ) -> int:
     """Number of grid points of each feature."""
     return inspector.grid_resolution
@@ -85,7 +85,7 @@ def number_of_points(
 
 def grid_quantiles(
     inspector: Any, rows: Rows, column: int, size: int
-) -> tuple[float, float] | None:
+) -> ArrayLike | None:
     """Quantiles between which the grid of a column lies; None for all values."""
     _check_percentiles(inspector.percentiles)
     return None if rows.is_integer(column) else inspector.percentiles

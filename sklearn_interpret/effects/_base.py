@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +28,9 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Numbers or levels along one feature or two, for each entry.
 Points = list[NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]]
@@ -42,6 +45,10 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     `_numbers`, effects and errors by column, at the `_points`.
     """
 
+    features: Any
+    categorical_features: ArrayLike | None
+    feature_groups: dict[str, Any] | None
+    custom_values: dict[Any, Any] | None
     feature_importances_: NDArray[np.float64]
     features_: list[tuple[int, ...]]
     effect_names_: list[str | tuple[str, str]]
@@ -62,7 +69,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         rows = sample.rows
         names, named = rows.names, rows.named
         groups = features.resolve_groups(self.feature_groups, names, named=named)
@@ -72,7 +79,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         entries = features.resolve_features(
             self.features, names, named=named, groups=groups, max_order=self._max_order
         )
-        self._left_out = []
+        self._left_out: list[str] = []
         if self.features is None:
             entries = self._treatable(entries, groups, rows)
         custom = features.resolve_keys(
@@ -82,43 +89,44 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             parameter="custom_values",
             groups=groups,
         )
+        # A player is the column of a feature, or the name of a group.
         columns = {
-            part: tuple(groups[part]) if isinstance(part, str) else (part,)
+            player: tuple(groups[player]) if isinstance(player, str) else (player,)
             for entry in entries
-            for part in entry
+            for player in entry
         }
-        made = {}
+        axes_by_size: dict[tuple[int | str, int], Axis] = {}
         self.axes_ = []
         sizes = [
-            self._size_of_axes(sample, [columns[part] for part in entry])
+            self._size_of_axes(sample, [columns[player] for player in entry])
             for entry in entries
         ]
-        parts = [
-            (columns[part], size)
+        automatic = [
+            (columns[player], size)
             for entry, size in zip(entries, sizes, strict=True)
-            for part in entry
-            if custom.get(part) is None
+            for player in entry
+            if custom.get(player) is None
         ]
-        sample = self._summarised(sample, parts)
+        sample = self._summarised(sample, automatic)
         for entry, size in zip(entries, sizes, strict=True):
-            for part in entry:
-                if (part, size) not in made:
-                    name = part if isinstance(part, str) else names[part]
-                    made[part, size] = self._make_axis(
-                        sample, columns[part], name, size, custom.get(part)
+            for player in entry:
+                if (player, size) not in axes_by_size:
+                    name = player if isinstance(player, str) else names[player]
+                    axes_by_size[player, size] = self._make_axis(
+                        sample, columns[player], name, size, custom.get(player)
                     )
-            self.axes_.append(tuple(made[part, size] for part in entry))
-        by_part = {part: axis for (part, _), axis in made.items()}
-        for part, axis in by_part.items():
-            if custom.get(part) is None:
+            self.axes_.append(tuple(axes_by_size[player, size] for player in entry))
+        axes = {player: axis for (player, _), axis in axes_by_size.items()}
+        for player, axis in axes.items():
+            if custom.get(player) is None:
                 self._warn_if_constant(axis)
-        self._custom = {by_part[part].name for part in custom if part in by_part}
+        self._custom = {axes[player].name for player in custom if player in axes}
         self.features_ = [
-            tuple(column for axis in axes for column in axis.columns)
-            for axes in self.axes_
+            tuple(column for axis in of_entry for column in axis.columns)
+            for of_entry in self.axes_
         ]
         self.effect_names_ = [
-            one_or_pair([axis.name for axis in axes]) for axes in self.axes_
+            one_or_pair([axis.name for axis in of_entry]) for of_entry in self.axes_
         ]
         self._refuse_overlap()
         n_outputs = self._measure(sample, response)
@@ -127,62 +135,72 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             self.feature_importances_ = self._importances(sample)
 
     def _treatable(
-        self, entries: list[tuple[int, ...]], groups: dict[Any, Any], rows: Rows
-    ) -> list[tuple[int, ...]]:
+        self,
+        entries: list[tuple[int | str, ...]],
+        groups: dict[str, Sequence[int]],
+        rows: Rows,
+    ) -> list[tuple[int | str, ...]]:
         """The entries of columns that are numbers, dates or levels; others are named.
 
         If there are none, all entries are left, for the error to say why.
         """
         untreatable = features.untreatable(rows, self.categorical_features_)
-        left = [
-            (part,)
-            for (part,) in entries
-            if untreatable.isdisjoint(groups[part] if isinstance(part, str) else [part])
+        treatable: list[tuple[int | str, ...]] = [
+            (player,)
+            for (player,) in entries
+            if untreatable.isdisjoint(
+                groups[player] if isinstance(player, str) else [player]
+            )
         ]
-        if not left or len(left) == len(entries):
+        if not treatable or len(treatable) == len(entries):
             return entries
         self._left_out = features.named_as_left_out(rows, untreatable)
-        return left
+        return treatable
 
-    def _summarised(self, sample: Any, parts: list[tuple[tuple[int, ...], int]]) -> Any:
-        """The sample that knows what axes of parts, columns and a size, need."""
-        quantiles, level_sets, most_distinct = {}, [], 0
-        for columns, size in parts:
+    def _summarised(
+        self, sample: Sample, sizes: Iterable[tuple[tuple[int, ...], int]]
+    ) -> Sample:
+        """The sample that knows what axes of some columns and sizes need."""
+        quantiles: dict[int, ArrayLike | None] = {}
+        level_sets, most_distinct = [], 0
+        for columns, size in sizes:
             if self._is_level_axis(columns):
                 level_sets.append(columns)
                 continue
             (j,) = columns
             most_distinct = max(most_distinct, size)
-            wanted = self._quantiles_of(sample.rows, j, size)
-            given = quantiles.get(j, ())
-            whole = wanted is None or given is None
-            quantiles[j] = None if whole else np.union1d(given, wanted)
+            present = quantiles.get(j, ())
+            added = self._quantiles_of(sample.rows, j, size)
+            if present is None or added is None:
+                quantiles[j] = None
+            else:
+                quantiles[j] = np.union1d(np.asarray(present), np.asarray(added))
         return sample.summarised(quantiles, level_sets, most_distinct)
 
     @abstractmethod
-    def _quantiles_of(self, rows: Rows, column: int, size: int) -> Self:
+    def _quantiles_of(self, rows: Rows, column: int, size: int) -> ArrayLike | None:
         """Quantiles that make the axis of a numeric column; None for all values."""
 
     @abstractmethod
-    def _size_of_axes(self, sample: Any, parts: list[tuple[int, ...]]) -> Self:
+    def _size_of_axes(self, sample: Sample, entry: Sequence[tuple[int, ...]]) -> int:
         """Largest number of points or intervals of the axes of one entry."""
 
     @abstractmethod
     def _make_axis(
         self,
-        sample: Any,
+        sample: Sample,
         columns: tuple[int, ...],
         name: str,
         size: int,
-        custom: list[float] | None,
-    ) -> Self:
+        custom: ArrayLike | None,
+    ) -> Axis:
         """Axis of one feature or group, from custom values where these are given."""
 
     @abstractmethod
-    def _measure(self, sample: Any, response: Any) -> Self:
+    def _measure(self, sample: Sample, response: Response) -> int:
         """Set the method's fitted attributes; return the number of outputs."""
 
-    def _importances(self, sample: Any) -> NDArray[np.float64]:
+    def _importances(self, sample: Sample) -> NDArray[np.float64]:
         """Weighted standard deviation of each feature's effect over the rows."""
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
@@ -191,11 +209,15 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             importances[list(self.features_[entry])] = deviation
         return importances
 
-    def _effect_at(self, entry: int, rows: Rows) -> Self:
+    def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
+        raise NotImplementedError
 
-    def _curves_and_sums(self, entry: int) -> Self:
+    def _curves_and_sums(
+        self, entry: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Curves (k, n_points) in the axis' order, and `grid_sums` of the rows."""
+        raise NotImplementedError
 
     def _refuse_overlap(self) -> None:
         for name, columns in zip(self.effect_names_, self.features_, strict=True):
@@ -205,7 +227,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 )
 
     def _is_level_axis(self, columns: tuple[int, ...]) -> bool:
-        return len(columns) > 1 or self.categorical_features_[columns[0]]
+        return len(columns) > 1 or bool(self.categorical_features_[columns[0]])
 
     def _warn_if_constant(self, axis: Axis) -> None:
         if axis.categorical:
@@ -213,10 +235,10 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         else:
             n_values = len(np.unique(axis.values))
         if n_values <= 1:
-            what = "one observed value" if n_values else "no observed value"
+            values = "one observed value" if n_values else "no observed value"
             warn(
-                f"Leave {axis.name!r} out of features: it has {what} and no effect to "
-                "show.",
+                f"Leave {axis.name!r} out of features: it has {values} and no effect "
+                "to show.",
                 ConstantFeatureWarning,
             )
 
@@ -233,24 +255,23 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         return blocks
 
     def _blocks_of(
-        self, entry: int, attributes: dict[str, str], rows: Any = None
+        self,
+        entry: int,
+        attributes: dict[str, str],
+        rows: NDArray[np.intp] | None = None,
     ) -> list[dict[str, Any]]:
         """Lines of an entry; with `rows` each number is that of one of them."""
         n_axes = len(self.axes_[entry])
-        found = {
-            column: part[entry]
-            for column, name in attributes.items()
-            if (part := getattr(self, name, None)) is not None
-        }
         numbers = {
-            column: with_outputs(values, n_axes + (rows is not None))
-            for column, values in found.items()
-            if values is not None
+            column: with_outputs(values[entry], n_axes + (rows is not None))
+            for column, name in attributes.items()
+            if (values := getattr(self, name, None)) is not None
+            and values[entry] is not None
         }
-        places = getattr(self, self._points)[entry]
-        places = (places,) if n_axes == 1 else places
+        points = getattr(self, self._points)[entry]
+        points = (points,) if n_axes == 1 else points
         names = [axis.name for axis in self.axes_[entry]]
-        return effect_blocks(names, places, numbers, self.output_names_, rows)
+        return effect_blocks(names, points, numbers, self.output_names_, rows)
 
     def _result_units(self) -> dict[str, str]:
         return {"value": self._response_name}
@@ -268,7 +289,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             )
         return entries
 
-    def _show_missing_to_model(self, entries: list[int], rows: Rows) -> None:
+    def _show_missing_to_model(self, entries: Iterable[int], rows: Rows) -> None:
         """Send rows with missing values to the model, which may refuse them."""
         axes = [self.axes_[entry][0] for entry in entries]
         numeric = [axis.columns[0] for axis in axes if not axis.categorical]
@@ -343,14 +364,14 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
         players = [(axis.columns, axis.name) for axis in axes]
         names, outputs = self._names_out(input_features, players)
         all_names = [
-            f"{name}{place}{output}"
+            f"{name}{suffix}{output}"
             for name, axis in zip(names, axes, strict=True)
-            for place in self._places(axis)
+            for suffix in self._suffixes(axis)
             for output in outputs
         ]
         return np.array(all_names, dtype=object)
 
-    def _places(self, axis: Axis) -> list[str]:
+    def _suffixes(self, axis: Axis) -> list[str]:
         """Suffixes of a feature's name, one per column of `transform`."""
         return [""]
 
@@ -369,12 +390,12 @@ def curve_at(
 
 
 def sums_of_entries(
-    entries: list[tuple[Axis, ...]], of_pairs: bool, sample: Any
-) -> list[NDArray[np.float64] | float]:
+    entries: Sequence[tuple[Axis, ...]], of_pairs: bool, sample: Sample
+) -> list[Any]:
     """Sums of the rows along the axis of each entry; masses of pairs, or zero."""
-    total = [0.0] * len(entries)
-    for part in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
-        rows, weights = sample.rows.part(part), sample.weights[part]
+    total: list[Any] = [0.0] * len(entries)
+    for block in slices(sample.rows.n_rows, block_rows(sample.rows.row_bytes)):
+        rows, weights = sample.rows.part(block), sample.weights[block]
         for entry, axes in enumerate(entries):
             if len(axes) == 1:
                 total[entry] = total[entry] + _sums(axes[0], rows, weights)
@@ -392,17 +413,20 @@ def _sums(axis: Axis, rows: Rows, weights: NDArray[np.float64]) -> NDArray[np.fl
     return grids.grid_sums(low, share, len(axis.values) + 1, weights)
 
 
-def _masses(axes: Any, rows: Any, weights: NDArray[np.float64]) -> Any:
+def _masses(
+    axes: tuple[Axis, ...], rows: Rows, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """The rows' weight at each point of the grid of a pair."""
     shape = tuple(len(axis.values) for axis in axes)
     if 0 in shape:
         return np.zeros(0)
-    lows, shares = zip(*(_position(axis, rows) for axis in axes), strict=True)
-    known = ~np.isnan(shares).any(axis=0)
-    lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
+    positions = [_position(axis, rows) for axis in axes]
+    inside = ~np.isnan([share for _, share in positions]).any(axis=0)
+    lows = [low[inside] for low, _ in positions]
+    shares = [share[inside] for _, share in positions]
     masses = np.empty(shape)
-    places = np.ix_(*[axis.order for axis in axes])
-    masses[places] = grids.grid_masses(lows, shares, shape, weights[known])
+    points = np.ix_(*[axis.order for axis in axes])
+    masses[points] = grids.grid_masses(lows, shares, shape, weights[inside])
     return masses.ravel()
 
 
@@ -419,68 +443,67 @@ def _position(axis: Axis, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.floa
 
 
 def distinct_axes(
-    axes_of_entries: list[tuple[Axis, ...]],
+    axes_of_entries: Sequence[tuple[Axis, ...]],
 ) -> tuple[list[Axis], list[list[int]]]:
     """Distinct axes of all entries, and the positions of each entry's axes."""
     axes = list({id(axis): axis for axes in axes_of_entries for axis in axes}.values())
-    place = {id(axis): position for position, axis in enumerate(axes)}
-    return axes, [[place[id(axis)] for axis in axes] for axes in axes_of_entries]
+    positions = {id(axis): position for position, axis in enumerate(axes)}
+    return axes, [[positions[id(axis)] for axis in axes] for axes in axes_of_entries]
 
 
-def one_or_pair(parts: list[NDArray[np.float64] | bool | str]) -> Any:
-    """The single part of an entry with one axis, or a pair for two axes."""
-    return parts[0] if len(parts) == 1 else tuple(parts)
+def one_or_pair(of_axes: Sequence[Any]) -> Any:
+    """The value of the axis of an entry, or the pair of those of its two axes."""
+    return of_axes[0] if len(of_axes) == 1 else tuple(of_axes)
 
 
 def grid_replacement(
-    axes: tuple[Axis, ...],
-    levels: tuple[float, float] | None = None,
-    *,
-    together: bool = False,
-) -> Any:
+    axes: tuple[Axis, ...], levels: Any = None, *, together: bool = False
+) -> Replacement:
     """All points of the grid over one or two axes, the last axis fastest.
 
     For a single column, `levels` are the grid's levels and further ones after them.
     """
     if levels is not None:
-        codes = np.arange(len(levels))[None]
-        return Replacement(axes[0].columns, (levels,), (codes,), together=together)
+        variants = np.arange(len(levels))[None]
+        return Replacement(axes[0].columns, (levels,), (variants,), together=together)
     shape = tuple(len(axis.values) for axis in axes)
-    columns, levels, codes = [], [], []
-    for axis, points in zip(axes, np.indices(shape), strict=True):
-        columns += axis.columns
-        levels += axis.levels
-        codes += [points.reshape(1, -1)] * len(axis.columns)
-    return Replacement(
-        tuple(columns), tuple(levels), tuple(codes), together=together, shape=shape
-    )
+    columns = tuple(column for axis in axes for column in axis.columns)
+    native = tuple(vector for axis in axes for vector in axis.levels)
+    points = zip(axes, np.indices(shape), strict=True)
+    codes = tuple(of.reshape(1, -1) for axis, of in points for _ in axis.columns)
+    return Replacement(columns, native, codes, together=together, shape=shape)
 
 
 def row_curves(
-    method: str, response: Any, rows: Rows, grids: list[Any], *, n_jobs: None = None
+    method: str,
+    response: Response,
+    rows: Rows,
+    grids: Sequence[Replacement],
+    *,
+    n_jobs: int | None = None,
 ) -> list[NDArray[np.float64]]:
     """Responses of each row along each grid: list of (k, n_rows, n_variants)."""
     model = replaced(method, response, rows, grids)
-    blocks = model.responses(_kept_responses, n_jobs=n_jobs)
+    blocks = model.responses(_unreduced, n_jobs=n_jobs)
     return [
-        _assembled(parts, (model.n_outputs, rows.n_rows, grid.n_variants))
-        for grid, parts in zip(grids, blocks, strict=True)
+        _assembled(of_grid, (model.n_outputs, rows.n_rows, grid.n_variants))
+        for grid, of_grid in zip(grids, blocks, strict=True)
     ]
 
 
-def _kept_responses(
-    which: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
+def _unreduced(
+    grid: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], slice, NDArray[np.float64]]:
     """Keep all responses, with their positions."""
     return index, variants, responses
 
 
 def _assembled(
-    parts: list[tuple[NDArray[np.intp], slice, NDArray[np.float64]]],
+    blocks: Iterable[tuple[NDArray[np.intp], slice, NDArray[np.float64]]],
     shape: tuple[int, int, int],
 ) -> NDArray[np.float64]:
     """Blocks of responses as one array of shape (k, n_rows, n_variants)."""
-    whole = np.empty(shape)
-    for index, variants, responses in parts:
-        whole[:, index[0] : index[-1] + 1, variants] = np.moveaxis(responses, 2, 0)
-    return whole
+    curves = np.empty(shape)
+    for index, variants, responses in blocks:
+        curves[:, index[0] : index[-1] + 1, variants] = np.moveaxis(responses, 2, 0)
+    return curves

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from functools import partial, partialmethod
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,10 @@ from sklearn_interpret.effects._base import (
 )
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 @estimator_dataclass
@@ -171,11 +174,13 @@ class ConditionalDependence(BaseEffect):
         **INTERVAL_CONSTRAINTS,
     }
 
-    def _measure(self, sample: Any, response: Any) -> int:
+    def _measure(self, sample: Sample, response: Response) -> int:
         states = sample.map_reduce(partial(_states, self.axes_, response), merged)
-        self.edges_, self.centers_, self.n_missing_ = [], [], []
-        self._averages, errors, self.interval_counts_ = [], [], []
-        for axes, (moments, own, outside) in zip(self.axes_, states, strict=True):
+        self.edges_, self.centers_, self.interval_counts_ = [], [], []
+        self._averages, errors, outside = [], [], []
+        for axes, (moments, feature_moments, weight) in zip(
+            self.axes_, states, strict=True
+        ):
             shape = tuple(map(_n_cells, axes))
             empty = moments.weight == 0
             mean = np.where(empty, np.nan, moments.mean)
@@ -185,10 +190,11 @@ class ConditionalDependence(BaseEffect):
             self._averages.append(mean.T.reshape(n_outputs, *shape))
             errors.append(error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
-            self.n_missing_.append(outside)
+            outside.append(weight)
             self.edges_.append(one_or_pair([axis.shown for axis in axes]))
-            self.centers_.append(one_or_pair(list(map(_centers, axes, own))))
-        self.n_missing_ = np.array(self.n_missing_)
+            centers = list(map(_centers, axes, feature_moments))
+            self.centers_.append(one_or_pair(centers))
+        self.n_missing_ = np.array(outside)
         self.average_ = [drop_single_output(average) for average in self._averages]
         self.standard_errors_ = [drop_single_output(error) for error in errors]
         return n_outputs
@@ -212,8 +218,8 @@ def _n_cells(axis: Axis) -> int:
 
 
 def _states(
-    entries: list[tuple[Axis, ...]], response: Any, sample: Any
-) -> list[list[Moments | float | list[Moments]]]:
+    entries: Sequence[tuple[Axis, ...]], response: Response, sample: Sample
+) -> list[list[Any]]:
     """For each entry, moments of responses by cell and of its features by interval.
 
     The weight of the rows in no cell comes third.
@@ -223,31 +229,31 @@ def _states(
     distinct, columns = distinct_axes(entries)
     cells = CellsOfRows(distinct, rows)[:]
     states = []
-    for axes, own in zip(entries, columns, strict=True):
+    for axes, positions in zip(entries, columns, strict=True):
         shape = tuple(map(_n_cells, axes))
-        own_cells = cells.T[own]
-        inside = (own_cells >= 0).all(axis=0)
+        cells_of_axes = cells.T[positions]
+        inside = (cells_of_axes >= 0).all(axis=0)
         groups = np.zeros(inside.sum(), dtype=np.intp)
         if len(groups):
             # Masking one axis at a time is far faster than a two-dimensional mask.
-            groups += np.ravel_multi_index([c[inside] for c in own_cells], shape)
+            groups += np.ravel_multi_index([c[inside] for c in cells_of_axes], shape)
         moments = Moments.of_groups(
             responses[inside], groups, int(np.prod(shape)), weights[inside]
         )
         features = [
-            _of_feature(*pair, sample) for pair in zip(axes, own_cells, strict=True)
+            _feature_moments(*pair, sample)
+            for pair in zip(axes, cells_of_axes, strict=True)
         ]
         states.append([moments, features, weights[~inside].sum()])
     return states
 
 
-def _of_feature(axis: Axis, cells: NDArray[np.intp], sample: Any) -> Moments:
+def _feature_moments(axis: Axis, cells: NDArray[np.intp], sample: Sample) -> Moments:
     """Moments of a feature, in its unit, in each interval; of levels none are used."""
     inside = cells >= 0
     cells, weights = cells[inside], sample.weights[inside]
-    if axis.categorical:
-        numbers = cells
-    else:
+    numbers = np.zeros(len(cells))
+    if not axis.categorical:
         numbers = sample.rows.numbers(axis.columns[0])[inside] / _size(axis)
     return Moments.of_groups(numbers[:, None], cells, _n_cells(axis), weights)
 
@@ -257,7 +263,7 @@ def _size(axis: Axis) -> float:
     return max(np.abs(axis.values).max(initial=0.0), 1.0)
 
 
-def _centers(axis: Axis, moments: Moments) -> NDArray[np.float64]:
+def _centers(axis: Axis, moments: Moments) -> NDArray[Any]:
     """Weighted mean of the feature in each interval, or the levels."""
     if axis.categorical:
         return axis.values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import field
 from numbers import Real
@@ -41,10 +41,10 @@ from sklearn_interpret.effects._base import (
 from sklearn_interpret.explanations._selection import row_position
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 @lazy_transformer
@@ -202,7 +202,7 @@ class IndividualConditionalExpectation(BaseEffect):
         "derivative": ["boolean"],
     }
 
-    def _measure(self, sample: Any, response: Any) -> int:
+    def _measure(self, sample: Sample, response: Response) -> int:
         self.grid_values_ = [
             one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
         ]
@@ -221,34 +221,39 @@ class IndividualConditionalExpectation(BaseEffect):
             self._set_derivatives(curves, weights)
         return len(curves[0])
 
-    def _set_derivatives(self, curves: Any, weights: NDArray[np.float64]) -> None:
+    def _set_derivatives(
+        self, curves: list[NDArray[np.float64]], weights: NDArray[np.float64]
+    ) -> None:
         self.derivatives_, self.derivative_std_ = [], []
-        for axes, c in zip(self.axes_, curves, strict=True):
+        for axes, of_rows in zip(self.axes_, curves, strict=True):
             if len(axes) > 1 or axes[0].categorical:
                 self.derivatives_.append(None)
                 self.derivative_std_.append(None)
                 continue
             order = axes[0].order
-            slopes = np.empty_like(c)
-            slopes[..., order] = derivative(c[..., order], axes[0].values[order])
+            slopes = np.empty_like(of_rows)
+            slopes[..., order] = derivative(of_rows[..., order], axes[0].values[order])
             moments = Moments.of_rows(slopes.swapaxes(0, 1), weights)
             self.derivatives_.append(drop_single_output(slopes))
             self.derivative_std_.append(drop_single_output(np.sqrt(moments.variance)))
 
     def _blocks_of(
-        self, entry: int, attributes: dict[str, str], rows: Any = None
-    ) -> Any:
+        self,
+        entry: int,
+        attributes: dict[str, str],
+        rows: NDArray[np.intp] | None = None,
+    ) -> list[dict[str, Any]]:
         of_rows = {"value": "curves_", "slope": "derivatives_"}
         return [
             *super()._blocks_of(entry, attributes),
             *super()._blocks_of(entry, of_rows, self.sample_indices_),
         ]
 
-    def _resolve_anchors(self, rows: Rows) -> list[int | None]:
+    def _resolve_anchors(self, rows: Rows) -> list[Any]:
         """Anchor of each entry: None, an index on the grid, or levels with a value."""
         if not isinstance(self.center, dict):
             return [_anchor(axes, self.center, rows) for axes in self.axes_]
-        by_part = resolve_keys(
+        centers = resolve_keys(
             self.center,
             rows.names,
             named=rows.named,
@@ -257,27 +262,30 @@ class IndividualConditionalExpectation(BaseEffect):
         )
         anchors = []
         for axes in self.axes_:
-            (axis, *others), wanted = axes, None
-            if not others:
+            center = None
+            if len(axes) == 1:
+                (axis,) = axes
                 key = axis.name if len(axis.columns) > 1 else axis.columns[0]
-                wanted = by_part.get(key)
-            anchors.append(_anchor(axes, wanted, rows))
+                center = centers.get(key)
+            anchors.append(_anchor(axes, center, rows))
         return anchors
 
     def _curves(
-        self, rows: Rows, response: Any, entries: range
+        self, rows: Rows, response: Response, entries: Iterable[int]
     ) -> list[NDArray[np.float64]]:
         """Centred curves of the rows, (k, n, G) or (k, n, G1, G2) for each entry."""
-        anchors = [self._anchors[entry] for entry in entries]
-        axes = [self.axes_[entry] for entry in entries]
+        pairs = [(self.axes_[entry], self._anchors[entry]) for entry in entries]
         grids = [
-            grid_replacement(own, None if isinstance(anchor, int) else anchor)
-            for own, anchor in zip(axes, anchors, strict=True)
+            grid_replacement(axes, None if isinstance(anchor, int) else anchor)
+            for axes, anchor in pairs
         ]
         if not isinstance(rows, self._kind):
             grids = [grid.recast(rows) for grid in grids]
         curves = row_curves(self.method, response, rows, grids, n_jobs=self.n_jobs)
-        return list(map(_centred, curves, axes, anchors))
+        return [
+            _centred(responses, *pair)
+            for responses, pair in zip(curves, pairs, strict=True)
+        ]
 
     @empty_for_no_rows
     @shows_progress
@@ -302,10 +310,10 @@ class IndividualConditionalExpectation(BaseEffect):
             [np.moveaxis(c, 0, -1).reshape(rows.n_rows, -1) for c in curves]
         )
 
-    def _places(self, axis: Any) -> Any:
+    def _suffixes(self, axis: Axis) -> list[str]:
         return [f"={label_text(value)}" for value in axis.shown]
 
-    def _importances(self, sample: Any) -> NDArray[np.float64]:
+    def _importances(self, sample: Sample) -> NDArray[np.float64]:
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
             importances[list(self.features_[entry])] = self._deviations[entry]
@@ -318,13 +326,13 @@ class GridInspector(IndividualConditionalExpectation):
 
     subsample: float | None = None  # grids of all rows cost little
 
-    def _measure(self, sample: Any, response: Any) -> int:
+    def _measure(self, sample: Sample, response: Response) -> int:
         self._deviations = [0.0] * len(self.axes_)
         return 1
 
 
 def inspect_row(
-    inspector: GridInspector, X: DataFrame, row: int, entries: list[int]
+    inspector: IndividualConditionalExpectation, X: Any, row: Any, entries: list[int]
 ) -> IndividualConditionalExpectation:
     """Fitted ICE of one row of X, over the grids of entries of an ICE inspector.
 
@@ -332,34 +340,37 @@ def inspect_row(
     `prediction_` (k,).
     """
     rows = inspector._check_rows(X, reset=False)
-    one = rows.take([row_position(row, rows.n_rows)])
-    grids, own = {}, {}
+    inspected = rows.take(np.array([row_position(row, rows.n_rows)]))
+    grids, row_values = {}, []
     for entry in entries:
-        axis, *others = inspector.axes_[entry]
-        if others:
+        axis, *second = inspector.axes_[entry]
+        if second:
             raise ValueError(
                 f"features has the pair {inspector.effect_names_[entry]!r}; ceteris "
                 "paribus profiles vary one feature at a time."
             )
-        (value,) = values_along(axis.columns, one, axis.categorical)
+        (value,) = values_along(axis.columns, inspected, axis.categorical)
         feature = axis.name if len(axis.columns) > 1 else axis.columns[0]
-        grids[feature], own[feature] = list(axis.shown), value
-        has_place = axis.categorical or not is_missing(value)
-        if has_place and label_key(value) not in map(label_key, axis.shown):
+        grids[feature] = list(axis.shown)
+        row_values.append(value)
+        is_point = axis.categorical or not is_missing(value)
+        if is_point and label_key(value) not in map(label_key, axis.shown):
             grids[feature].append(value)
     names = "categorical_features", "feature_groups", "method", "response_method"
-    settings = {name: getattr(inspector, name) for name in (*names, "target", "n_jobs")}
+    settings: dict[str, Any] = {
+        name: getattr(inspector, name) for name in (*names, "target", "n_jobs")
+    }
     # A feature that is always missing has no points.
     points = {feature: values for feature, values in grids.items() if values}
     settings |= {"features": list(grids), "custom_values": points}
     model = FrozenEstimator(inspector.estimator_)
-    ice = IndividualConditionalExpectation(model, **settings).fit(one.native)
-    (ice.prediction_,) = ice._make_response()(one.native)
-    ice.row_values_ = list(own.values())
+    ice: Any = IndividualConditionalExpectation(model, **settings).fit(inspected.native)
+    (ice.prediction_,) = ice._make_response()(inspected.native)
+    ice.row_values_ = row_values
     return ice
 
 
-def _anchor(axes: tuple[Axis, ...], center: str | None, rows: Rows) -> int | None:
+def _anchor(axes: tuple[Axis, ...], center: Any, rows: Rows) -> Any:
     """Anchor of an entry: None, a point's index, or levels with one more value."""
     if center is None:
         return None
@@ -370,9 +381,9 @@ def _anchor(axes: tuple[Axis, ...], center: str | None, rows: Rows) -> int | Non
             f'center={center!r} is for features alone; pairs take "start" or "end".'
         )
     (axis,) = axes
-    known = {label_key(value): code for code, value in enumerate(axis.shown)}
-    if isinstance(center, Hashable) and label_key(center) in known:
-        return known[label_key(center)]
+    points = {label_key(value): point for point, value in enumerate(axis.shown)}
+    if isinstance(center, Hashable) and label_key(center) in points:
+        return points[label_key(center)]
     number = np.nan
     if not axis.categorical and (axis.date_dtype or isinstance(center, Real)):
         with suppress(TypeError, ValueError):
@@ -388,15 +399,15 @@ def _anchor(axes: tuple[Axis, ...], center: str | None, rows: Rows) -> int | Non
 
 
 def _centred(
-    responses: NDArray[np.float64], axes: tuple[Axis, ...], anchor: int | None
+    responses: NDArray[np.float64], axes: tuple[Axis, ...], anchor: Any
 ) -> NDArray[np.float64]:
     """Responses (k, n, V) as curves over the grid, minus the value at the anchor."""
     shape = [len(axis.values) for axis in axes]
     n_points = int(np.prod(shape))
     curves = responses[:, :, :n_points]
     if anchor is not None and n_points:
-        place = anchor if isinstance(anchor, int) else n_points
-        curves = curves - responses[:, :, [place]]
+        point = anchor if isinstance(anchor, int) else n_points
+        curves = curves - responses[:, :, [point]]
     return curves.reshape(*responses.shape[:2], *shape)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,10 @@ from sklearn_interpret.effects._base import (
     sums_of_entries,
 )
 
+if TYPE_CHECKING:
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.sample import Sample
+
 
 @dataclass(frozen=True, eq=False)
 class LocalState:
@@ -52,23 +57,23 @@ class LocalState:
         Nodes of the rows along the distinct axes; None for rows of two states.
     """
 
-    inside: list
-    outside: list
-    between: list
-    differences: list
-    sums: list
+    inside: list[NDArray[np.float64]]
+    outside: list[float]
+    between: list[float]
+    differences: list[StepMoments]
+    sums: list[Any]
     nodes: Any = None
 
     @classmethod
     def of_sample(
         cls,
-        axes: list[tuple[Axis, ...]],
+        axes: Sequence[tuple[Axis, ...]],
         steps: list[NeighbourSteps],
-        response: Any,
+        response: Response,
         method: str,
         keep_rows: bool,
-        n_jobs: None,
-        sample: Any,
+        n_jobs: int | None,
+        sample: Sample,
     ) -> LocalState:
         """The state of the rows of a sample."""
         distinct, _ = distinct_axes(axes)
@@ -84,29 +89,29 @@ class LocalState:
             n_jobs=n_jobs,
         )
         differences = [
-            found[0] if found else StepMoments.of_none(own, model.n_outputs)
-            for own, found in zip(steps, blocks, strict=True)
+            moments[0] if moments else StepMoments.of_none(of_entry, model.n_outputs)
+            for of_entry, moments in zip(steps, blocks, strict=True)
         ]
         sums = sums_of_entries(axes, False, sample)
         return cls(*weights, differences, sums, nodes)
 
-    def merge(self, other: Any) -> Any:
+    def merge(self, second: LocalState) -> LocalState:
         """The state of the rows of both."""
-        return LocalState(*map(merged, self._merged, other._merged))
+        return LocalState(*map(merged, self._merged, second._merged))
 
     @property
-    def _merged(self) -> Any:
+    def _merged(self) -> tuple[list[Any], ...]:
         return self.inside, self.outside, self.between, self.differences, self.sums
 
 
 def local_effects(
-    axes: list[tuple[Axis, ...]],
-    sample: Any,
-    response: Any,
+    axes: Sequence[tuple[Axis, ...]],
+    sample: Sample,
+    response: Response,
     method: str,
     *,
     keep_rows: bool = False,
-    n_jobs: None = None,
+    n_jobs: int | None = None,
 ) -> tuple[list[LocalEffects], LocalState]:
     """Local effects along the axes of each entry.
 
@@ -125,65 +130,76 @@ def local_effects(
 
     Returns
     -------
-    parts : list of LocalEffects
+    effects : list of LocalEffects
         For each entry.
     state : LocalState
         What they are made of.
     """
     _, columns = distinct_axes(axes)
     steps = [
-        NeighbourSteps(tuple(map(_node_axis, of_entry)), tuple(own))
-        for of_entry, own in zip(axes, columns, strict=True)
+        NeighbourSteps(tuple(map(_node_axis, of_entry)), tuple(positions))
+        for of_entry, positions in zip(axes, columns, strict=True)
     ]
-    given = axes, steps, response, method, keep_rows, n_jobs
-    task = partial(LocalState.of_sample, *given)
+    task = partial(
+        LocalState.of_sample, axes, steps, response, method, keep_rows, n_jobs
+    )
     state = sample.map_reduce(task, LocalState.merge)
-    steps = [own.for_rows(state.between) for own in steps]
+    steps = [of_entry.for_rows(state.between) for of_entry in steps]
     entries = zip(steps, state.inside, state.differences, strict=True)
     return [LocalEffects(*entry) for entry in entries], state
 
 
-def similar_levels_first(axis: Any, sample: Any, categorical: NDArray[np.bool_]) -> Any:
+def similar_levels_first(
+    axis: Axis, sample: Sample, categorical: NDArray[np.bool_]
+) -> Axis:
     """The axis with levels next to each other whose rows are similar otherwise.
 
     `categorical` (n_features,) says which columns are compared as levels.
     """
-    rows = sample.rows
-    others = [j for j in range(rows.n_columns) if j not in axis.columns]
-    # Columns of text or dates are compared as levels.
-    flags = categorical | ~rows.are_numbers
-    others = [j for j in others if j not in untreatable(rows, flags)]
     if len(axis.values) < 3:
         return axis
-    numbers = [j for j in others if not flags[j]]
-    levels = [(j,) for j in others if flags[j]]
-    wanted = dict.fromkeys(numbers, PERCENTILES)
-    sample = sample.summarised(wanted, levels, len(PERCENTILES))
+    rows = sample.rows
+    # Columns of text or dates are compared as levels.
+    flags = categorical | ~rows.are_numbers
+    ignored = {*axis.columns, *untreatable(rows, flags)}
+    compared = [j for j in range(rows.n_columns) if j not in ignored]
+    numbers = [j for j in compared if not flags[j]]
+    levels = [(j,) for j in compared if flags[j]]
+    quantiles = dict.fromkeys(numbers, PERCENTILES)
+    sample = sample.summarised(quantiles, levels, len(PERCENTILES))
     points = {j: percentiles(*sample.values_of(j)) for j in numbers}
-    others = [level_axis(sample, columns, "") for columns in levels]
-    tables = sample.map_reduce(partial(_tables_by_level, axis, points, others), merged)
+    level_axes = [level_axis(sample, columns, "") for columns in levels]
+    task = partial(_tables_by_level, axis, points, level_axes)
+    tables = sample.map_reduce(task, merged)
     n_levels, split = len(axis.values), len(numbers)
     order = order_levels(n_levels, tables[:split], tables[split:])
     return reordered(axis, order, by_similarity=True)
 
 
-def _tables_by_level(axis: Any, points: Any, others: Any, sample: Any) -> Any:
+def _tables_by_level(
+    axis: Axis,
+    points: dict[int, NDArray[np.float64]],
+    level_axes: list[Axis],
+    sample: Sample,
+) -> list[NDArray[np.float64]]:
     """Weights of an axis' levels by percentiles, or levels, of each other feature."""
     rows, weights, n_levels = sample.rows, sample.weights, len(axis.values)
     codes, tables = axis.codes(rows), []
     for j, ends in points.items():
         values = rows.numbers(j)
-        known = ~np.isnan(values)
-        cells = np.searchsorted(ends, values[known])
+        observed = ~np.isnan(values)
+        cells = np.searchsorted(ends, values[observed])
         size = n_levels, len(ends)
-        tables.append(cell_weights(codes[known], cells, size, weights[known]))
-    for other in others:
-        size = n_levels, len(other.values)
-        tables.append(cell_weights(codes, other.codes(rows), size, weights))
+        tables.append(cell_weights(codes[observed], cells, size, weights[observed]))
+    for second in level_axes:
+        size = n_levels, len(second.values)
+        tables.append(cell_weights(codes, second.codes(rows), size, weights))
     return tables
 
 
-def reordered(axis: Any, order: Any, *, by_similarity: bool = False) -> Any:
+def reordered(
+    axis: Axis, order: NDArray[np.intp], *, by_similarity: bool = False
+) -> Axis:
     """The axis with its levels in another order."""
     levels = tuple(gather(level, order) for level in axis.levels)
     values = axis.values[order]
@@ -196,20 +212,25 @@ def _node_axis(axis: Axis) -> NodeAxis:
 
 
 def _weights_at_nodes(
-    axes: list[Axis], steps: list[NeighbourSteps], nodes: NDArray[np.intp], sample: Any
-) -> tuple[list[NDArray[np.float64]], list[float], list[float]]:
+    axes: list[Axis],
+    steps: list[NeighbourSteps],
+    nodes: NDArray[np.integer],
+    sample: Sample,
+) -> tuple[list[Any], list[float], list[float]]:
     """Weights for `LocalState`: at nodes, outside of them, and between two nodes."""
-    inside, outside, between = [0.0] * len(steps), [0.0] * len(steps), [0.0] * len(axes)
-    for part in slices(len(nodes), block_rows(sample.rows.row_bytes)):
-        rows, table, weights = sample.rows.part(part), nodes[part], sample.weights[part]
-        for entry, own in enumerate(steps):
-            totals, missing = own.node_weights(table, weights)
+    inside: list[Any] = [0.0] * len(steps)
+    outside, between = [0.0] * len(steps), [0.0] * len(axes)
+    for block in slices(len(nodes), block_rows(sample.rows.row_bytes)):
+        rows, table = sample.rows.part(block), nodes[block]
+        weights = sample.weights[block]
+        for entry, of_entry in enumerate(steps):
+            totals, missing = of_entry.node_weights(table, weights)
             inside[entry] = inside[entry] + totals
             outside[entry] += missing
         for column, axis in enumerate(axes):
             if not axis.categorical and not between[column]:
-                apart = axis.is_between(rows, table[:, column])
-                between[column] = weights[apart].sum()
+                is_between = axis.is_between(rows, table[:, column])
+                between[column] = weights[is_between].sum()
     return inside, outside, between
 
 
@@ -217,12 +238,12 @@ def _step_moments(
     steps: list[NeighbourSteps],
     weights: NDArray[np.float64],
     keep_rows: bool,
-    which: int,
+    entry: int,
     index: NDArray[np.intp],
-    taken: list[NDArray[np.intp]],
+    row_steps: list[NDArray[np.intp]],
     differences: list[NDArray[np.float64]],
 ) -> StepMoments:
     """Reduce the differences of some rows to their moments by step."""
     return StepMoments.of_rows(
-        steps[which], index, taken, differences, weights, keep_rows=keep_rows
+        steps[entry], index, row_steps, differences, weights, keep_rows=keep_rows
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -40,8 +41,11 @@ from sklearn_interpret.effects._base import (
 )
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.replacement.replacement import Replacement
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 @estimator_dataclass
@@ -212,27 +216,29 @@ class PartialDependence(BaseEffect):
         "method": [StrOptions({"auto", "tree", "brute", "recursion"})],
     }
 
-    def _measure(self, sample: Any, response: Any) -> int:
+    def _measure(self, sample: Sample, response: Response) -> int:
         self.grid_values_ = [
             one_or_pair([axis.shown for axis in axes]) for axes in self.axes_
         ]
         # Kept, because standard errors are computed later, maybe after `set_params`.
         self._centred, self._has_errors = self.centered, False
-        self._errors, self._remaining_pass = None, None
+        self._errors: list[NDArray[np.float64]] | None = None
+        self._remaining_pass: Callable[[], Averages] | None = None
         self._sums, masses = self._sums_of_rows(sample)
         if self.method == "recursion":
             averages = self._by_recursion(sample)
             if is_classifier(self.estimator_):
                 raw = make_response(self.estimator_, "decision_function")
                 self._response_name = raw.name
-            missing = [None] * len(averages)
+            missing: list[Any] = [None] * len(averages)
         else:
             means = self._averaged(sample, response, masses).means
             if self.centered:
-                pairs = zip(means, masses, strict=True)
-                means = [mean - mass @ mean for mean, mass in pairs]
-            means = [mean.T for mean in means]
-            pairs = list(zip(self.axes_, means, strict=True))
+                with_masses = zip(means, masses, strict=True)
+                means = [mean - mass @ mean for mean, mass in with_masses]
+            pairs = [
+                (axes, mean.T) for axes, mean in zip(self.axes_, means, strict=True)
+            ]
             averages = [_on_grid(axes, mean) for axes, mean in pairs]
             missing = [_at_missing(axes, mean) for axes, mean in pairs]
         self._averages, self._missing = averages, missing
@@ -243,16 +249,20 @@ class PartialDependence(BaseEffect):
         return len(averages[0])
 
     def _blocks_of(
-        self, entry: int, attributes: dict[str, str], rows: Any = None
+        self,
+        entry: int,
+        attributes: dict[str, str],
+        rows: NDArray[np.intp] | None = None,
     ) -> list[dict[str, Any]]:
         blocks, missing = super()._blocks_of(entry, attributes), self._missing[entry]
         if missing is not None:
-            names, numbers = [self.effect_names_[entry]], {"value": missing[:, None]}
-            blocks += effect_blocks(names, ([np.nan],), numbers, self.output_names_)
+            (axis,), numbers = self.axes_[entry], {"value": missing[:, None]}
+            points = ([np.nan],)
+            blocks += effect_blocks([axis.name], points, numbers, self.output_names_)
         return blocks
 
     @property
-    def standard_errors_(self) -> list[NDArray[np.float64]] | None:
+    def standard_errors_(self) -> list[NDArray[np.float64] | None] | None:
         """Standard errors of the averages; with trees computed on first access."""
         return self._errors_of(of_shape=False)
 
@@ -261,7 +271,7 @@ class PartialDependence(BaseEffect):
         """Standard errors of the centred curves, computed like `standard_errors_`."""
         return self._errors_of(of_shape=True)
 
-    def _errors_of(self, *, of_shape: bool) -> list[NDArray[np.float64]]:
+    def _errors_of(self, *, of_shape: bool) -> list[NDArray[np.float64] | None] | None:
         if "_errors" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         if not self._has_errors:
@@ -291,32 +301,35 @@ class PartialDependence(BaseEffect):
         super()._reset()
         vars(self).pop("_errors", None)
 
-    def _sums_of_rows(self, sample: Any) -> Any:
+    def _sums_of_rows(self, sample: Sample) -> tuple[list[Any], list[Any]]:
         """Sums of the rows by point, missing values last, and their masses.
 
         For each entry; None for pairs, but masses of pairs if curves are centred.
         """
         columns = {j for axes in self.axes_ for axis in axes for j in axis.columns}
         task = partial(sums_of_entries, self.axes_, self.centered)
-        sums, masses = [], []
-        for axes, found in zip(
-            self.axes_, sample.map_reduce(task, merged, columns), strict=True
-        ):
+        totals = sample.map_reduce(task, merged, columns)
+        sums: list[Any] = []
+        masses = []
+        for axes, total in zip(self.axes_, totals, strict=True):
             mass = None
             if len(axes) > 1:
                 sums.append(None)
                 if self.centered:
-                    mass = found / (found.sum() or 1.0)
+                    mass = total / (total.sum() or 1.0)
             else:
                 seen = not axes[0].categorical and self.method != "recursion"
-                sums.append(found if seen and found[0, -1] > 0 else found[:, :-1])
+                sums.append(total if seen and total[0, -1] > 0 else total[:, :-1])
                 mass, order = masses_of_sums(sums[-1]), axes[0].order
                 mass[order] = mass[: len(order)].copy()
             masses.append(mass)
         return sums, masses
 
     def _averaged(
-        self, sample: Any, response: Any, masses: list[NDArray[np.float64] | None]
+        self,
+        sample: Sample,
+        response: Response,
+        masses: list[NDArray[np.float64] | None],
     ) -> Averages:
         """Averages at all points of the grids, then at missing values."""
         grids = []
@@ -345,7 +358,7 @@ class PartialDependence(BaseEffect):
             curves = np.hstack([curves, missing[:, None]])
         return curves, self._sums[entry]
 
-    def _by_recursion(self, sample: Any) -> Any:
+    def _by_recursion(self, sample: Sample) -> list[NDArray[np.float64]]:
         model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
@@ -366,7 +379,7 @@ class PartialDependence(BaseEffect):
         averages = []
         for axes in self.axes_:
             mesh = np.meshgrid(*[axis.values for axis in axes], indexing="ij")
-            points = np.stack([part.ravel() for part in mesh], axis=1)
+            points = np.stack([values.ravel() for values in mesh], axis=1)
             columns = [axis.columns[0] for axis in axes]
             average = recursion_partial_dependence(model, points, columns)
             averages.append(average.reshape(len(average), *mesh[0].shape))
@@ -386,7 +399,7 @@ class PartialDependence(BaseEffect):
         return values
 
 
-def _range_of_weights(sample: Any) -> Any:
+def _range_of_weights(sample: Sample) -> NDArray[np.float64]:
     """The smallest weight, and minus the largest."""
     return np.array([sample.weights.min(), -sample.weights.max()])
 
@@ -403,7 +416,9 @@ def _on_grid(
     return values[:, : _n_points(axes)].reshape(len(values), *shape)
 
 
-def _at_missing(axes: tuple[Axis, ...], values: NDArray[np.float64]) -> Any:
+def _at_missing(
+    axes: tuple[Axis, ...], values: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
     """Values (k,) at the missing value, after the grid's points, or None."""
     n_points = _n_points(axes)
     return values[:, n_points] if values.shape[1] > n_points else None
@@ -411,12 +426,12 @@ def _at_missing(axes: tuple[Axis, ...], values: NDArray[np.float64]) -> Any:
 
 def _averages(
     method: str,
-    response: Any,
-    grids: list[Any],
+    response: Response,
+    grids: list[Replacement],
     masses: list[NDArray[np.float64] | None],
     n_jobs: int | None,
     with_errors: bool,
-    sample: Any,
+    sample: Sample,
 ) -> Averages:
     """Averages over the rows of a sample."""
     model = replaced(method, response, sample.rows, grids)

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.effects.accumulation import LocalEffects
 from sklearn_interpret._core.effects.regions import RegionSearch, RowCurves
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._core.statistics.weighted import known_moments
@@ -47,8 +46,11 @@ from sklearn_interpret.effects._local_effects import local_effects, similar_leve
 from sklearn_interpret.explanations import Condition
 
 if TYPE_CHECKING:
+    from sklearn_interpret._core.effects.accumulation import LocalEffects
     from sklearn_interpret._core.effects.regions import RegionNode
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.axes import Axis
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Heterogeneity below this share of the largest response is rounding error.
 _ROUNDING = 1e-9
@@ -296,11 +298,11 @@ class RegionalEffects(BaseEffect):
 
     def _make_axis(
         self,
-        sample: Any,
+        sample: Sample,
         columns: tuple[int, ...],
         name: str,
         size: int,
-        custom: list[float] | None,
+        custom: ArrayLike | None,
     ) -> Axis:
         if self.effect == "ice":
             return make_grid_axis(self, sample, columns, name, size, custom)
@@ -313,7 +315,7 @@ class RegionalEffects(BaseEffect):
 
     _size_of_axes, _quantiles_of = number_of_points, grid_quantiles
 
-    def _measure(self, sample: Any, response: Any) -> int:
+    def _measure(self, sample: Sample, response: Response) -> int:
         self.grid_values_ = [axis.shown for (axis,) in self.axes_]
         self.sample_indices_ = sample.index
         read = self._read_ice if self.effect == "ice" else self._read_ale
@@ -331,17 +333,17 @@ class RegionalEffects(BaseEffect):
         levels = range(self.max_depth + 1)
         self.heterogeneity_ = np.array(
             [
-                [own.spread([n.rows for n in root.at(level)]) for level in levels]
-                for own, root in zip(curves, roots, strict=True)
+                [of_entry.spread([n.rows for n in root.at(level)]) for level in levels]
+                for of_entry, root in zip(curves, roots, strict=True)
             ]
         )
         divisions = [
-            [self._region(node, own, sample) for node in _leaves(root)]
-            for own, root in zip(searched, self._roots, strict=True)
+            [self._region(node, of_entry, sample) for node in _leaves(root)]
+            for of_entry, root in zip(searched, self._roots, strict=True)
         ]
         self.regions_ = divisions[0] if self.joint else divisions
-        every = np.arange(sample.rows.n_rows)
-        averages = [effect(every) for effect in effects]
+        all_rows = np.arange(sample.rows.n_rows)
+        averages = [effect(all_rows) for effect in effects]
         self.average_ = list(map(drop_single_output, averages))
         self.curves_ = [
             drop_single_output(np.stack([effect(n.rows) for n in _leaves(root)], 1))
@@ -350,8 +352,8 @@ class RegionalEffects(BaseEffect):
         return len(averages[0])
 
     def _read_ice(
-        self, sample: Any, response: Any
-    ) -> tuple[list[RowCurves], list[Callable[..., Any]]]:
+        self, sample: Sample, response: Response
+    ) -> tuple[list[RowCurves], list[Callable[..., NDArray[np.float64]]]]:
         """Curves less their means, and functions from rows to their mean curve."""
         grids = list(map(grid_replacement, self.axes_))
         responses = row_curves(
@@ -359,12 +361,14 @@ class RegionalEffects(BaseEffect):
         )
         self.individual_ = list(map(drop_single_output, responses))
         weights = sample.weights
-        curves = [RowCurves(_shapes(own), weights[:, None]) for own in responses]
-        return curves, [partial(_mean_curve, own, weights) for own in responses]
+        curves = [RowCurves(_shapes(each), weights[:, None]) for each in responses]
+        return curves, [partial(_mean_curve, each, weights) for each in responses]
 
-    def _read_ale(self, sample: Any, response: Any) -> Any:
+    def _read_ale(
+        self, sample: Sample, response: Response
+    ) -> tuple[list[RowCurves], list[Callable[..., NDArray[np.float64]]]]:
         """Differences of rows, and functions from rows to their accumulated effect."""
-        parts, state = local_effects(
+        effects, state = local_effects(
             self.axes_,
             sample,
             response,
@@ -373,12 +377,12 @@ class RegionalEffects(BaseEffect):
             n_jobs=self.n_jobs,
         )
         self.individual_ = None
-        curves = [_differences(part, sample.weights) for part in parts]
-        table = state.nodes[:]
-        return curves, [partial(_ale, part, table, sample.weights) for part in parts]
+        weights, nodes = sample.weights, state.nodes[:]
+        curves = [_differences(effect, weights) for effect in effects]
+        return curves, [partial(_ale, effect, nodes, weights) for effect in effects]
 
     def _search(
-        self, sample: Any, curves: list[RowCurves], limits: tuple[float, float]
+        self, sample: Sample, curves: list[RowCurves], limits: tuple[float, float]
     ) -> list[RegionNode]:
         """The tree of regions of each entry, or of all together."""
         rows, least = sample.rows, self.min_samples_leaf
@@ -393,15 +397,17 @@ class RegionalEffects(BaseEffect):
         )
         settings = (self.max_depth, least, self.min_gain, self.alpha)
         rng = check_random_state(self.random_state)
-        excluded = [()] if self.joint else self.features_
+        excluded: list[tuple[int, ...]] = [()] if self.joint else self.features_
         roots = []
         for entry in counted(range(len(curves))):
             columns = [j for (j,) in allowed if j not in excluded[entry]]
-            given = self._space.table, sample.weights, columns, *settings, rng
-            roots.append(RegionSearch(*given).grow(curves[entry], *limits))
+            search = RegionSearch(
+                self._space.table, sample.weights, columns, *settings, rng
+            )
+            roots.append(search.grow(curves[entry], *limits))
         return roots
 
-    def _region(self, node: RegionNode, curves: RowCurves, sample: Any) -> Region:
+    def _region(self, node: RegionNode, curves: RowCurves, sample: Sample) -> Region:
         conditions = [self._condition(j, codes) for j, codes in node.allowed.items()]
         weight = float(sample.weights[node.rows].sum())
         spread = float(curves.take(node.rows).spread([slice(None)]))
@@ -410,7 +416,11 @@ class RegionalEffects(BaseEffect):
     def _condition(self, column: int, allowed: NDArray[np.bool_]) -> Condition:
         return self._space.of_codes(column, np.flatnonzero(allowed))
 
-    def _importances(self, sample: Any) -> NDArray[np.float64]:
+    def _split_condition(self, node: RegionNode, child: RegionNode) -> Condition:
+        """The condition that rows of a node meet in one of its children."""
+        return self._condition(node.column, child.allowed[node.column])
+
+    def _importances(self, sample: Sample) -> NDArray[np.float64]:
         importances = np.zeros(sample.rows.n_columns)
         for columns, spread in zip(self.features_, self.heterogeneity_, strict=True):
             importances[list(columns)] = spread[0]
@@ -494,37 +504,37 @@ class RegionalEffects(BaseEffect):
         return "\n".join(lines)
 
     def _lines(
-        self, node: RegionNode, regions: Iterator[Any], indent: str, digits: int
+        self, node: RegionNode, regions: Iterator[Region], indent: str, digits: int
     ) -> list[str]:
         """Lines of the tree below a node, whose leaves are the next regions."""
         lines = []
-        for part in node.children:
-            line = f"{indent}{self._condition(node.column, part.allowed[node.column])}"
-            if not part.children:
+        for child in node.children:
+            line = f"{indent}{self._split_condition(node, child)}"
+            if not child.children:
                 region = next(regions)
                 line += f": {region.n_rows:g} rows, "
                 line += f"heterogeneity {entry_text(region.heterogeneity, digits)}"
-            lines += [line, *self._lines(part, regions, indent + "  ", digits)]
+            lines += [line, *self._lines(child, regions, indent + "  ", digits)]
         return lines
 
-    def _tests(self, node: RegionNode) -> tuple[Condition, None, None] | None:
+    def _tests(self, node: RegionNode) -> tuple[Any, ...] | None:
         """Splits below a node: (condition, where it holds, elsewhere), or None."""
         if not node.children:
             return None
-        column, known = node.column, [self._tests(part) for part in node.children]
-        lacks = node.children[-1].allowed[column][-1]
-        missing = known.pop() if lacks else None
-        first = self._condition(column, node.children[0].allowed[column])
-        tests = known[0] if len(known) < 2 else (replace(first, low=None), *known)
-        if not lacks:
+        below = [self._tests(child) for child in node.children]
+        is_missing = node.children[-1].allowed[node.column][-1]
+        missing = below.pop() if is_missing else None
+        first = self._split_condition(node, node.children[0])
+        tests = below[0] if len(below) < 2 else (replace(first, low=None), *below)
+        if not is_missing:
             return tests
-        return Condition(column, first.name), tests, missing
+        return Condition(node.column, first.name), tests, missing
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each region. Columns "feature" (not with `joint`), "region" (its
         position), "conditions" in words, "n_rows" and "heterogeneity".
         """
-        names = [None] if self.joint else self.effect_names_
+        names: list[Any] = [None] if self.joint else self.effect_names_
         return [
             ({} if self.joint else {"feature": name})
             | {
@@ -536,10 +546,10 @@ class RegionalEffects(BaseEffect):
             for name, regions in zip(names, self._divisions, strict=True)
         ]
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {}
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         return {
             f"heterogeneity of {name}": np.asarray(spreads).tolist()
             for name, spreads in zip(
@@ -561,25 +571,25 @@ def _shapes(responses: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.moveaxis(shapes, 1, 0).reshape(shapes.shape[1], -1)
 
 
-def _differences(part: Any, weights: NDArray[np.float64]) -> Any:
+def _differences(effect: LocalEffects, weights: NDArray[np.float64]) -> RowCurves:
     """Differences of rows over the steps of an axis, with weights where there are.
 
     They are scaled to the standard deviation, over the axis, of the straight line that
     rises by this difference over each step.
     """
-    n_outputs, n_steps = part.local.shape
-    values, known = np.zeros((2, len(weights), n_outputs, n_steps))
-    if part.differences.rows:
-        index, step, difference = part.differences.joined
+    n_rows, (n_outputs, n_steps) = len(weights), effect.local.shape
+    values, step_weights = np.zeros((2, n_rows, n_outputs, n_steps))
+    if effect.differences.rows:
+        index, step, difference = effect.differences.joined
         values[index, :, step] = difference * n_steps / np.sqrt(12)
-        known[index, :, step] = weights[index, None]
-    return RowCurves(*(each.reshape(len(weights), -1) for each in (values, known)))
+        step_weights[index, :, step] = weights[index, None]
+    return RowCurves(values.reshape(n_rows, -1), step_weights.reshape(n_rows, -1))
 
 
-def _joined(curves: Any, *, shared: Callable[..., Any]) -> Any:
+def _joined(curves: list[RowCurves], *, shared: bool) -> RowCurves:
     """Curves of several features as one, with the same weights or side by side."""
-    values = np.hstack([own.values for own in curves])
-    weights = [own.weights for own in curves]
+    values = np.hstack([each.values for each in curves])
+    weights = [each.weights for each in curves]
     return RowCurves(values, weights[0] if shared else np.hstack(weights))
 
 
@@ -590,10 +600,13 @@ def _mean_curve(
     return np.average(responses[:, rows], axis=1, weights=weights[rows])
 
 
-def _ale(part: Any, nodes: Any, weights: NDArray[np.float64], rows: Any) -> Any:
+def _ale(
+    effect: LocalEffects,
+    nodes: NDArray[np.integer],
+    weights: NDArray[np.float64],
+    rows: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Accumulated local effects (k, n_nodes) of some rows."""
-    own = np.zeros(len(weights))
-    own[rows] = weights[rows]
-    inside, _ = part.steps.node_weights(nodes, own)
-    moments = part.differences.reweighted(part.steps, own)
-    return LocalEffects(part.steps, inside, moments).effect(centred=True)
+    weights_of_some = np.zeros(len(weights))
+    weights_of_some[rows] = weights[rows]
+    return effect.reweighted(nodes, weights_of_some).effect(centred=True)

@@ -42,7 +42,7 @@ from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWa
 from sklearn_interpret.explanations import RowExplanation
 
 # Values that no estimator can take, for the parameters that all share.
-_BAD_VALUES = {
+_BAD_VALUES: dict[str, list[Any]] = {
     "features": [[], [99], [-1], [0, 0], [(0, 1, 2, 3)], [True, False], 1.5, ["x"]],
     "categorical_features": ["all", [99], 1.5, [True]],
     "feature_groups": [{"g": [99]}, {"g": []}, {"g": [0], "h": [0]}, {"g": 1.5}],

@@ -1,10 +1,12 @@
 """Checks of `explain` and `interaction_values`: the results of each row."""
 
+from __future__ import annotations
+
 import json
 import re
 import warnings
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -29,6 +31,9 @@ from sklearn_interpret.explanations import (
     RowExplanation,
     RuleExplanation,
 )
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
 
@@ -92,7 +97,7 @@ def check_explanation_describes_the_rows(inspector: Any) -> None:
         _check_rules(explanation, known)
 
 
-def _check_attributions(explanation: Any, frame: None) -> None:
+def _check_attributions(explanation: Any, frame: DataFrame) -> None:
     """An entry for every row and feature (set of features), also in the table."""
     n_rows, n_entries, *outputs = explanation.values.shape
     assert n_rows == len(frame)

@@ -101,7 +101,7 @@ class RecordingClassifier(ClassifierMixin, RecordingRegressor):
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
-def description(X: Any) -> tuple[str, int, str]:
+def description(X: Any) -> tuple[Any, ...]:
     """Container type, columns in order, dtypes, and categories of a table."""
     kind = f"{type(X).__module__}.{type(X).__qualname__}"
     if not hasattr(X, "columns"):
@@ -114,13 +114,13 @@ def description(X: Any) -> tuple[str, int, str]:
     return kind, list(X.columns), list(map(str, dtypes)), categories
 
 
-def _columns(X: DataFrame | NDArray[Any]) -> list[list[bool | float | str]]:
+def _columns(X: Any) -> list[list[Any]]:
     if hasattr(X, "columns"):
         return [X[name].to_list() for name in X.columns]
     return X.T.tolist()
 
 
-def _numbers(column: list[float]) -> NDArray[np.float64]:
+def _numbers(column: list[Any]) -> NDArray[np.float64]:
     """A list of numbers, dates or texts as an array of numbers."""
     if isinstance(column[0], date):
         return days(column)

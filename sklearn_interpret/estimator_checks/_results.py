@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sklearn_interpret.estimator_checks._tables import days
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.axes import Axis
     from sklearn_interpret.base import BaseInspector
 
 # Not results, but what the estimator is and was fitted on.
@@ -104,13 +103,13 @@ def _assert_same_arrays(
         _require(both_missing or one == other, where, one, other)
 
 
-def _days(value: Any) -> str:
+def _days(value: Any) -> Any:
     """A date as days, so that it equals the same day of another kind."""
     value = value.item() if isinstance(value, np.number | np.str_ | np.bool_) else value
-    return days(value) if isinstance(value, date | np.datetime64) else value
+    return days([value])[0] if isinstance(value, date | np.datetime64) else value
 
 
-def _as_dict(value: Axis) -> dict[str, Any]:
+def _as_dict(value: Any) -> dict[str, Any]:
     compared = [field.name for field in fields(value) if field.compare]
     return {name: getattr(value, name) for name in compared}
 
@@ -158,7 +157,7 @@ def training_rows_named(results: dict[str, Any], names: Any) -> dict[str, Any]:
 
 @contextmanager
 def expect_error(
-    kinds: tuple[type, type] | type, *words: str, doing: str
+    kinds: type[Exception] | tuple[type[Exception], ...], *words: str, doing: str
 ) -> Iterator[Any]:
     """Demand an error of these kinds whose message has all the words.
 

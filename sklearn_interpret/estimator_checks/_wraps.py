@@ -181,9 +181,9 @@ def check_has_what_the_estimator_has(inspector: Any) -> None:
     """
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector)
-    names = (*_PREDICTIONS, "score")
-    if _predicts_itself(inspector):
-        names = ("predict", "score")
+    names: tuple[str, ...] = ("predict", "score")
+    if not _predicts_itself(inspector):
+        names = (*_PREDICTIONS, "score")
     for state in ("unfitted", "fitted"):
         for name in names:
             has = hasattr(inspector.estimator, name)
@@ -260,7 +260,7 @@ def check_dates_are_days(inspector: Any) -> None:
         return
     expected = _on_recorder(inspector, of_days)
     for name in ("feature_importances_", *BY_ROW):
-        assert_same(*(part.get(name) for part in (found, expected)), rtol=1e-7)
+        assert_same(found.get(name), expected.get(name), rtol=1e-7)
 
 
 def _on_pandas(inspector: Any) -> dict[str, Any]:

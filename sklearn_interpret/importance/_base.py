@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
-
-if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Parameters of estimators that refer to columns, or have an entry for each, and values
 # that do neither.
@@ -84,6 +81,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     feature_importances_: NDArray[np.float64]
     features_: list[tuple[int, ...]]
     player_names_: list[str]
+    threshold: float
 
     _why_targets = "importance is an effect on a score, also of a FrozenEstimator."
 
@@ -92,7 +90,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         "threshold": [Interval(Real, None, None, closed="neither")],
     }
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         self._set_players(sample.rows)
         try:
             importances = self._measure(sample, response)
@@ -104,11 +102,11 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         for name, values in results.items():
             setattr(self, f"{name}_", values)
         means = results.get("importances_mean", importances)
-        wrong = np.flatnonzero(~np.isfinite(means))
-        if len(wrong):
+        if not np.isfinite(means).all():
+            name = self.player_names_[np.isfinite(means).argmin()]
             raise ValueError(
-                f"The importance of {self.player_names_[wrong[0]]!r} is not finite: "
-                "targets, responses or scores are too large, or infinite."
+                f"The importance of {name!r} is not finite: targets, "
+                "responses or scores are too large, or infinite."
             )
         self.feature_importances_ = self._by_feature(means)
 
@@ -117,7 +115,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         self.features_, self.player_names_ = players_of(self, rows)
 
     @abstractmethod
-    def _measure(self, sample: Any, response: Any) -> Self:
+    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         """Set fitted attributes; return importances (n_players,) or (n_players, r)."""
 
     def _by_feature(self, by_player: NDArray[Any]) -> NDArray[Any]:
@@ -127,7 +125,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             by_feature[list(columns)] = value
         return by_feature
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each feature or group, the most important first: columns
         "feature", "importance", and where there are several draws "std" (their standard
         deviation). "scoring" names the score, where there are several;
@@ -142,7 +140,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             for name, result in results.items()
         ]
 
-    def _block(self, importances: NDArray[np.float64]) -> Any:
+    def _block(self, importances: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
         """Columns of importances (n_players[, r]), the most important player first."""
         draws = importances.reshape(len(self.player_names_), -1)
         means = draws.mean(axis=1)
@@ -153,7 +151,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         order = np.argsort(-means, kind="stable")
         return {name: column[order] for name, column in columns.items()}
 
-    def _columns(self) -> Any:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         """Further columns by name, (n_players,) each."""
         return {
             column: getattr(self, name)
@@ -161,13 +159,13 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             if hasattr(self, name)
         }
 
-    def _targets(self, sample: Any) -> NDArray[np.float64]:
+    def _targets(self, sample: Sample) -> NDArray[Any]:
         """Targets of the sample; an error if there are none."""
         return self._with_targets(sample).y
 
     def _with_targets(self, sample: Any) -> Any:
         """The sample; an error if it, or one of its partitions, has no targets."""
-        check = partial(_given_targets, type(self).__name__, self._why_targets)
+        check = partial(_checked_targets, type(self).__name__, self._why_targets)
         if isinstance(sample, PartitionedSample):
             return replace(sample, check=check)
         check(sample.rows, sample.y)
@@ -192,11 +190,11 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         rows = self._check_rows(X, reset=False)
         if not self.__sklearn_tags__().input_tags.allow_nan:
             rows.check_finite(type(self).__name__)
-        kept = self.get_support(indices=True)
-        if not len(kept):
+        selected = self.get_support(indices=True)
+        if not len(selected):
             # scikit-learn warns. Frames without columns may lose their rows.
             return self._transform(np.empty(rows.native.shape))
-        return rows.keep_columns(kept).native
+        return rows.keep_columns(selected).native
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._check_rows(X, reset=reset)
@@ -215,27 +213,27 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         return self.feature_importances_ > self.threshold
 
 
-def _given_targets(
-    name: str, why: str, rows: Rows, y: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _checked_targets(
+    name: str, reason: str, rows: Rows, y: NDArray[Any] | None
+) -> NDArray[Any]:
     if y is None:
         raise ValueError(
-            f"{name} requires y to be passed, but the target y is None: {why}"
+            f"{name} requires y to be passed, but the target y is None: {reason}"
         )
     return y
 
 
-def summary(importances: NDArray[np.float64], **others: Any) -> Any:
+def summary(importances: NDArray[np.float64], **results: Any) -> Bunch:
     """Importances (n_players, r), their mean and deviation, and other results."""
     return Bunch(
         importances=importances,
         importances_mean=importances.mean(axis=1),
         importances_std=importances.std(axis=1),
-        **others,
+        **results,
     )
 
 
-def copies(sample: Any) -> Any:
+def copies(sample: Sample) -> Sample:
     """A row for each unit of weight, sorted, if weights are whole and not large.
 
     Weighted rows and their copies, in any order, then have the same draws.
@@ -247,11 +245,11 @@ def copies(sample: Any) -> Any:
         return sample
     index = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
     rows, y = distinct.rows.take(index), distinct.y[index]
-    return Sample(rows, y, np.ones(len(index)), kept=distinct.index[index])
+    return Sample(rows, y, np.ones(len(index)), positions=distinct.index[index])
 
 
 def random_folds(
-    y: NDArray[np.float64], n_folds: int, rng: np.random.RandomState
+    y: NDArray[Any], n_folds: int, rng: np.random.RandomState
 ) -> NDArray[np.intp]:
     """Random fold of each row, (n,), stratified by sorted targets."""
     order = rng.permutation(len(y))
@@ -262,13 +260,15 @@ def random_folds(
     return folds
 
 
-def drop_columns(rows: ArrayRows, columns: tuple[int, ...]) -> ArrayRows:
+def drop_columns(rows: Rows, columns: Sequence[int]) -> Rows:
     """Rows without the columns, or with constant ones if none would remain."""
-    kept = np.setdiff1d(np.arange(rows.n_columns), columns)
-    return rows.keep_columns(kept) if len(kept) else hold_constant(rows, columns)
+    remaining = np.setdiff1d(np.arange(rows.n_columns), columns)
+    return (
+        rows.keep_columns(remaining) if len(remaining) else hold_constant(rows, columns)
+    )
 
 
-def hold_constant(rows: Any, columns: Any) -> Any:
+def hold_constant(rows: Rows, columns: Sequence[int]) -> Rows:
     """Rows in which the columns have the first row's values."""
     first = np.zeros(rows.n_rows, dtype=np.intp)
     everywhere = dict.fromkeys(columns, first)

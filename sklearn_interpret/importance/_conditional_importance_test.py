@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,7 @@ from sklearn_interpret.importance._redrawn import Redraw
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.importance._conditional_tests import Finding
 
 # Tests of residuals with a p-value below this, over all features, raise a warning.
@@ -277,7 +278,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         X: Any,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
-        params: dict[Any, Any],
+        params: dict[str, Any],
         context: Any,
     ) -> None:
         if self.estimator is None and y is not None:
@@ -287,10 +288,10 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
             y = column_or_1d(y, warn=True)
         super()._fit_estimator(X, y, sample_weight, params, context)
 
-    def _make_response(self) -> Self:
+    def _make_response(self) -> None:
         """None: the tests fit models of parts of the rows."""
 
-    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
+    def _measure(self, sample: Sample, response: None) -> NDArray[np.float64]:
         """Importances (n_players,), and the results of the test."""
         self._targets(sample)
         if sample.rows.n_rows < _FEWEST_ROWS:
@@ -307,30 +308,32 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         ]
         with limit_blas(1):  # the nuisance regressions have small matrices
             tests.prepare(self.test)
-            found = list(run(_tested, tasks, n_jobs=self.n_jobs))
+            findings = list(run(_tested, tasks, n_jobs=self.n_jobs))
         self.statistics_, self.pvalues_, importances, errors, dofs = (
-            np.array([getattr(one, name) for one in found])
+            np.array([getattr(finding, name) for finding in findings])
             for name in ("statistic", "pvalue", "importance", "error", "dof")
         )
         self.adjusted_pvalues_ = adjusted_pvalues(self.pvalues_, self.correction)
-        self.nuisance_scores_ = np.array([one.scores for one in found])
+        self.nuisance_scores_ = np.array([finding.scores for finding in findings])
         if self.test == "loco":
             reach = t.isf(self.alpha / 2, dofs) * errors
             self.intervals_low_ = importances - reach
             self.intervals_high_ = importances + reach
-        self._warn_of_weakness([one.dependence for one in found])
+        self._warn_of_weakness([finding.dependence for finding in findings])
         self._warn_of_few_draws()
         return importances
 
-    def _columns(self) -> Any:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         columns = super()._columns() | {"selected": self.adjusted_pvalues_ < self.alpha}
         scores = zip(("target R²", "feature R²"), self.nuisance_scores_.T, strict=True)
         return columns | {name: r2 for name, r2 in scores if not np.isnan(r2).all()}
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         return {"test": self.test, "correction": self.correction or "none"}
 
-    def _outcomes(self, y: NDArray[np.float64]) -> tuple[NDArray[np.float64], None]:
+    def _outcomes(
+        self, y: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
         """Targets as numbers (n_rows, q), and the labels of classes or None."""
         if y.dtype.kind in _REFUSED:
             raise ValueError(
@@ -349,9 +352,9 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         classes = np.unique(labels)
         return class_flags(labels, classes), classes
 
-    def _tests(self, given: Any, rng: np.random.RandomState) -> ConditionalTests:
+    def _tests(self, original: Sample, rng: np.random.RandomState) -> ConditionalTests:
         """The tests on a sample."""
-        sample = copies(given)
+        sample = copies(original)
         y, weights = sample.y, sample.weights
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
@@ -366,55 +369,56 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
             learner = Learner(
                 self._unfitted(), y, self._parameters_of_copies(sample), labels
             )
+        strata = np.zeros(len(y)) if classes is None else y
         return ConditionalTests(
             sample.rows,
             outcomes,
             weights,
             learner,
             nuisance,
-            self._parts(given, sample, np.zeros(len(y)) if classes is None else y, rng),
+            self._half_folds(original, sample, strata, rng),
             # Equal rows without weights are rows of their own.
-            sample.index if (given.weights != 1).any() else np.arange(len(y)),
+            sample.index if (original.weights != 1).any() else np.arange(len(y)),
             Redraw(self.sampler, self.n_samples),
         )
 
-    def _parts(
+    def _half_folds(
         self,
-        given: Any,
-        sample: Any,
-        strata: NDArray[np.float64],
+        original: Sample,
+        sample: Sample,
+        strata: NDArray[Any],
         rng: np.random.RandomState,
     ) -> NDArray[np.intp]:
-        """Parts 2 k and 2 k + 1 of the rows of fold k."""
+        """Halves 2 k and 2 k + 1 of the rows of fold k."""
         if isinstance(self.cv, Integral):
-            n_parts = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
-            return random_folds(strata, n_parts, rng)
-        folds = np.full(given.index.max() + 1, -1)
-        splits = [test for _, test in self._splits(given, given.y, self.cv)]
+            n_halves = min(2 * self.cv, sample.rows.n_rows // 2 * 2)
+            return random_folds(strata, n_halves, rng)
+        folds = np.full(original.index.max() + 1, -1)
+        splits = [test for _, test in self._splits(original, original.y, self.cv)]
         for fold, test in enumerate(splits):
-            folds[given.index[test]] = fold
+            folds[original.index[test]] = fold
         if (
-            len(np.unique(np.concatenate(splits))) < given.rows.n_rows
-            or sum(map(len, splits)) != given.rows.n_rows
+            len(np.unique(np.concatenate(splits))) < original.rows.n_rows
+            or sum(map(len, splits)) != original.rows.n_rows
         ):
             raise ValueError("cv must hold out each row of positive weight once.")
         folds = folds[sample.index]
         return 2 * folds + random_folds(folds, 2, rng)
 
     def _warn_of_weakness(
-        self, dependence: list[tuple[tuple[float, float], tuple[float, float]]]
+        self, dependence: list[tuple[tuple[float, float], ...]]
     ) -> None:
         """Warn of features whose nuisance regressions leave a dependence."""
         pvalues, shares = np.moveaxis(np.array(dependence), 2, 0)
         weak = np.flatnonzero(pvalues.min(axis=1) * pvalues.size < _WEAK_LEVEL)
         if not len(weak):
             return
-        which = pvalues.argmin(axis=1)
-        share = np.take_along_axis(shares, which[:, None], axis=1)[:, 0]
+        weakest = pvalues.argmin(axis=1)
+        share = np.take_along_axis(shares, weakest[:, None], axis=1)[:, 0]
         weak = weak[np.argsort(-share[weak], kind="stable")]
         named = [
             f"{self.player_names_[i]!r} (R² = {share[i]:.2f}, "
-            f"{('target', 'feature')[which[i]]})"
+            f"{('target', 'feature')[weakest[i]]})"
             for i in weak[:_MOST_NAMED]
         ]
         more = f" and {len(weak) - _MOST_NAMED} more" if len(weak) > _MOST_NAMED else ""

@@ -30,8 +30,7 @@ from sklearn_interpret.importance._nuisance import (
 from sklearn_interpret.importance._redrawn import Redraw, losses_of_draws
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.arrays import ArrayRows
-    from sklearn_interpret.importance._nuisance import AdditiveModel
+    from sklearn_interpret._model.rows.base import Rows
 
 # Estimated variances below this share of their mean count as this share: the direction
 # of the projected test is divided by them.
@@ -87,45 +86,46 @@ class ConditionalTests:
         The model of the target.
     nuisance : Nuisance
         Makes the learner of some targets.
-    parts : ndarray of shape (n_rows,)
-        Parts 2 k and 2 k + 1 of the rows of fold k.
+    half_folds : ndarray of shape (n_rows,)
+        Halves 2 k and 2 k + 1 of the rows of fold k.
     index : ndarray of shape (n_rows,)
         Positions in the input, the same for rows repeated for their weights.
     redraw : Redraw
         Draws values for "hrt".
     """
 
-    rows: Any
-    outcomes: np.ndarray
-    weights: np.ndarray
+    rows: Rows
+    outcomes: NDArray[np.float64]
+    weights: NDArray[np.float64]
     learner: Learner
     nuisance: Nuisance
-    parts: np.ndarray
-    index: np.ndarray
+    half_folds: NDArray[np.intp]
+    index: NDArray[np.intp]
     redraw: Redraw
 
-    def gcm(self, columns: Any, seed: int) -> Any:
+    def gcm(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Generalised covariance measure (Shah & Peters 2020, section 3).
 
         The importance is the share of the variance of the target's residuals that the
         feature's residuals explain.
         """
-        others, given = self._others(columns), coded(self.rows, columns)
-        of_target, held_target, target_score = self.residuals(self.outcomes, others)
-        of_feature, held_feature, feature_score = self.residuals(given, others)
-        products = [
+        remaining, feature = self._remaining(columns), coded(self.rows, columns)
+        of_target, held_target, target_score = self.residuals(self.outcomes, remaining)
+        of_feature, held_feature, feature_score = self.residuals(feature, remaining)
+        pairs = (of_target, of_feature), (held_target, held_feature)
+        products, held_products = (
             (left[:, :, None] * right[:, None]).reshape(len(left), -1)
-            for left, right in ((of_target, of_feature), (held_target, held_feature))
-        ]
-        found = product_test(*products, self.weights)
+            for left, right in pairs
+        )
+        result = product_test(products, held_products, self.weights)
         root = np.sqrt(self.weights)[:, None]
         fitted = np.linalg.lstsq(root * of_feature, root * of_target)[0]
-        left = of_target - of_feature @ fitted
+        unexplained = of_target - of_feature @ fitted
         total = (self.weights @ of_target**2).sum()
-        share = 1 - (self.weights @ left**2).sum() / total if total > 0 else 0.0
+        share = 1 - (self.weights @ unexplained**2).sum() / total if total > 0 else 0.0
         scores = target_score, feature_score
-        checks = self._checks(others, scores, of_target, of_feature)
-        return Finding(*found, share, **checks)
+        checks = self._checks(remaining, scores, of_target, of_feature)
+        return Finding(*result, share, **checks)
 
     def pcm(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Projected covariance measure (Lundborg et al. 2024, algorithm 1).
@@ -139,91 +139,96 @@ class ConditionalTests:
         The importance is the share of the variance of the target's residuals that those
         of the direction explain.
         """
-        others, half = self._others(columns), self.parts % 2 == 0
-        whole, variance = self._predicted
+        remaining, half = self._remaining(columns), self.half_folds % 2 == 0
+        predicted, variance = self._predicted
         donors = np.random.default_rng(seed).choice(np.flatnonzero(half), _N_DONORS)
-        effect = whole - np.mean([self._with_values_of(i, columns) for i in donors], 0)
-        direction, *_ = self.residuals(effect, others)
-        direction = np.where(_are_rounding(direction, whole), 0.0, direction / variance)
-        if self._follow(coded(self.rows, columns), others).all():
+        effect = predicted - np.mean(
+            [self._with_values_of(i, columns) for i in donors], 0
+        )
+        direction, *_ = self.residuals(effect, remaining)
+        direction = np.where(
+            _are_rounding(direction, predicted), 0.0, direction / variance
+        )
+        if self._follow(coded(self.rows, columns), remaining).all():
             direction = np.zeros_like(direction)
-        of_target, held_target, target_score = self.residuals(self.outcomes, others)
-        projected, held_projected, effect_score = self.residuals(direction, others)
+        of_target, held_target, target_score = self.residuals(self.outcomes, remaining)
+        projected, held_projected, effect_score = self.residuals(direction, remaining)
         products = (of_target * projected).sum(axis=1)[~half]
         held_out = (held_target * held_projected).sum(axis=1)[~half]
         weights = self.weights[~half]
-        found = one_sided_test(products, weights, held_out)
+        result = one_sided_test(products, weights, held_out)
         squares = [
-            weights @ (part[~half] ** 2).sum(axis=1) for part in (of_target, projected)
+            weights @ (residuals[~half] ** 2).sum(axis=1)
+            for residuals in (of_target, projected)
         ]
         share = max(weights @ products, 0.0) ** 2 / (np.prod(squares) or 1.0)
         scores = target_score, effect_score
-        checks = self._checks(others, scores, of_target, projected)
-        return Finding(*found, share, **checks)
+        checks = self._checks(remaining, scores, of_target, projected)
+        return Finding(*result, share, **checks)
 
-    def loco(self, columns: Any, seed: int) -> Any:
+    def loco(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Difference of held-out losses (Williamson et al. 2023, algorithm 4).
 
         The model with the feature is evaluated on other rows than that without it: with
         the same rows, the difference would vanish with its error for a null feature.
         """
         model, params = self.learner.model, self.learner.params
-        others = without_columns(self.rows, columns, model, params)
-        even = self.parts % 2 == 0
+        remaining = without_columns(self.rows, columns, model, params)
+        even = self.half_folds % 2 == 0
         try:
-            without = self._losses(others)[~even]
+            without = self._losses(remaining)[~even]
         except Exception:  # as many principal components as columns, for one
             without = self._losses(hold_constant(self.rows, columns))[~even]
-        parts = [
-            (without, self.weights[~even]),
-            (self._losses_with[even], self.weights[even]),
-        ]
-        means, variances, dofs = zip(*(_of_mean(*part) for part in parts), strict=True)
-        importance, error = means[0] - means[1], np.sqrt(sum(variances))
-        statistic = importance / error if error > 0 else 0.0
-        pvalue = t.sf(statistic, min(dofs))
-        return Finding(statistic, pvalue, importance, error, min(dofs))
+        mean, variance, dof = _of_mean(without, self.weights[~even])
+        mean_with, variance_with, dof_with = _of_mean(
+            self._losses_with[even], self.weights[even]
+        )
+        importance, error = mean - mean_with, np.sqrt(variance + variance_with)
+        statistic, dof = importance / error if error > 0 else 0.0, min(dof, dof_with)
+        return Finding(statistic, t.sf(statistic, dof), importance, error, dof)
 
-    def hrt(self, columns: Any, seed: int) -> Any:
+    def hrt(self, columns: tuple[int, ...], seed: int) -> Finding:
         """Holdout randomization test (Tansey et al. 2022, algorithm 1).
 
         A model of one half of the rows predicts the other half, with the feature as it
         is and redrawn given the other features.
         """
-        others, half = self._others(columns), self.parts % 2 == 0
-        rest = np.flatnonzero(~half)
+        remaining, half = self._remaining(columns), self.half_folds % 2 == 0
+        test = np.flatnonzero(~half)
         rng = np.random.default_rng(seed)
-        draws, residuals, feature_score = self.redraw(self, columns, others, rest, rng)
+        draws, residuals, feature_score = self.redraw(
+            self, columns, remaining, test, rng
+        )
         model = self._of_half
-        targets = self.outcomes[rest]
+        targets = self.outcomes[test]
         if self.learner.classes is not None:
-            known = np.isin(self.learner.classes, model.classes_)
-            targets = targets[:, known[1:] if len(known) == 2 else known]
+            is_known = np.isin(self.learner.classes, model.classes_)
+            targets = targets[:, is_known[1:] if len(is_known) == 2 else is_known]
         losses = losses_of_draws(
             make_response(model, "auto", None),
-            self.rows.take(rest),
+            self.rows.take(test),
             columns,
             draws,
             targets,
-            self.weights[rest],
+            self.weights[test],
         )
         observed, null = losses[0], losses[1:]
         as_small = (null <= observed + _TIE * abs(observed)).sum()
         gains = null - observed
         spread = null.std()
         statistic = gains.mean() / spread if spread > _TIE * abs(observed) else 0.0
-        checks = self._checks(others, (np.nan, feature_score), None, residuals)
+        checks = self._checks(remaining, (np.nan, feature_score), None, residuals)
         pvalue = (1 + as_small) / (1 + len(null))
         return Finding(statistic, pvalue, gains.mean(), **checks)
 
-    def _others(self, columns: tuple[int, ...]) -> Any:
+    def _remaining(self, columns: tuple[int, ...]) -> Rows:
         """Rows without some columns, for the nuisance regressions."""
         if self.nuisance.model is None:
             return drop_columns(self.rows, columns)
         return without_columns(self.rows, columns, self.nuisance.model)
 
     def residuals(
-        self, targets: NDArray[np.float64], others: ArrayRows
+        self, targets: NDArray[np.float64], remaining: Rows
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Residuals of targets (n_rows, q), held-out ones, and their R^2.
 
@@ -233,39 +238,44 @@ class ConditionalTests:
         """
         learner = self.nuisance(targets)
         if self.nuisance.model is None:
-            predicted, learner = learner.of_all(others)
-        held_out, score = self.held_out(learner, targets, others)
-        found = targets - predicted if self.nuisance.model is None else held_out
-        gone = self._follow(targets, others) | _are_rounding(found, targets)
-        return np.where(gone, 0.0, found), np.where(gone, 0.0, held_out), score
+            predicted, learner = learner.of_all(remaining)
+        held_out, score = self.held_out(learner, targets, remaining)
+        residuals = targets - predicted if self.nuisance.model is None else held_out
+        vanish = self._follow(targets, remaining) | _are_rounding(residuals, targets)
+        return np.where(vanish, 0.0, residuals), np.where(vanish, 0.0, held_out), score
 
     def held_out(
-        self, learner: Learner, targets: NDArray[np.float64], others: ArrayRows
+        self, learner: Learner, targets: NDArray[np.float64], remaining: Rows
     ) -> tuple[NDArray[np.float64], float]:
         """Held-out residuals (n_rows, q) and R^2."""
-        found = targets - learner.held_out(others, self.parts // 2)
-        return found, score(targets, found, self.weights)
+        residuals = targets - learner.held_out(remaining, self.half_folds // 2)
+        return residuals, score(targets, residuals, self.weights)
 
     def _follow(
-        self, targets: NDArray[np.float64], others: ArrayRows
+        self, targets: NDArray[np.float64], remaining: Rows
     ) -> NDArray[np.bool_]:
         """Flags (q,) of targets that are linear functions of the others."""
-        half = self.parts % 2 == 0
-        table = coded(others, range(others.n_columns))
+        half = self.half_folds % 2 == 0
+        table = coded(remaining, range(remaining.n_columns))
         table = np.column_stack([np.ones(len(table)), table])
-        left = targets - table @ np.linalg.lstsq(table[half], targets[half])[0]
-        return _are_rounding(left[~half], targets)
+        residuals = targets - table @ np.linalg.lstsq(table[half], targets[half])[0]
+        return _are_rounding(residuals[~half], targets)
 
     def _checks(
         self,
-        others: ArrayRows,
+        remaining: Rows,
         scores: tuple[float, float],
-        *residuals: NDArray[np.float64],
+        *residuals: NDArray[np.float64] | None,
     ) -> dict[str, Any]:
         """Scores, and what is left in residuals (n_rows, q), as `Finding` has them."""
         dependence = [
             remaining_dependence(
-                left, others, self.nuisance, self.weights, self.parts, self.index
+                left,
+                remaining,
+                self.nuisance,
+                self.weights,
+                self.half_folds,
+                self.index,
             )
             if left is not None
             else _NOT_CHECKED
@@ -280,21 +290,21 @@ class ConditionalTests:
             getattr(self, shared[test])
 
     @cached_property
-    def _of_half(self) -> AdditiveModel:
+    def _of_half(self) -> Any:
         """The model of the target, fitted to the even parts."""
-        return self.learner.fitted(self.rows, np.flatnonzero(self.parts % 2 == 0))
+        return self.learner.fitted(self.rows, np.flatnonzero(self.half_folds % 2 == 0))
 
     @cached_property
     def _predicted(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Predictions of the target, and its variance given all features: (n, q)."""
-        half = np.flatnonzero(self.parts % 2 == 0)
-        whole = self.learner.outcomes(self._of_half, self.rows)
-        squares = (self.outcomes - whole) ** 2
+        half = np.flatnonzero(self.half_folds % 2 == 0)
+        predicted = self.learner.outcomes(self._of_half, self.rows)
+        squares = (self.outcomes - predicted) ** 2
         learner = self.nuisance(squares)
         variance = learner.outcomes(learner.fitted(self.rows, half), self.rows)
         mean = np.average(squares[half], axis=0, weights=self.weights[half])
         least = np.where(mean > 0, _LEAST_VARIANCE * mean, 1.0)
-        return whole, np.maximum(variance, least)
+        return predicted, np.maximum(variance, least)
 
     def _with_values_of(
         self, donor: int, columns: tuple[int, ...]
@@ -306,25 +316,27 @@ class ConditionalTests:
         return self.learner.outcomes(self._of_half, rows)
 
     @cached_property
-    def _losses_with(self) -> Any:
+    def _losses_with(self) -> NDArray[np.float64]:
         """Losses of the model with all features."""
         return self._losses(self.rows)
 
-    def _losses(self, rows: Any) -> Any:
+    def _losses(self, rows: Rows) -> NDArray[np.float64]:
         """Held-out squared errors, summed over outputs: (n_rows,)."""
-        predictions = self.learner.held_out(rows, self.parts // 2)
+        predictions = self.learner.held_out(rows, self.half_folds // 2)
         return ((self.outcomes - predictions) ** 2).sum(axis=1)
 
 
 def _are_rounding(
-    values: NDArray[np.float64], given: NDArray[np.float64]
+    values: NDArray[np.float64], origin: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """Flags (q,) of columns of values that are rounding errors of the given numbers."""
-    size = given.std(axis=0) + _ROUNDING * np.abs(given).max(axis=0)
+    size = origin.std(axis=0) + _ROUNDING * np.abs(origin).max(axis=0)
     return np.sqrt(np.mean(values**2, axis=0)) <= _ROUNDING * size
 
 
-def _of_mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> Any:
+def _of_mean(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[float, float, float]:
     """Weighted mean, its variance, and degrees of freedom."""
     total = weights.sum()
     mean, dof = weights @ values / total, max(total - 1, 1.0)

@@ -30,7 +30,9 @@ from sklearn_interpret.importance._base import (
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
+
 
 # Relative differences of scores below this are rounding errors, and count as zero.
 _ROUNDING = 1e-12
@@ -152,7 +154,7 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
         "removal": [StrOptions({"auto", "drop", "constant"})],
     }
 
-    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
+    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         y, weights = self._targets(sample), None
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         if np.ptp(sample.weights) > 0:
@@ -171,8 +173,8 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
             for fit_params in [self._fit_parameters(sample.index[split[0]])]
             for player in left_out
         ]
-        scores = list(run(_scores, tasks, n_jobs=self.n_jobs))
-        scores = np.reshape(scores, (-1, len(left_out), len(metrics)))
+        results = list(run(_scores, tasks, n_jobs=self.n_jobs))
+        scores = np.reshape(results, (-1, len(left_out), len(metrics)))
         return self._set_results(scores.transpose(2, 1, 0), metrics)
 
     def _set_results(
@@ -180,18 +182,18 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
     ) -> NDArray[np.float64]:
         """Set the fitted attributes from scores (n_metrics, 1 + n_players, n_folds)."""
         self.results_ = {}
-        for metric, (baseline, *without) in zip(metrics, scores, strict=True):
-            without = np.array(without)
-            importances = metric.worse * (without - baseline)
+        for metric, of_metric in zip(metrics, scores, strict=True):
+            baseline, reduced = of_metric[0], of_metric[1:]
+            importances = metric.worse * (reduced - baseline)
             # Features must not be selected for rounding errors.
-            size = np.maximum(np.abs(without), np.abs(baseline))
+            size = np.maximum(np.abs(reduced), np.abs(baseline))
             importances[np.abs(importances) <= _ROUNDING * size] = 0.0
             self.results_[metric.name] = summary(importances, baseline_scores=baseline)
         first = self.results_[metrics[0].name]
         self.baseline_scores_ = first.baseline_scores
         return first.importances
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         return {
             f"baseline {name}": float(result.baseline_scores.mean())
             for name, result in self.results_.items()
@@ -200,10 +202,10 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
 
 def _scores(
     estimator: BaseEstimator,
-    fit_params: dict[Any, Any],
+    fit_params: dict[str, Any],
     remove: Callable[..., Any],
     player: tuple[tuple[int, ...], str | None],
-    data: tuple[ArrayRows, NDArray[np.float64], None],
+    data: tuple[Rows, NDArray[Any], NDArray[np.float64] | None],
     split: tuple[NDArray[np.intp], NDArray[np.intp]],
     metrics: list[Any],
 ) -> list[float]:

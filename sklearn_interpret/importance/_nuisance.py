@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.multioutput import MultiOutputRegressor
 
@@ -22,7 +23,7 @@ from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.exceptions import ExtrapolationWarning
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
 
 # Splines of a feature, and of a curve for each level: with 16, curves over the hours of
 # a day are too smooth, and 8 % of null features are rejected on 100 rows.
@@ -69,7 +70,7 @@ class Structure:
     pairs: tuple[tuple[int, int], ...] = ()
     jumps: tuple[tuple[int, float], ...] = ()
 
-    def table(self, columns: np.ndarray) -> np.ndarray:
+    def table(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         """Columns (n_rows, n_columns) and flags of the rows beyond each jump."""
         flags = [columns[:, j] > cut for j, cut in self.jumps]
         return np.column_stack([columns, *flags])
@@ -81,20 +82,19 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
     `structures` has the `Structure` for each target; None searches them.
     """
 
-    def __init__(self, structures: list[Structure] | None = None) -> None:
+    def __init__(self, structures: Sequence[Structure | None] | None = None) -> None:
         self.structures = structures
 
-    def fit(
-        self, X: NDArray[np.float64], y: NDArray[np.float64], sample_weight: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a model of each target; add what its residuals show."""
-        rows, y = as_rows(X), np.asarray(y, dtype=np.float64)
-        weights = np.ones(len(y)) if sample_weight is None else sample_weight
-        weights = np.asarray(weights, dtype=np.float64)
+        targets = np.asarray(y, dtype=np.float64)
+        weights = np.ones(len(targets))
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight, dtype=np.float64)
         used = np.flatnonzero(weights)
-        rows, y, weights = rows.take(used), y[used], weights[used]
-        self._one_target = y.ndim == 1
-        targets = y.reshape(len(y), -1).T
+        rows, targets, weights = as_rows(X).take(used), targets[used], weights[used]
+        self._one_target = targets.ndim == 1
+        targets = targets.reshape(len(targets), -1).T
         self._codes = [
             None if is_number else _codes_of_labels(rows.encode_column(j)[1])
             for j, is_number in enumerate(_are_numbers(rows))
@@ -105,9 +105,8 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
             for codes, column in zip(self._codes, columns.T, strict=True)
         ]
         self.models_, self.structures_ = [], []
-        for target, structure in zip(
-            targets, self.structures or [None] * len(targets), strict=True
-        ):
+        structures = self.structures or [None] * len(targets)
+        for target, structure in zip(targets, structures, strict=True):
             regression = _Regression(columns, np.array(are_levels), target, weights)
             if structure is None:
                 model, structure = regression.search()
@@ -125,7 +124,7 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
         inputs.allow_nan = inputs.categorical = inputs.string = True
         return tags
 
-    def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """Predicted means of the rows."""
         columns = self._columns(as_rows(X))
         with warnings.catch_warnings():
@@ -137,7 +136,7 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
             ]
         return means[0] if self._one_target else np.stack(means, axis=1)
 
-    def _columns(self, rows: ArrayRows) -> NDArray[np.float64]:
+    def _columns(self, rows: Rows) -> NDArray[np.float64]:
         """Numbers and codes of levels (n_rows, n_columns); unknown levels are -1."""
         columns = np.empty((rows.n_rows, rows.n_columns))
         for j, codes in enumerate(self._codes):
@@ -145,12 +144,12 @@ class AdditiveModel(RegressorMixin, BaseEstimator):
                 columns[:, j] = rows.numbers(j)
             else:
                 levels, labels = rows.encode_column(j)
-                codes = [codes.get(label_key(label), -1) for label in labels]
-                columns[:, j] = np.array(codes)[levels]
+                codes_of_levels = [codes.get(label_key(label), -1) for label in labels]
+                columns[:, j] = np.array(codes_of_levels)[levels]
         return columns
 
 
-def _codes_of_labels(labels: list[Any]) -> dict[Any, int]:
+def _codes_of_labels(labels: Iterable[Any]) -> dict[Any, int]:
     return {label_key(label): code for code, label in enumerate(labels)}
 
 
@@ -158,10 +157,10 @@ def _codes_of_labels(labels: list[Any]) -> dict[Any, int]:
 class _Regression:
     """A target, and columns of numbers and codes of levels for an additive model."""
 
-    columns: np.ndarray
-    are_levels: np.ndarray
-    target: np.ndarray
-    weights: np.ndarray
+    columns: NDArray[np.float64]
+    are_levels: NDArray[np.bool_]
+    target: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
     def fitted(self, structure: Structure) -> Any:
         """A model of some structure."""
@@ -243,45 +242,41 @@ class Learner:
     """
 
     model: Any
-    targets: np.ndarray
+    targets: NDArray[Any]
     params: dict[str, Any] = field(default_factory=dict)
-    classes: np.ndarray | None = None
+    classes: NDArray[Any] | None = None
 
-    def fitted(
-        self, rows: ArrayRows, train: NDArray[np.intp]
-    ) -> AdditiveModel | BaseEstimator:
+    def fitted(self, rows: Rows, train: NDArray[np.intp]) -> Any:
         """A model fitted to the rows at the positions `train`."""
         params = parameters_of_rows(rows.native, self.params, train)
-        part = rows.take(train).native
-        return clone(self.model).fit(part, self.targets[train], **params)
+        training_rows = rows.take(train).native
+        return clone(self.model).fit(training_rows, self.targets[train], **params)
 
-    def outcomes(
-        self, model: AdditiveModel | BaseEstimator, rows: ArrayRows
-    ) -> NDArray[np.float64]:
+    def outcomes(self, model: Any, rows: Rows) -> NDArray[np.float64]:
         """Predictions (n_rows, q): numbers, or probabilities of `class_flags`."""
         if self.classes is None:
             return np.reshape(model.predict(rows.native), (rows.n_rows, -1))
         if not hasattr(model, "predict_proba"):
             return class_flags(model.predict(rows.native), self.classes)
-        found = np.zeros((rows.n_rows, len(self.classes)))
-        places = np.searchsorted(self.classes, model.classes_)
-        found[:, places] = model.predict_proba(rows.native)
-        return found[:, 1:] if len(self.classes) == 2 else found
+        probabilities = np.zeros((rows.n_rows, len(self.classes)))
+        columns = np.searchsorted(self.classes, model.classes_)
+        probabilities[:, columns] = model.predict_proba(rows.native)
+        return probabilities[:, 1:] if len(self.classes) == 2 else probabilities
 
-    def of_all(self, rows: ArrayRows) -> tuple[NDArray[np.float64], Learner]:
+    def of_all(self, rows: Rows) -> tuple[NDArray[np.float64], Learner]:
         """Predictions (n_rows, q) by a model of all rows, and a learner like it."""
         model, like = self.fitted(rows, np.arange(rows.n_rows)), self
         if isinstance(model, AdditiveModel):  # a search takes several fits
             like = replace(self, model=AdditiveModel(model.structures_))
         return self.outcomes(model, rows), like
 
-    def held_out(self, rows: ArrayRows, folds: NDArray[np.intp]) -> NDArray[np.float64]:
+    def held_out(self, rows: Rows, folds: NDArray[np.intp]) -> NDArray[np.float64]:
         """Predictions (n_rows, q) of each fold by a model of the others."""
-        parts, order = [], np.argsort(folds, kind="stable")
+        predictions, order = [], np.argsort(folds, kind="stable")
         for fold in np.unique(folds):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            parts.append(self.outcomes(self.fitted(rows, train), rows.take(test)))
-        return np.concatenate(parts)[np.argsort(order)]
+            predictions.append(self.outcomes(self.fitted(rows, train), rows.take(test)))
+        return np.concatenate(predictions)[np.argsort(order)]
 
 
 @dataclass(frozen=True)
@@ -292,11 +287,12 @@ class Nuisance:
     """
 
     model: Any
-    weights: Any
+    weights: NDArray[np.float64] | None
 
     def __call__(self, targets: NDArray[np.float64]) -> Learner:
         """A learner of targets (n_rows, q)."""
-        model, params = AdditiveModel() if self.model is None else self.model, {}
+        model = AdditiveModel() if self.model is None else self.model
+        params = {}
         name = weight_parameter(model)
         if self.weights is not None and name is not None:
             params[name] = self.weights
@@ -307,34 +303,34 @@ class Nuisance:
         return Learner(model, targets, params)
 
 
-def class_flags(labels: Any, classes: Any) -> Any:
+def class_flags(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
     """Flags of the classes, (n_rows, n_classes); of two classes only the second's."""
     flags = (labels[:, None] == classes).astype(np.float64)
     return flags[:, 1:] if len(classes) == 2 else flags
 
 
-def coded(rows: ArrayRows, columns: range | tuple[int, ...]) -> NDArray[np.float64]:
+def coded(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
     """Columns as numbers (n_rows, r): flags of all levels but the last, and of NaN.
 
     Numbers have the deviation 1, for penalties and decompositions.
     """
-    numbers, parts = _are_numbers(rows), []
+    numbers, tables = _are_numbers(rows), []
     for j in columns:
         if not numbers[j]:
             codes, labels = rows.encode_column(j)
-            parts.append(codes[:, None] == np.arange(len(labels) - 1))
+            tables.append(codes[:, None] == np.arange(len(labels) - 1))
             continue
         values = rows.numbers(j)
         missing = np.isnan(values)
         if missing.any():
-            parts.append(missing[:, None])
+            tables.append(missing[:, None])
             filler = 0.0 if missing.all() else values[~missing].mean()
             values = np.where(missing, filler, values)
-        parts.append(values[:, None] / (values.std() or 1.0))
-    return np.concatenate(parts, axis=1, dtype=np.float64)
+        tables.append(values[:, None] / (values.std() or 1.0))
+    return np.concatenate(tables, axis=1, dtype=np.float64)
 
 
-def _are_numbers(rows: ArrayRows) -> NDArray[np.bool_]:
+def _are_numbers(rows: Rows) -> NDArray[np.bool_]:
     return rows.are_numbers & ~resolve_categorical("auto", rows)
 
 
@@ -351,10 +347,10 @@ def score(
 
 def remaining_dependence(
     residuals: NDArray[np.float64],
-    others: ArrayRows,
+    remaining: Rows,
     nuisance: Nuisance,
     weights: NDArray[np.float64],
-    parts: NDArray[np.intp],
+    half_folds: NDArray[np.intp],
     index: NDArray[np.intp],
 ) -> tuple[float, float]:
     """P-value and R^2 of residuals (n_rows, q) with held-out predictions of them.
@@ -370,19 +366,20 @@ def remaining_dependence(
     from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
     if residuals.shape[1] > _MOST_TARGETS:
-        n_kept = min(_MOST_TARGETS, len(residuals))
-        residuals = PCA(n_kept, svd_solver="full").fit_transform(residuals)
+        n_components = min(_MOST_TARGETS, len(residuals))
+        residuals = PCA(n_components, svd_solver="full").fit_transform(residuals)
     _, first, copies = np.unique(index, return_index=True, return_inverse=True)
     check, n_folds = Nuisance(None, nuisance.weights), 2
-    if nuisance.model is None or others.n_columns > _MOST_COLUMNS:
-        others = as_rows(coded(others, range(others.n_columns)))
+    if nuisance.model is None or remaining.n_columns > _MOST_COLUMNS:
+        remaining = as_rows(coded(remaining, range(remaining.n_columns)))
         trees = HistGradientBoostingRegressor(**_BOOSTED_TREES)
         if len(first) < _FEW_ROWS:
             trees, n_folds = ExtraTreesRegressor(**_RANDOM_TREES), _FOLDS_OF_FEW
         check = replace(check, model=trees)
-    folds = parts[first][copies] % n_folds
-    predicted = check(residuals).held_out(others, folds)
+    folds = half_folds[first][copies] % n_folds
+    predicted = check(residuals).held_out(remaining, folds)
     products = weights * (residuals * predicted).sum(axis=1)
-    pvalue = one_sided_test(np.bincount(copies, products), np.ones(len(first)))[1]
-    squares = [weights @ (part**2).sum(axis=1) for part in (residuals, predicted)]
+    sums = np.bincount(copies, products).astype(np.float64, copy=False)
+    pvalue = one_sided_test(sums, np.ones(len(first)))[1]
+    squares = [weights @ (values**2).sum(axis=1) for values in (residuals, predicted)]
     return pvalue, products.sum() ** 2 / (np.prod(squares) or 1.0)

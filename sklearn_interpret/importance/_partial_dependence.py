@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance._base import BaseImportance
 
@@ -135,7 +136,7 @@ class PartialDependenceImportance(BaseImportance, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
+    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         settings = self.get_params(deep=False)
         for name in ("estimator", "threshold", "subsample", "random_state", "verbose"):
             del settings[name]

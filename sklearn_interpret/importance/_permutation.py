@@ -26,6 +26,7 @@ from sklearn_interpret._model.responses.scoring import (
     resolve_metrics,
 )
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.importance._base import BaseImportance, summary
 
 Scoring = str | Callable[..., Any]
@@ -206,10 +207,10 @@ class PermutationImportance(BaseImportance):
     _takes_partitions = True
 
     @property
-    def _weights_count_rows(self) -> Any:
+    def _weights_count_rows(self) -> bool:
         return self.method == "exact"
 
-    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
+    def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:
         sample = self._with_targets(sample)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         self._check_comparison(metrics)
@@ -226,14 +227,14 @@ class PermutationImportance(BaseImportance):
         self.baseline_score_ = first.baseline_score
         return first.importances
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         return {
             f"baseline {name}": result.baseline_score
             for name, result in self.results_.items()
         }
 
     def _scores(
-        self, sample: Any, metrics: list[Any]
+        self, sample: Sample, metrics: list[Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
         check_several_rows(sample.rows.n_rows)
@@ -245,15 +246,18 @@ class PermutationImportance(BaseImportance):
                 for columns in players
             ]
         if self.method == "exact":
-            given = model, sample, players, metrics, strata
-            return all_pairs_scores(*given, self.n_jobs)
+            return all_pairs_scores(
+                model, sample, players, metrics, strata, self.n_jobs
+            )
         if (sample.weights != sample.weights[0]).any():
             check_weights_are_taken(metrics)
         permuted = PermutedScores(model, sample, metrics, self.method)
         scores = permuted.scores(players, self._seeds(), strata, self.n_jobs)
         return permuted.baseline, scores
 
-    def _scores_in_partitions(self, sample: Any, metrics: list[Any]) -> Any:
+    def _scores_in_partitions(
+        self, sample: Any, metrics: list[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `_scores`, of rows in partitions."""
         for name, value, accepted in (
             ("method", self.method, ("permutation", "split")),
@@ -265,10 +269,11 @@ class PermutationImportance(BaseImportance):
                     f"partitions {' and '.join(map(repr, accepted))} can be used."
                 )
         check_are_means(metrics)
-        given = self.estimator_, sample, self.features_, metrics, self.method
-        return scores_in_partitions(*given, self._seeds())
+        return scores_in_partitions(
+            self.estimator_, sample, self.features_, metrics, self.method, self._seeds()
+        )
 
-    def _seeds(self) -> Any:
+    def _seeds(self) -> NDArray[np.intp]:
         """Seeds of the permutations (n_players, n_repeats)."""
         return check_random_state(self.random_state).randint(
             np.iinfo(np.int32).max, size=(len(self.features_), self.n_repeats)

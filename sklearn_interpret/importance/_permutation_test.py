@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,25 +198,29 @@ class PermutationTest(RefittingMixin, BaseImportance):
         "importance_getter": [str, callable],
     }
 
-    def _make_response(self) -> Self:
+    def _make_response(self) -> None:
         """None: `_measure` uses the models that it fits."""
 
-    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
+    def _measure(self, sample: Sample, response: None) -> NDArray[np.float64]:
         y = self._targets(sample)
         if y.ndim == 2 and y.shape[1] == 1:
             sample = replace(sample, y=y[:, 0])
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
-        estimator, fit_params = self._unfitted(), self._fit_parameters(sample.index)
-        arguments = estimator, fit_params, self.importance_getter, self.features_
-        if self.importance_getter == "permutation":
+        estimator, getter, players = (
+            self._unfitted(),
+            self.importance_getter,
+            self.features_,
+        )
+        if getter == "permutation":
             _check_has_folds(self.estimator_, sample)
             sample = copies(sample)
-            arguments = estimator, self._parameters_of_copies(sample), *arguments[2:]
-            observed = _held_out_importances(*arguments, sample, rng)
+            params = self._parameters_of_copies(sample)
+            observed = _held_out_importances(estimator, params, players, sample, rng)
         else:
-            observed = _native_of_players(self.estimator_, *arguments[2:], sample)
-        tasks = [(seed, arguments, sample) for seed in seeds]
+            params = self._fit_parameters(sample.index)
+            observed = _native_of_players(self.estimator_, getter, players, sample)
+        tasks = [(seed, estimator, params, getter, players, sample) for seed in seeds]
         null = run(_null_importances, tasks, n_jobs=self.n_jobs)
         self.null_importances_ = np.stack(list(null))
         self._check_distribution()
@@ -257,7 +261,7 @@ class PermutationTest(RefittingMixin, BaseImportance):
         return self._by_feature(self.pvalues_ < self.alpha)
 
 
-def _check_has_folds(estimator: BaseEstimator, sample: Any) -> None:
+def _check_has_folds(estimator: BaseEstimator, sample: Sample) -> None:
     """Refuse targets without a loss by row, and too few rows for two folds."""
     if is_classifier(estimator) and sample.y.ndim > 1:
         raise ValueError(
@@ -273,23 +277,28 @@ def _check_has_folds(estimator: BaseEstimator, sample: Any) -> None:
 
 def _null_importances(
     seed: int,
-    arguments: tuple[BaseEstimator, dict[Any, Any], str, list[tuple[int, ...]]],
-    sample: Any,
+    estimator: BaseEstimator,
+    fit_params: dict[str, Any],
+    getter: str | Callable[..., Any],
+    players: list[tuple[int, ...]],
+    sample: Sample,
 ) -> NDArray[np.float64]:
     """Importances of the players with shuffled targets."""
     rng = np.random.RandomState(seed)
     # A permutation of the targets, or draws in the shares of unequal weights.
     sample = replace(sample, y=sample.y[random_donors(sample.weights, rng)])
-    estimator, fit_params, getter, players = arguments
     if getter == "permutation":
-        return _held_out_importances(*arguments, sample, rng)
+        return _held_out_importances(estimator, fit_params, players, sample, rng)
     model = clone(estimator).fit(sample.rows.native, sample.y, **fit_params)
     return _native_of_players(model, getter, players, sample)
 
 
 def _native_of_players(
-    model: BaseEstimator, getter: Any, players: Any, sample: Any
-) -> Any:
+    model: BaseEstimator,
+    getter: str | Callable[..., Any],
+    players: list[tuple[int, ...]],
+    sample: Sample,
+) -> NDArray[np.float64]:
     """The model's own importances, summed over the members of each player."""
     importances = native_importances(model, getter, sample.rows.n_columns)
     return np.array([importances[list(columns)].sum() for columns in players])
@@ -297,10 +306,9 @@ def _native_of_players(
 
 def _held_out_importances(
     estimator: BaseEstimator,
-    fit_params: dict[Any, Any],
-    _: str,
+    fit_params: dict[str, Any],
     players: list[tuple[int, ...]],
-    sample: Any,
+    sample: Sample,
     rng: np.random.RandomState,
 ) -> NDArray[np.float64]:
     """Mean loss increases of held-out rows, relative to their root mean square."""

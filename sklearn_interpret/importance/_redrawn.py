@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,15 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.validation import call_given
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.importance._nuisance import coded
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret.importance._conditional_tests import ConditionalTests
+
+# Levels of a column (a native vector), and their codes (n_rows, 1 + n_samples).
+Draws = tuple[Any, NDArray[np.intp]]
 
 # Numbers with at most this many distinct values are drawn as levels.
 _MOST_LEVELS = 12
@@ -43,12 +53,17 @@ class Redraw:
         Number of draws.
     """
 
-    sampler: Any
+    sampler: str | Callable[..., Any]
     n_samples: int
 
     def __call__(
-        self, tests: Any, columns: Any, others: Any, rest: NDArray[np.float64], rng: Any
-    ) -> Any:
+        self,
+        tests: ConditionalTests,
+        columns: tuple[int, ...],
+        remaining: Rows,
+        test: NDArray[np.intp],
+        rng: np.random.Generator,
+    ) -> tuple[list[Draws], NDArray[np.float64] | None, float]:
         """Draws for the rows at `rest`.
 
         Returns
@@ -62,73 +77,91 @@ class Redraw:
             Held-out R^2 of the regressions.
         """
         rows = tests.rows
+        residuals, score = None, np.nan
         if callable(self.sampler):
-            values, found = self._called(rows.take(rest), columns, rng), (None, np.nan)
+            values = self._called(rows.take(test), columns, rng)
         elif any(_has_levels(rows, j) for j in columns):
-            return self._drawn_levels(tests, columns, others, rest, rng)
+            return self._drawn_levels(tests, columns, remaining, test, rng)
         else:
-            values, *found = self._drawn_numbers(tests, columns, others, rest, rng)
+            values, residuals, score = self._drawn_numbers(
+                tests, columns, remaining, test, rng
+            )
         pairs = zip(columns, values, strict=True)
-        return [_as_levels(rows, rest, j, drawn) for j, drawn in pairs], *found
+        draws = [_as_levels(rows, test, j, sampled) for j, sampled in pairs]
+        return draws, residuals, score
 
-    def _called(self, rows: Any, columns: Any, rng: Any) -> Any:
+    def _called(
+        self, rows: Rows, columns: tuple[int, ...], rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Values for each column, (n_rest, n_samples), by the user's function."""
-        found = []
+        samples = []
         for _ in range(self.n_samples):
-            drawn = call_given("sampler", self.sampler, rows.native, list(columns), rng)
-            if np.shape(drawn) != (rows.n_rows, len(columns)):
+            sample = call_given(
+                "sampler", self.sampler, rows.native, list(columns), rng
+            )
+            if np.shape(sample) != (rows.n_rows, len(columns)):
                 raise ValueError(
                     f"sampler must return values of shape {rows.n_rows, len(columns)}; "
-                    f"it returned some of shape {np.shape(drawn)}."
+                    f"it returned some of shape {np.shape(sample)}."
                 )
-            found.append(np.asarray(drawn))
-        return np.stack(found, axis=2).transpose(1, 0, 2)
+            samples.append(np.asarray(sample))
+        return np.stack(samples, axis=2).transpose(1, 0, 2)
 
     def _drawn_numbers(
-        self, tests: Any, columns: Any, others: Any, rest: NDArray[np.float64], rng: Any
-    ) -> Any:
+        self,
+        tests: ConditionalTests,
+        columns: tuple[int, ...],
+        remaining: Rows,
+        test: NDArray[np.intp],
+        rng: np.random.Generator,
+    ) -> tuple[Any, NDArray[np.float64], float]:
         """Conditional means plus residuals of like rows, or normal ones."""
-        given = np.stack([tests.rows.numbers(j) for j in columns], axis=1)
-        if np.isnan(given).any():
+        feature = np.stack([tests.rows.numbers(j) for j in columns], axis=1)
+        if np.isnan(feature).any():
             raise ValueError(
                 f"The feature {tests.rows.names[columns[0]]!r} has missing values, "
                 'which test="hrt" does not redraw: pass a callable sampler.'
             )
-        table, nuisance = coded(others, range(others.n_columns)), tests.nuisance
+        table, nuisance = coded(remaining, range(remaining.n_columns)), tests.nuisance
         if self.sampler == "gaussian":
-            others, nuisance = as_rows(table), replace(nuisance, model=_LINEAR)
+            remaining, nuisance = as_rows(table), replace(nuisance, model=_LINEAR)
         # Errors of means of all rows and the shrinkage of their residuals cancel: draws
         # then have the variance of the feature. With held-out ones it is larger.
-        means, learner = nuisance(given).of_all(others)
-        _, score = tests.held_out(learner, given, others)
-        left = given - means
+        means, learner = nuisance(feature).of_all(remaining)
+        _, score = tests.held_out(learner, feature, remaining)
+        residuals = feature - means
         if self.sampler == "gaussian":
-            spread = np.atleast_2d(np.cov(left.T, aweights=tests.weights))
-            size = len(rest), self.n_samples
+            spread = np.atleast_2d(np.cov(residuals.T, aweights=tests.weights))
+            size = len(test), self.n_samples
             noise = rng.multivariate_normal(np.zeros(len(columns)), spread, size)
         else:
             # Residuals are permuted in units of their size, and within leaves of a tree
             # of what is left of it.
-            size, _ = nuisance(np.abs(left)).of_all(others)
-            size = np.maximum(size, _LEAST_SIZE * np.abs(left).mean(axis=0))
-            unit = left / np.where(size > 0, size, 1.0)
+            sizes, _ = nuisance(np.abs(residuals)).of_all(remaining)
+            sizes = np.maximum(sizes, _LEAST_SIZE * np.abs(residuals).mean(axis=0))
+            unit = residuals / np.where(sizes > 0, sizes, 1.0)
             tree = DecisionTreeRegressor(**_LEAVES)
             tree.fit(table, np.abs(unit).sum(axis=1), sample_weight=tests.weights)
-            leaves = np.unique(tree.apply(table[rest]), return_inverse=True)[1]
+            leaves = np.unique(tree.apply(table[test]), return_inverse=True)[1]
             donors = [
-                random_donors(tests.weights[rest], rng, leaves)
+                random_donors(tests.weights[test], rng, leaves)
                 for _ in range(self.n_samples)
             ]
-            noise = size[rest][:, None] * unit[rest][np.stack(donors, axis=1)]
-        values = means[rest][:, None] + noise
-        return values.transpose(2, 0, 1), left, score
+            noise = sizes[test][:, None] * unit[test][np.stack(donors, axis=1)]
+        values = means[test][:, None] + noise
+        return values.transpose(2, 0, 1), residuals, score
 
     def _drawn_levels(
-        self, tests: Any, columns: Any, others: Any, rest: NDArray[np.float64], rng: Any
-    ) -> Any:
+        self,
+        tests: ConditionalTests,
+        columns: tuple[int, ...],
+        remaining: Rows,
+        test: NDArray[np.intp],
+        rng: np.random.Generator,
+    ) -> tuple[Any, NDArray[np.float64], float]:
         """Draws of a single column's levels by their probabilities."""
-        (column, *more), rows = columns, tests.rows
-        if more:
+        (column, *second), rows = columns, tests.rows
+        if second:
             raise ValueError(
                 f"feature_groups puts {rows.names[column]!r} and others into a group "
                 'that has levels, not only numbers, which test="hrt" does not redraw '
@@ -136,83 +169,98 @@ class Redraw:
             )
         codes, labels, first = rows.encode([column])
         flags = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
-        means, learner = tests.nuisance(flags).of_all(others)
-        _, score = tests.held_out(learner, flags, others)
-        chances = np.maximum(means[rest], 0.0).cumsum(axis=1)
-        draws = rng.uniform(size=(len(rest), self.n_samples, 1)) * chances[:, -1:, None]
-        drawn = (draws >= chances[:, None]).sum(axis=2).clip(max=len(labels) - 1)
-        both = np.concatenate([codes[rest, None], drawn], axis=1)
-        return [(rows.take(first).column(column), both)], flags - means, score
+        means, learner = tests.nuisance(flags).of_all(remaining)
+        _, score = tests.held_out(learner, flags, remaining)
+        chances = np.maximum(means[test], 0.0).cumsum(axis=1)
+        draws = rng.uniform(size=(len(test), self.n_samples, 1)) * chances[:, -1:, None]
+        sampled = (draws >= chances[:, None]).sum(axis=2).clip(max=len(labels) - 1)
+        all_codes = np.concatenate([codes[test, None], sampled], axis=1)
+        return [(rows.take(first).column(column), all_codes)], flags - means, score
 
 
-def _has_levels(rows: Any, j: int) -> Any:
+def _has_levels(rows: Rows, j: int) -> bool:
     """Whether a column has few values, or no numbers."""
-    return (
-        not rows.are_numbers[j] or len(np.unique(rows.column_array(j))) <= _MOST_LEVELS
-    )
+    if not rows.are_numbers[j]:
+        return True
+    return len(np.unique(rows.column_array(j))) <= _MOST_LEVELS
 
 
-def _as_levels(rows: Any, rest: NDArray[np.float64], j: int, drawn: Any) -> Any:
+def _as_levels(
+    rows: Rows, test: NDArray[np.intp], j: int, sampled: NDArray[Any]
+) -> Draws:
     """Values as they are, and drawn ones, as levels and codes."""
-    if rows.dates(j) is not None and drawn.dtype.kind != "f":  # of the user's function
-        drawn = rows.as_numbers(j, drawn.ravel()).reshape(drawn.shape)
+    if (
+        rows.dates(j) is not None and sampled.dtype.kind != "f"
+    ):  # of the user's function
+        sampled = rows.as_numbers(j, sampled.ravel()).reshape(sampled.shape)
     if rows.is_integer(j):
-        drawn = np.rint(drawn)
-    values = np.concatenate([rows.column_array(j)[rest, None], drawn], axis=1)
+        sampled = np.rint(sampled)
+    values = np.concatenate([rows.column_array(j)[test, None], sampled], axis=1)
     levels, codes = np.unique(values, return_inverse=True)
     return rows.cast(j, levels), codes.reshape(values.shape)
 
 
 def losses_of_draws(
-    response: Any,
-    rows: Any,
-    columns: Any,
-    draws: NDArray[np.intp],
+    response: Response,
+    rows: Rows,
+    columns: tuple[int, ...],
+    draws: list[Draws],
     targets: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> Any:
+) -> NDArray[np.float64]:
     """Mean squared errors (1 + n_samples,) of a model, summed over its outputs.
 
     `draws` are as `Redraw` returns them. Trees are followed from each row to the points
     between which they split; other models predict all draws.
     """
     levels, codes = zip(*draws, strict=True)
-    at = None
+    point_of_level = None
     if len(columns) == 1:
         try:
             trees = tree_response(response, labels=False)
         except UnreadableModelError:
             pass
         else:
-            first, at = _points(trees, rows, columns, levels[0])
-            every = np.arange(len(first))[None]
-            replacement = Replacement(columns, (levels[0].take(first),), (every,))
-    if at is None:
+            first, point_of_level = _points(trees, rows, columns, levels[0])
+            variants_of_points = np.arange(len(first))[None]
+            replacement = Replacement(
+                columns, (levels[0].take(first),), (variants_of_points,)
+            )
+    if point_of_level is None:
         replacement = Replacement(columns, levels, codes, together=True)
 
     def sums(
-        which: Any,
+        grid: int,
         index: NDArray[np.intp],
         variants: slice,
         responses: NDArray[np.float64],
-    ) -> Any:
-        if at is not None:
-            places = at[codes[0][index]]
-            responses = np.take_along_axis(responses, places[..., None], axis=1)
+    ) -> NDArray[np.float64]:
+        if point_of_level is not None:
+            points = point_of_level[codes[0][index]]
+            responses = np.take_along_axis(responses, points[..., None], axis=1)
         errors = (responses - targets[index, None]) ** 2
         return weights[index] @ errors.sum(axis=2)
 
-    model = replaced("brute" if at is None else "tree", response, rows, [replacement])
+    model = replaced(
+        "brute" if point_of_level is None else "tree", response, rows, [replacement]
+    )
     return sum(model.responses(sums)[0]) / weights.sum()
 
 
-def _points(trees: Any, rows: Any, columns: Any, levels: tuple[float, float]) -> Any:
+def _points(
+    trees: TreeResponse, rows: Rows, columns: tuple[int, ...], levels: Any
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First level of each point that the trees tell apart, and the point of each."""
-    row, found = rows.take([0]), []
+    first_row, tables = rows.take(np.array([0])), []
     for start in range(0, len(levels), _AT_ONCE):
-        some = np.arange(start, min(start + _AT_ONCE, len(levels)))
-        native = row.tiles(0, 1, len(some)).replaced(columns, [levels], [some[None]])
+        block = np.arange(start, min(start + _AT_ONCE, len(levels)))
+        native = first_row.tiles(0, 1, len(block)).replaced(
+            columns, [levels], [block[None]]
+        )
         codes = trees.ensemble.codes(trees.model.encode(native))
-        found.append(codes[:, np.isin(trees.model.columns, columns)])
-    codes = np.concatenate(found)
-    return np.unique(codes, axis=0, return_index=True, return_inverse=True)[1:]
+        tables.append(codes[:, np.isin(trees.model.columns, columns)])
+    codes = np.concatenate(tables)
+    _, first, point_of_level = np.unique(
+        codes, axis=0, return_index=True, return_inverse=True
+    )
+    return first, point_of_level

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -44,8 +44,7 @@ from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.statistics.score_losses import HalfSquared
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.responses.response import Response
 
 # The method of the model, and the loss of rows.
 _LOSSES = {
@@ -260,11 +259,10 @@ class SAGE(BaseImportance):
     def _choose_sample(
         self, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Sample:
-        return Sample.of_positive_weight(
-            rows, y, weights
-        )  # `subsample` is that of the background
+        # `subsample` is that of the background.
+        return Sample.of_positive_weight(rows, y, weights)
 
-    def _measure(self, sample: Any, response: Any) -> NDArray[np.float64]:
+    def _measure(self, sample: Sample, response: Response) -> NDArray[np.float64]:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sample = self._with_targets(sample)
         if self.background is None and not isinstance(sample, Sample):
@@ -272,20 +270,20 @@ class SAGE(BaseImportance):
                 "background=None takes rows of X, which are in partitions: pass some "
                 "of them as background."
             )
-        game = self._components(sample, response, seed)
-        if game is None:
-            game = self._coalitions(sample, response, seed)
+        game: _Game = self._components(sample, response, seed) or self._coalitions(
+            sample, response, seed
+        )
         targets_of = partial(
             _targets, self.loss_, response.classes, len(game.base_values)
         )
         n_pairs = self._fewest_pairs(sample)
         self.method_ = self._chosen(game, n_pairs)
         errors, self.n_permutations_ = np.zeros(len(self.features_)), 0
-        task = game, self._row_loss
+        task: _Task = game, self._row_loss
         if self.method_ == "sampling":
-            rng, given = np.random.default_rng(seed), (targets_of, n_pairs)
-            values, errors = self._sampled(task, sample, *given, rng)
-        elif self._multiplies(game):
+            rng = np.random.default_rng(seed)
+            values, errors = self._sampled(task, sample, targets_of, n_pairs, rng)
+        elif isinstance(game, _Components) and self._is_square:
             values = self._by_products(game, sample, targets_of)
         else:
             values = self._by_coalitions(task, sample, targets_of)
@@ -293,11 +291,11 @@ class SAGE(BaseImportance):
         self.loss_reduction_ = float(values.sum())
         return values[:, None]
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         loss = getattr(self.loss_, "__name__", self.loss_)
         return {"loss": loss, "loss reduction": self.loss_reduction_}
 
-    def _fewest_pairs(self, sample: Any) -> int:
+    def _fewest_pairs(self, sample: Sample) -> int:
         """The least number of pairs of orders for each row, for reliable errors.
 
         A row that outweighs all others counts alone.
@@ -305,34 +303,36 @@ class SAGE(BaseImportance):
         n_rows = sample.rows.n_rows
         if isinstance(sample, Sample):
             n_rows = sample.weights.sum() ** 2 / (sample.weights**2).sum()
-        asked = -(-(self.n_permutations or 0) // 2)
-        return max(asked, _PAIRS_OF_ROW, int(np.ceil(_FEWEST_PAIRS / n_rows)))
+        requested = -(-(self.n_permutations or 0) // 2)
+        return max(requested, _PAIRS_OF_ROW, int(np.ceil(_FEWEST_PAIRS / n_rows)))
 
     @property
     def _row_loss(self) -> Callable[..., Any]:
         """The function of targets and responses (m, c, k)."""
         if callable(self.loss_):
-            return partial(_given_losses, self.loss_)
+            return partial(_losses_by_function, self.loss_)
         return _LOSSES[self.loss_][1]
 
-    def _components(self, sample: Any, response: Any, seed: int) -> _Components:
+    def _components(
+        self, sample: Sample, response: Response, seed: int
+    ) -> _Components | None:
         """All components of the response, or None if they are not affordable."""
         if self.background is None:
-            drawn = self._draw(sample, self.subsample, seed)
+            background = self._draw(sample, self.subsample, seed)
         else:  # components depend on the background alone
-            drawn = Sample(sample.rows.take(np.arange(1)), None, np.ones(1))
+            background = Sample(sample.rows.take(np.arange(1)), None, np.ones(1))
         order, largest = 0, 1
         while order < largest:
             order += 1
-            parts = FunctionalDecomposition(
+            decomposition = FunctionalDecomposition(
                 FrozenEstimator(self.estimator_),
                 max_order=order,
                 background=self.background,
                 feature_groups=self.feature_groups,
                 response_method=response.method,
                 n_jobs=self.n_jobs,
-            ).fit(drawn.rows.native, sample_weight=drawn.weights)
-            self.background_, source = parts.background_, parts._source
+            ).fit(background.rows.native, sample_weight=background.weights)
+            self.background_, source = decomposition.background_, decomposition._source
             largest = source.largest_order
             if (
                 source.asks_model
@@ -340,67 +340,69 @@ class SAGE(BaseImportance):
                 or source.n_weights > _MOST_WEIGHTS
             ):
                 return None
-        return _Components(parts, membership(source.sets, len(self.features_)))
+        return _Components(decomposition, membership(source.sets, len(self.features_)))
 
-    def _coalitions(self, sample: Any, response: Any, seed: int) -> Any:
+    def _coalitions(self, sample: Sample, response: Response, seed: int) -> _Coalitions:
         """The game of coalitions, for which the model is called."""
         if self.background is None:
-            drawn = self._draw(sample, self.subsample or _BACKGROUND, seed)
-            background, weights = drawn.rows, drawn.weights
+            sampled = self._draw(sample, self.subsample or _BACKGROUND, seed)
+            background, weights = sampled.rows, sampled.weights
         else:
             background = as_rows(self.background)
             weights = np.ones(background.n_rows)
         self.background_ = background.native
         return _Coalitions(CoalitionGame(response, background, weights, self.features_))
 
-    def _multiplies(self, game: _Components) -> bool:
-        """Whether exact values are means of products of components."""
-        squares = self.loss_ in ("squared_error", "brier")
-        return squares and isinstance(game, _Components)
+    @property
+    def _is_square(self) -> bool:
+        """Whether exact values are means of products of components, if there are."""
+        return self.loss_ in ("squared_error", "brier")
 
-    def _chosen(self, game: _Components, n_pairs: int) -> str:
+    def _chosen(self, game: _Game, n_pairs: int) -> str:
         """The method that is used."""
         n_players = len(self.features_)
-        affordable = n_players <= _MOST_PLAYERS or self._multiplies(game)
+        has_components = isinstance(game, _Components)
+        multiplies = has_components and self._is_square
+        affordable = n_players <= _MOST_PLAYERS or multiplies
         if self.method == "exact" and not affordable:
             raise ValueError(
                 f'method="exact" takes at most {_MOST_PLAYERS} features with this loss '
                 f"and model, and there are {n_players}: join some by feature_groups, "
                 'or use method="sampling".'
             )
-        known = isinstance(game, _Components) and self.method == "auto"
+        is_cheap = has_components and self.method == "auto"
         no_more_work = 2**n_players - 2 <= 2 * n_pairs * (n_players - 1)
-        exact = self.method == "exact" or known or no_more_work
+        exact = self.method == "exact" or is_cheap or no_more_work
         return "exact" if affordable and exact else "sampling"
 
     def _by_products(
-        self, game: _Components, sample: Any, targets_of: Callable[..., Any]
+        self, game: _Components, sample: Sample, targets_of: Callable[..., Any]
     ) -> NDArray[np.float64]:
         """Values from the mean products of components, for squared errors."""
         reduce = partial(_sums_of_products, game, targets_of)
         weight, *sums = sample.map_reduce(reduce, merged)
-        values = squared_error_values(game.members, *(own / weight for own in sums))
+        values = squared_error_values(game.members, *(total / weight for total in sums))
         n_outputs = len(game.base_values)
         return values / n_outputs if self.loss_ == "squared_error" else values
 
     def _by_coalitions(
-        self, task: Any, sample: Any, targets_of: Callable[..., Any]
-    ) -> Any:
+        self, task: _Task, sample: Sample, targets_of: Callable[..., Any]
+    ) -> NDArray[np.float64]:
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
         task[0].warn_of_cost(sample.rows.n_rows, len(coalitions))
-        given = (*task, coalitions), targets_of, self.n_jobs
-        weight, losses = sample.map_reduce(partial(_sums_of_losses, *given), merged)
-        return values_of_all(-losses[:, None] / weight)[:, 0]
+        reduce = partial(_sums_of_losses, (*task, coalitions), targets_of, self.n_jobs)
+        weight, total = sample.map_reduce(reduce, merged)
+        return values_of_all(-total[:, None] / weight)[:, 0]
 
     def _sampled(
         self,
-        task: Any,
-        sample: Any,
+        task: _Task,
+        sample: Sample,
         targets_of: Callable[..., Any],
         n_more: int,
-        rng: Any,
-    ) -> Any:
+        rng: np.random.Generator,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Values and their standard errors."""
         if not isinstance(sample, Sample):
             raise ValueError(
@@ -414,17 +416,17 @@ class SAGE(BaseImportance):
         while n_more:
             task[0].warn_of_cost(n_rows, 2 * n_more * (n_players - 1))
             orders = np.tile(np.arange(n_players), (n_rows, n_more, 1))
-            given = targets, rng.permuted(orders, axis=-1)
-            drawn = _of_parts(_gains, task, sample, given, self.n_jobs)
-            gains = np.concatenate([gains, np.concatenate(drawn)], axis=1)
+            arrays = targets, rng.permuted(orders, axis=-1)
+            blocks = _of_blocks(_gains, task, sample, arrays, self.n_jobs)
+            gains = np.concatenate([gains, np.concatenate(blocks)], axis=1)
             values, errors = means_of_draws(gains, sample.weights)
             n_more = self._n_more(gains, values, errors.max())
         self.n_permutations_ = 2 * gains.shape[1]
         return values, errors
 
     def _n_more(
-        self, gains: NDArray[np.float64], values: NDArray[np.float64], error: Any
-    ) -> Any:
+        self, gains: NDArray[np.float64], values: NDArray[np.float64], error: float
+    ) -> int:
         """Number of pairs of orders still to draw for each row."""
         (n_rows, n_pairs, _), allowed = gains.shape, _PRECISION * np.ptp([*values, 0.0])
         if self.n_permutations is not None or not error > allowed:
@@ -439,27 +441,29 @@ class SAGE(BaseImportance):
 class _Components:
     """Responses of coalitions of players, from all components of the response."""
 
-    parts: FunctionalDecomposition
-    members: np.ndarray  # (n_sets, n_players)
+    decomposition: FunctionalDecomposition
+    members: NDArray[np.float64]  # (n_sets, n_players)
 
     @property
     def base_values(self) -> NDArray[np.float64]:
         """Response of nobody, (k,)."""
-        return np.atleast_1d(self.parts.base_values_)
+        return np.atleast_1d(self.decomposition.base_values_)
 
     @property
     def coalition_bytes(self) -> int:
         """Memory for a coalition of a row."""
         return 8 * len(self.members) * len(self.base_values)
 
-    def warn_of_cost(self, n_rows: int, n_coalitions: int) -> Any:
+    def warn_of_cost(self, n_rows: int, n_coalitions: int) -> None:
         """Nothing: the model is not called."""
 
-    def of_rows(self, rows: ArrayRows) -> NDArray[np.float64]:
+    def of_rows(self, rows: Rows) -> NDArray[np.float64]:
         """Components, (m, n_sets, k)."""
-        return self.parts._attribute(rows)[0]
+        return self.decomposition._attribute(rows)[0]
 
-    def responses(self, rows: Any, coalitions: NDArray[np.bool_]) -> Any:
+    def responses(
+        self, rows: Rows, coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
         components = self.of_rows(rows)
         inner = responses_of_coalitions(coalitions, self.members, components)
@@ -475,12 +479,12 @@ class _Coalitions:
     game: CoalitionGame
 
     @property
-    def base_values(self) -> Any:
+    def base_values(self) -> NDArray[np.float64]:
         """Response of nobody, (k,)."""
         return self.game.base_values
 
     @property
-    def coalition_bytes(self) -> Any:
+    def coalition_bytes(self) -> int:
         """Memory for a coalition of a row."""
         return len(self.game.players) + 24 * len(self.base_values)
 
@@ -488,13 +492,15 @@ class _Coalitions:
         """Warn before a very large number of rows goes to the model."""
         self.game.warn_of_cost(n_rows, n_coalitions, _ADVICE)
 
-    def responses(self, rows: Any, coalitions: NDArray[np.bool_]) -> Any:
+    def responses(
+        self, rows: Rows, coalitions: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
         played, (m, c) = self.game.play(rows), (rows.n_rows, coalitions.shape[1])
         coalitions = np.broadcast_to(coalitions, (m, *coalitions.shape[1:]))
-        which = np.repeat(np.arange(m), c)
+        row = np.repeat(np.arange(m), c)
         inner = played.coalition_values(
-            which, coalitions.reshape(-1, coalitions.shape[-1])
+            row, coalitions.reshape(-1, coalitions.shape[-1])
         )
         everybody = played.predictions[:, None]
         nobody = np.broadcast_to(self.base_values, everybody.shape)
@@ -502,9 +508,14 @@ class _Coalitions:
         return np.concatenate([nobody, inner, everybody], axis=1)
 
 
+_Game = _Components | _Coalitions
+# The game, and the loss of targets and responses by row.
+_Task = tuple[_Game, Callable[..., Any]]
+
+
 def _targets(
-    loss: str, classes: Any, n_outputs: int, y: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    loss: str | Callable[..., Any], classes: Any, n_outputs: int, y: NDArray[Any]
+) -> NDArray[Any]:
     """Targets of the loss (n, ...), which fit the number of the model's outputs."""
     if callable(loss):
         return y
@@ -529,85 +540,95 @@ def _targets(
 
 
 def _sums_of_products(
-    game: _Components, targets_of: Callable[..., Any], sample: Any
-) -> list[NDArray[np.float64] | float]:
+    game: _Components, targets_of: Callable[..., Any], sample: Sample
+) -> list[Any]:
     """Sums over rows: weights, and `squared_error_moments`."""
     weights, targets = sample.weights, targets_of(sample.y)
-    sums, n_outputs = [0.0, 0.0], len(game.base_values)
-    for part in slices(len(weights), rows_in_memory(4 * game.coalition_bytes)):
-        components = game.of_rows(sample.rows.part(part))
-        residuals = targets[part, -n_outputs:] - game.base_values
-        found = squared_error_moments(components, residuals, weights[part])
-        sums = merged(sums, found)
+    n_outputs = len(game.base_values)
+    sums: list[Any] = [0.0, 0.0]
+    for block in slices(len(weights), rows_in_memory(4 * game.coalition_bytes)):
+        components = game.of_rows(sample.rows.part(block))
+        residuals = targets[block, -n_outputs:] - game.base_values
+        moments = squared_error_moments(components, residuals, weights[block])
+        sums = merged(sums, moments)
     return [weights.sum(), *sums]
 
 
 def _sums_of_losses(
-    task: Any, targets_of: Callable[..., Any], n_jobs: None, sample: Any
-) -> Any:
+    task: tuple[Any, ...],
+    targets_of: Callable[..., Any],
+    n_jobs: int | None,
+    sample: Sample,
+) -> list[Any]:
     """Sums over rows: weights, and losses of coalitions."""
-    given = targets_of(sample.y), sample.weights
-    found = _of_parts(_sums_of_part, task, sample, given, n_jobs)
-    return [sample.weights.sum(), sum(found)]
+    arrays = targets_of(sample.y), sample.weights
+    blocks = _of_blocks(_sums_of_block, task, sample, arrays, n_jobs)
+    return [sample.weights.sum(), sum(blocks)]
 
 
-def _of_parts(
-    function: Callable[..., Any], task: Any, sample: Any, given: Any, n_jobs: None
-) -> Any:
-    """Results of ``function(*task, rows, *given)`` for parts of the rows."""
+def _of_blocks(
+    function: Callable[..., Any],
+    task: tuple[Any, ...],
+    sample: Sample,
+    arrays: Sequence[NDArray[Any]],
+    n_jobs: int | None,
+) -> list[NDArray[np.float64]]:
+    """Results of ``function(*task, rows, *arrays)`` for blocks of the rows."""
     tasks = [
-        (*task, sample.rows.part(part), *(array[part] for array in given))
-        for part in worker_slices(sample.rows.n_rows, n_jobs)
+        (*task, sample.rows.part(block), *(array[block] for array in arrays))
+        for block in worker_slices(sample.rows.n_rows, n_jobs)
     ]
     return list(run(function, tasks, n_jobs=n_jobs))
 
 
-def _given_losses(loss: HalfSquared, y: Any, responses: NDArray[np.float64]) -> Any:
+def _losses_by_function(
+    loss: Callable[..., Any], y: NDArray[Any], responses: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Losses (m, c) of responses (m, c, k), by the user's function."""
     m, c, k = responses.shape
     predictions = responses.reshape(m * c, k)
     predictions = predictions[:, 0] if k == 1 else predictions
     y = np.repeat(y, c, axis=0)
-    found = np.asarray(call_given("loss", loss, y, predictions))
-    if found.shape != (m * c,):
+    losses_of_rows = np.asarray(call_given("loss", loss, y, predictions))
+    if losses_of_rows.shape != (m * c,):
         raise ValueError(
             f"loss must return one number for each row; for {m * c} rows it returned "
-            f"the shape {found.shape}."
+            f"the shape {losses_of_rows.shape}."
         )
-    return found.reshape(m, c)
+    return losses_of_rows.reshape(m, c)
 
 
-def _sums_of_part(
-    game: Any,
-    loss: HalfSquared,
+def _sums_of_block(
+    game: _Game,
+    loss: Callable[..., Any],
     coalitions: NDArray[np.bool_],
-    rows: Any,
-    targets: NDArray[np.float64],
+    rows: Rows,
+    targets: NDArray[Any],
     weights: NDArray[np.float64],
-) -> Any:
+) -> NDArray[np.float64]:
     """Losses of nobody, coalitions (c, n_players) and everybody, summed over rows."""
-    total = 0.0
+    total = np.zeros(len(coalitions) + 2)
     step = rows_in_memory((len(coalitions) + 2) * game.coalition_bytes)
-    for part in slices(rows.n_rows, step):
-        responses = game.responses(rows.part(part), coalitions[None])
-        total += weights[part] @ loss(targets[part], responses)
+    for block in slices(rows.n_rows, step):
+        responses = game.responses(rows.part(block), coalitions[None])
+        total += weights[block] @ loss(targets[block], responses)
     return total
 
 
 def _gains(
-    game: Any,
-    loss: HalfSquared,
-    rows: Any,
-    targets: NDArray[np.float64],
+    game: _Game,
+    loss: Callable[..., Any],
+    rows: Rows,
+    targets: NDArray[Any],
     orders: NDArray[np.intp],
-) -> Any:
+) -> NDArray[np.float64]:
     """Losses that players remove in pairs of orders (m, r, n_players)."""
     step = rows_in_memory(
         2 * orders[0].size * (orders.shape[-1] + game.coalition_bytes)
     )
     gains = []
-    for part in slices(rows.n_rows, step):
-        coalitions = paired_coalitions(orders[part])
-        responses = game.responses(rows.part(part), coalitions)
-        gains.append(paired_gains(orders[part], loss(targets[part], responses)))
+    for block in slices(rows.n_rows, step):
+        coalitions = paired_coalitions(orders[block])
+        responses = game.responses(rows.part(block), coalitions)
+        gains.append(paired_gains(orders[block], loss(targets[block], responses)))
     return np.concatenate(gains)

@@ -35,8 +35,6 @@ from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
 if TYPE_CHECKING:
-    from pandas import Series
-
     from sklearn_interpret._model.rows.base import Rows
 
 _CHANGES = {
@@ -216,10 +214,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         return make_response(self.estimator_, self.response_method, self.target)
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
         if y is None:
             raise ValueError(
@@ -237,11 +232,12 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         """The model and its training rows."""
         (_, params, _), unfitted = self._fit_input, self._unfitted()
         del self._fit_input
-        if params.keys() - {weight_parameter(unfitted)}:
-            weights = None
-        elif not params:
+        if not params:
             weights = np.ones(rows.n_rows)
-        return Training(self.estimator_, unfitted, rows, y, params, weights)
+        has_others = params.keys() - {weight_parameter(unfitted)}
+        return Training(
+            self.estimator_, unfitted, rows, y, params, None if has_others else weights
+        )
 
     def _inspect(self, sample: Any, response: Any) -> None:
         training = self._training
@@ -256,8 +252,8 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self.output_names_ = response.output_names(base.shape[1])
         parameters = self._deletions.parameters()
         if parameters is not None:
-            own, without = parameters
-            self.parameter_changes_ = without - own
+            fitted, without = parameters
+            self.parameter_changes_ = without - fitted
         if self.what != "parameters":
             self._measure(sample, response, base, len(deleted))
             return
@@ -274,14 +270,14 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         """Set the changes of responses and losses, and their mean size."""
         changes = np.empty((n_deletions, *base.shape))
         losses = np.empty(changes.shape[:2])
-        has_losses, of_rows = self.what == "loss", None
+        has_losses = self.what == "loss"
         if has_losses:
-            of_rows = _losses_of_rows(response, sample.y, base.shape[1])
+            losses_of = _losses_of_rows(response, sample.y, base.shape[1])
         responses = self._deletions.responses(response, sample.rows.native)
         for i, values in enumerate(counted(responses, n_deletions)):
             changes[i] = values - base
             if has_losses:
-                losses[i] = of_rows(values) - of_rows(base)
+                losses[i] = losses_of(values) - losses_of(base)
         self.prediction_changes_ = changes if base.shape[1] > 1 else changes[:, :, 0]
         sizes = np.abs(changes).mean(axis=2)
         if has_losses:
@@ -364,9 +360,10 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
 
     def _overall(self) -> TrainingExplanation:
         """`influence_` as an explanation, for displays."""
+        names: Any = getattr(self, "feature_names_in_", None)
         return TrainingExplanation(
             self.influence_[None],
-            feature_names=getattr(self, "feature_names_in_", None),
+            feature_names=names,
             target_name=self._target_name,
             value_name=in_words(
                 f"mean absolute change of the {self.what}", self.groups

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from sklearn_interpret._model.rows.tables import as_objects
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.panels.lines import Effect
+    from sklearn_interpret.explanations import TrainingExplanation
 
 
-def read_groups(groups: Any, n_rows: int, index: NDArray[np.intp] = slice(None)) -> Any:
-    """Labels of the groups of some rows, sorted, and the place of each row's.
+def read_groups(
+    groups: Any, n_rows: int, index: NDArray[np.intp] | slice = slice(None)
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Labels of the groups of some rows, sorted, and the position of each row's.
 
     Parameters
     ----------
@@ -28,26 +30,26 @@ def read_groups(groups: Any, n_rows: int, index: NDArray[np.intp] = slice(None))
     Returns
     -------
     labels : ndarray of shape (n_groups,)
-    places : ndarray of int
+    codes : ndarray of int
     """
-    given = np.asarray(groups)
-    if given.shape != (n_rows,):
+    group_of_row = np.asarray(groups)
+    if group_of_row.shape != (n_rows,):
         raise ValueError(
-            f"groups has the shape {given.shape}; a label for each of the {n_rows} "
-            "training rows is needed."
+            f"groups has the shape {group_of_row.shape}; a label for each of the "
+            f"{n_rows} training rows is needed."
         )
     try:
-        labels, places = np.unique(given[index], return_inverse=True)
+        labels, codes = np.unique(group_of_row[index], return_inverse=True)
     except TypeError as error:
         raise ValueError(
             f"groups has labels that cannot be sorted: {error}."
         ) from error
     if len(labels) < 2:
         raise ValueError(f"groups has the one label {labels[0]!r}: no row would stay.")
-    return labels, places
+    return labels, codes
 
 
-def influence_blocks(overall: Effect) -> Any:
+def influence_blocks(overall: TrainingExplanation) -> list[dict[str, Any]]:
     """Table of one value for each training row or group, the largest size first."""
     (values,) = overall.values
     order = np.argsort(-np.abs(values), kind="stable")

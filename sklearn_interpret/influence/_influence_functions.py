@@ -31,10 +31,8 @@ from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
 if TYPE_CHECKING:
-    from pandas import Series
-    from sklearn.base import BaseEstimator
+    pass
 
-    from sklearn_interpret._model.gradients.objectives import Objective
 
 # Iterations end at a step below this part of the change so far.
 _PRECISION = 0.02
@@ -222,10 +220,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         return make_response(self.estimator_, "auto", None)
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
         if y is None:
             raise ValueError(
@@ -247,30 +242,31 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         self._response, self._sample = response, sample
         self._targets = self._objective.targets(sample.y)
         self._inputs = self._objective.layers(sample.rows.native)[0]
-        given = self.estimator_, sample.rows.native, sample.y, sample.weights
+        inputs = self.estimator_, sample.rows.native, sample.y, sample.weights
         is_network = hasattr(self._objective.model, "coefs_")
         find = self._of_network if is_network else self._of_scores
         self._value_and_gradient = None
-        distance, self._parameters, weights, self.parameter_changes_ = find(*given)
+        distance, self._parameters, weights, self.parameter_changes_ = find(*inputs)
         objectives.check_is_optimum(self.estimator_, self._objective.model, distance)
         shares = np.bincount(self._codes, weights) / weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
         rises = sample.weights * self._own_changes()
-        own = np.bincount(self._codes, rises) / np.bincount(self._codes, sample.weights)
+        rise_sums = np.bincount(self._codes, rises)
+        mean_rises = rise_sums / np.bincount(self._codes, sample.weights)
         self._loss_scales = self._objective.loss_scale * self._scales
-        self.self_influence_ = self._loss_scales * own
+        self.self_influence_ = self._loss_scales * mean_rises
 
-    def _of_scores(self, *given: BaseEstimator | NDArray[Any]) -> Any:
+    def _of_scores(self, *inputs: Any) -> Any:
         """Distance from the optimum; parameters there, weights, and all changes."""
-        model = objectives.score_model(*given)
+        model = objectives.score_model(*inputs)
         d, k = len(model.parameters), self._objective.network.n_outputs
         # The scale of the residuals, fitted with the scores, is not a parameter.
-        own = model.parameters.copy()
-        own[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
-        distance = model.distance(own)
+        fitted = model.parameters.copy()
+        fitted[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
+        distance = model.distance(fitted)
         if self.damping:
             model = replace(model, damping=self.damping)
-        without, converged = model.without(self._parts(), _PRECISION)
+        without, converged = model.without(self._left_out(), _PRECISION)
         objectives.check_converged(self._objective.model, converged)
         # A missing intercept is zero.
         shape = len(without), self._inputs.shape[1] + 1, k
@@ -280,14 +276,14 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         changes = changes.reshape(len(without), -1)
         return distance, parameters.ravel(), model.weights, changes
 
-    def _of_network(self, *given: Any) -> Any:
+    def _of_network(self, model: Any, X: Any, y: Any, weights: Any) -> Any:
         """The same, of a network."""
-        distance, model = objectives.network_model(*given, damping=self.damping)
+        distance, model = objectives.network_model(model, X, y, weights, self.damping)
         self._value_and_gradient = model.value_and_gradient
-        changes = model.changes_without(self._parts())
+        changes = model.changes_without(self._left_out())
         return distance, model.parameters, model.weights, changes
 
-    def _parts(self) -> NDArray[np.intp]:
+    def _left_out(self) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Positions of the rows that are left out together, list by list."""
         if self.groups is None:
             return self._codes[:, None]
@@ -415,12 +411,12 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
     ) -> TrainingExplanation:
         """Values of the training rows, or groups."""
         sample = self._sample
-        training = {
+        training: dict[str, Any] = {
             "training_data": sample.rows.native,
             "training_targets": sample.y,
             "training_names": getattr(sample.rows.native, "index", sample.index),
         }
-        if self.groups is not None:
+        if self.group_labels_ is not None:
             training = {"training_names": self.group_labels_.tolist()}
         return TrainingExplanation(
             values,
@@ -512,8 +508,8 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         all_rows = np.ones(len(self._codes), dtype=bool)
         start = self._value_and_gradient, self._parameters
         tasks = [
-            (self._objective, start, *data, kept)
-            for kept in (all_rows, *(self._codes != one for one in first))
+            (self._objective, start, *data, mask)
+            for mask in (all_rows, *(self._codes != code for code in first))
         ]
         before, *without = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
         truth = (np.array(without) - before).T
@@ -530,35 +526,35 @@ def _number(value: float) -> Any:
 
 
 def _refitted_losses(
-    objective: Objective,
+    objective: Any,
     start: Any,
     inputs: NDArray[np.float64],
     targets: NDArray[np.float64],
     y: Any,
     weights: NDArray[np.float64],
-    kept: Any,
-) -> Any:
-    """Losses of all rows, of a model that is fitted to those kept."""
-    model = objective.model
+    mask: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Losses of all rows, of a model that is fitted to those of a mask."""
+    model: Any = objective.model
     if is_classifier(model):
-        gone = np.setdiff1d(y, y[kept])
+        gone = np.setdiff1d(y, y[mask])
         if len(gone):
             raise ValueError(
-                f"Without row {np.flatnonzero(~kept)[0]} there is none of the class "
+                f"Without row {np.flatnonzero(~mask)[0]} there is none of the class "
                 f"{gone.tolist()[0]!r}: the model can't be fitted again."
             )
     value_and_gradient, parameters = start
     if value_and_gradient is not None:
-        parameters = descended(value_and_gradient, parameters, weights * kept)
+        parameters = descended(value_and_gradient, parameters, weights * mask)
         scores = objective.network.scores_at(inputs, parameters[None])[:, 0]
         return objective.loss.values(targets, scores)
     fresh = clone(model)
-    known = fresh.get_params(deep=False)
-    fresh.set_params(**{name: _SHARP[name] for name in _SHARP if name in known})
+    accepted = fresh.get_params(deep=False)
+    fresh.set_params(**{name: _SHARP[name] for name in _SHARP if name in accepted})
     params = {}
     if np.ptp(weights) > 0:
-        params = {weight_parameter(fresh): weights[kept]}
-    fresh.fit(inputs[kept], y[kept], **params)
+        params = {weight_parameter(fresh): weights[mask]}
+    fresh.fit(inputs[mask], y[mask], **params)
     return objective.loss.values(
         targets, objectives.read_objective(fresh).layers(inputs)[-1]
     )

@@ -63,11 +63,13 @@ from sklearn_interpret.exceptions import (
 from sklearn_interpret.explanations import Explanation
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._core.influence.score_models import ScoreModel
     from sklearn_interpret._core.influence.score_passes import PassSums
+    from sklearn_interpret._core.regression.working_regression import FittedRegression
+
+    Regression = PassedRegression | working_regression.WorkingRegression
     from sklearn_interpret._model.gradients.objectives import Objective
     from sklearn_interpret._model.rows.base import Rows
 
@@ -387,31 +389,38 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._response_name = _response_name(response)
         self._name_terms(sample.rows)
         parameters = self._sign * response.network.parameters
-        self.intercept_, own = float(parameters[-1]), parameters[self._parameters]
-        known = has_known_dispersion(response.loss) and self.dispersion == "model"
-        whole, unknown = self._from_passes(sample, own, known)
-        regression = whole
-        if whole is None:
-            whole, regression, unknown = self._with_all_rows(sample, own, known)
+        self.intercept_, weights = float(parameters[-1]), parameters[self._parameters]
+        fixed = has_known_dispersion(response.loss) and self.dispersion == "model"
+        by_passes = self._from_passes(sample, weights, fixed)
+        if by_passes is None:
+            of_all_rows, regression, unknown = self._with_all_rows(
+                sample, weights, fixed
+            )
+        else:
+            of_all_rows = regression = by_passes
+            unknown = by_passes.undetermined
         self.coef_ = regression.parameters.copy()
-        if regression is not whole or len(unknown) == len(own):
-            self.coef_[unknown] = own[unknown]
+        if regression is not of_all_rows or len(unknown) == len(weights):
+            self.coef_[unknown] = weights[unknown]
         self._test(regression, unknown)
-        self._explain_deviance(whole)
-        if known and self.covariance == "model":
+        self._explain_deviance(of_all_rows)
+        if fixed and self.covariance == "model":
             self._warn_of_overdispersion(regression)
         if self._offset is not None and not isinstance(self.estimator, FrozenEstimator):
             self._keep_weights()
 
     def _from_passes(
-        self, sample: Any, own: NDArray[np.float64], known: bool
-    ) -> tuple[PassedRegression, NDArray[np.intp]]:
-        """The regression, and the weights it leaves open; None if it takes all rows."""
+        self, sample: Any, weights: NDArray[np.float64], fixed: bool
+    ) -> PassedRegression | None:
+        """The regression by passes over the rows; None if it takes all rows.
+
+        `weights` are those of the model; `fixed` says that the dispersion is one.
+        """
         loss, free = self._objective.loss, self._has_intercept
         in_memory = isinstance(sample, Sample)
         if self.interval == "profile" and not isinstance(loss, HalfSquared):
             if in_memory:
-                return None, None
+                return None
             raise ValueError(
                 'interval="profile" takes many passes over the rows, and they are in '
                 'partitions: "wald" is accepted.'
@@ -426,58 +435,62 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             return sample.map_reduce(task, merge)
 
         counts_rows = self._weights_count_rows
-        found = PassedRegression.fit(sums, loss, own, free, known, counts_rows)
+        regression = PassedRegression.fit(sums, loss, weights, free, fixed, counts_rows)
         if in_memory:
-            if found is None or found.flat or len(found.undetermined):
-                return None, None
-        elif found is None or found.slow:
+            if regression is None or regression.flat or len(regression.undetermined):
+                return None
+        elif regression is None or regression.slow:
             raise ValueError(
                 "The likelihood still grows after many passes over the rows: terms may "
                 "separate classes, or zeros from positive targets. Fit a sample of the "
                 "rows in memory, which names them."
             )
-        if not known:
-            self._check_dispersion(found)
-        if len(found.undetermined):
-            self._warn_of_dependence(found.undetermined)
-        check_is_optimum(self.estimator_, self._objective.model, found.distance)
-        return found, found.undetermined
+        if not fixed:
+            self._check_dispersion(regression)
+        if len(regression.undetermined):
+            self._warn_of_dependence(regression.undetermined)
+        check_is_optimum(self.estimator_, self._objective.model, regression.distance)
+        return regression
 
-    def _with_all_rows(self, sample: Any, own: Any, known: Any) -> Any:
+    def _with_all_rows(
+        self, sample: Any, weights: NDArray[np.float64], fixed: bool
+    ) -> tuple[Regression, Regression, NDArray[np.intp]]:
         """The regression of all rows, that without separated rows, unknown weights."""
         model = self._scores_reader()(sample).polished()
-        whole = working_regression.WorkingRegression(
-            model, known, counts_rows=self._weights_count_rows
+        regression = working_regression.WorkingRegression(
+            model, fixed, counts_rows=self._weights_count_rows
         )
-        if not known:
-            self._check_dispersion(whole)
-        return whole, *self._determined(whole, own)
+        if not fixed:
+            self._check_dispersion(regression)
+        return regression, *self._determined(regression, weights)
 
     def _scores_reader(self) -> Callable[..., Any]:
         """Function from a sample to the `ScoreModel` of its rows; it can be pickled."""
         name = type(self).__name__
         return partial(_scores, name, self.estimator_, self._sign, self._offset)
 
-    def _determined(self, whole: Any, own: Any) -> Any:
+    def _determined(
+        self, regression: Any, weights: NDArray[np.float64]
+    ) -> tuple[Any, NDArray[np.intp]]:
         """The regression of rows that are not separated; the weights it leaves open.
 
-        `own` are the weights of the model itself.
+        `weights` are those of the model itself.
         """
-        model, dependent = whole.model, whole.undetermined
+        model, dependent = regression.model, regression.undetermined
         if len(dependent):
             self._warn_of_dependence(dependent)
         left = without_separated_rows(model)
         if left is model:
-            distance = model.distance(own[:, None])
+            distance = model.distance(weights[:, None])
             check_is_optimum(self.estimator_, self._objective.model, distance)
-            return whole, dependent
-        rest, unknown = whole, np.arange(len(own))
+            return regression, dependent
+        unseparated, unknown = regression, np.arange(len(weights))
         if len(left.design):
-            rest = replace(whole, model=left)
-            if whole.known_dispersion or rest.dispersion_dof:
-                unknown = rest.undetermined
+            unseparated = replace(regression, model=left)
+            if regression.known_dispersion or unseparated.dispersion_dof:
+                unknown = unseparated.undetermined
         self._warn_of_separation(np.setdiff1d(unknown, dependent))
-        return (rest if len(unknown) < len(own) else whole), unknown
+        return (unseparated if len(unknown) < len(weights) else regression), unknown
 
     @property
     def _has_intercept(self) -> bool:
@@ -487,7 +500,8 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         """Set names of terms, which columns of the model they are, and the offset."""
         names = column_names(self._objective, rows.names)
         self._columns = feature_columns(self._objective, rows.n_columns)
-        self._offset, terms = None, np.arange(len(names))
+        terms = np.arange(len(names))
+        self._offset: Any = None  # or an `_Offset`
         if self.offset is not None:
             self._offset = self._find_offset(rows, names)
             terms = np.delete(terms, self._offset.column)
@@ -532,7 +546,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._objective = read_objective(self.estimator_)
         self.intercept_ = float(self._sign * weights[-1])
 
-    def _check_dispersion(self, regression: PassedRegression) -> None:
+    def _check_dispersion(self, regression: FittedRegression) -> None:
         """Refuse too few rows to estimate the dispersion."""
         self._check_residuals(regression)
         if not regression.dispersion_dof:
@@ -584,7 +598,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             LeverageWarning,
         )
 
-    def _warn_of_overdispersion(self, regression: PassedRegression) -> None:
+    def _warn_of_overdispersion(self, regression: FittedRegression) -> None:
         """Warn of counts, and of classes with numbers of trials, that vary too much."""
         varies, as_much = "targets vary", "Poisson's distribution"
         if self._objective.classes is not None:
@@ -612,7 +626,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             SeparationWarning,
         )
 
-    def _test(self, regression: PassedRegression, unknown: NDArray[np.intp]) -> None:
+    def _test(self, regression: Regression, unknown: NDArray[np.intp]) -> None:
         """Errors, tests and intervals of the weights, NaN of the unknown ones."""
         tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
@@ -652,20 +666,20 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 ConvergenceWarning,
             )
 
-    def _explain_deviance(self, regression: PassedRegression) -> None:
+    def _explain_deviance(self, regression: Regression) -> None:
         """Shares of the deviance that the terms explain."""
         self.residual_dof_ = regression.residual_dof
         self._n_observations = regression.n_observations
         with np.errstate(divide="ignore", invalid="ignore"):
             if self._offset is None:
-                whole = regression.null_deviance(self._has_intercept)
+                total = regression.null_deviance(self._has_intercept)
             else:
-                whole = regression.deviance_without_terms(self._has_intercept)
+                total = regression.deviance_without_terms(self._has_intercept)
         dof = regression.n_observations - self._has_intercept
         with np.errstate(divide="ignore", invalid="ignore"):
-            left = np.float64(regression.deviance) / whole
-            self.r2_ = float(1 - left)
-            self.adjusted_r2_ = float(1 - left * dof / np.float64(self.residual_dof_))
+            share = np.float64(regression.deviance) / total
+            self.r2_ = float(1 - share)
+            self.adjusted_r2_ = float(1 - share * dof / np.float64(self.residual_dof_))
 
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -684,7 +698,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         """
         return self._effects(self._checked(X))[1]
 
-    def _checked(self, X: DataFrame | NDArray[np.float64] | list[list[int]]) -> Rows:
+    def _checked(self, X: Any) -> Rows:
         """Rows as `fit` had them."""
         rows = self._check_rows(X, reset=False)
         self.estimator_.predict(copy_of(rows.native))  # the model's own checks
@@ -845,7 +859,7 @@ def _not_as_it_is(name: str) -> Any:
 
 
 def _of_scores(
-    scores: NDArray[np.float64], function: Callable[..., Any], sample: Any
+    scores: Callable[..., Any], function: Callable[..., Any], sample: Any
 ) -> Any:
     check_scales(sample.rows)
     return function(scores(sample))

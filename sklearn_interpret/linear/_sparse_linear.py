@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from sklearn_interpret._model.rows.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
 
 # Relative standard deviation below which targets are constant.
 _CONSTANT = 1e-12
@@ -63,7 +63,9 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     }
 
     @abstractmethod
-    def _targets(self, y: NDArray[Any], shares: NDArray[np.float64]) -> Self:
+    def _targets(
+        self, y: NDArray[Any], shares: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], Any, float, float]:
         """Targets (n, K), their loss, and the origin and unit that were taken out."""
 
     def _fit(self, sample: Any) -> None:
@@ -87,12 +89,12 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         self.intercept_, self.scale_ = intercepts, path.scale
         self.entry_order_ = np.array(path.order, dtype=np.intp)
 
-    def _numbers(self, rows: PandasRows) -> NDArray[np.float64]:
+    def _numbers(self, rows: Rows) -> NDArray[np.float64]:
         """Rows as an array of numbers."""
         native = with_days(rows)
         return check_array(native, dtype=np.float64, estimator=self, input_name="X")
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each feature and penalty, the features in the order in which they
         entered: columns "class" of a classifier, "feature", "alpha", "coef",
         "coef_per_std" (for one standard deviation of the feature) and "selected", which
@@ -115,22 +117,22 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
             for used in [[j for j in self.entry_order_ if path[j].any()]]
         ]
 
-    def _text_blocks(self) -> Any:
-        drawn = "class", "feature", "coef", "coef_per_std"
+    def _text_blocks(self) -> list[dict[str, Any]]:
+        columns = "class", "feature", "coef", "coef_per_std"
         return [
-            {name: block[name][block["selected"]] for name in drawn if name in block}
+            {name: block[name][block["selected"]] for name in columns if name in block}
             for block in self._result_blocks()
         ]
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         intercept = np.asarray(self.intercept_).tolist()
         return {"alpha": self.alpha_, "intercept": intercept}
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "coef_")
-        return np.atleast_2d(self.coef_).any(axis=0)
+        return np.any(np.atleast_2d(self.coef_), axis=0)
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> NDArray[np.float64]:
         """Values of the linear functions, (n_rows,) or (n_rows, n_outputs)."""
         check_is_fitted(self, "coef_")
         X = self._numbers(self._check_rows(X, reset=False))

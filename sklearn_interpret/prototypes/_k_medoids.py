@@ -224,20 +224,20 @@ class KMedoids(
         """
         rows = validation.check_rows(self, X, reset=True)
         weights = validation.check_weights(sample_weight, rows)
-        kept = np.flatnonzero(weights)
-        if self.n_clusters > len(kept):
-            some = " of positive weight" if len(kept) < rows.n_rows else ""
+        used = np.flatnonzero(weights)
+        if self.n_clusters > len(used):
+            positive = " of positive weight" if len(used) < rows.n_rows else ""
             raise ValueError(
                 f"n_clusters={self.n_clusters} is too large: there must be as many "
-                f"rows{some}, and there are n_samples={len(kept)}."
+                f"rows{positive}, and there are n_samples={len(used)}."
             )
         self._gower, categorical = None, rows.detected_categorical
         if self.metric == "gower":
             self._gower = GowerColumns(rows, weights, categorical)
         points = self._points(rows)
         self._measure = _measure(self.metric, points, categorical)
-        found = self._search(points, kept, weights[kept])
-        self.prototype_indices_ = kept[found]
+        medoids = self._search(points, used, weights[used])
+        self.prototype_indices_ = used[medoids]
         self._centers = self.cluster_centers_ = None
         if self.metric != "precomputed":
             self._centers = points[self.prototype_indices_]
@@ -294,27 +294,27 @@ class KMedoids(
     def _search(
         self,
         points: NDArray[np.float64],
-        kept: NDArray[np.intp],
+        used: NDArray[np.intp],
         weights: NDArray[np.float64],
     ) -> NDArray[np.intp]:
-        """Positions of the medoids among the rows kept."""
+        """Positions of the medoids among the rows in use."""
         if self.metric == "precomputed":
             _check_distances(points)
-            points = points if len(kept) == len(points) else points[kept][:, kept]
+            points = points if len(used) == len(points) else points[used][:, used]
             return self._best_of_starts(points, weights)
-        points = points[kept]
+        points = points[used]
         dense = not sparse.issparse(points)
-        if self.metric == "euclidean" and dense and len(kept) > _FEW_ROWS:
-            found = self._best_of_starts(_EuclideanDistances(points), weights)
-            distances = self._measure(points[found], points)
+        if self.metric == "euclidean" and dense and len(used) > _FEW_ROWS:
+            medoids = self._best_of_starts(_EuclideanDistances(points), weights)
+            distances = self._measure(points[medoids], points)
             mean = np.average(distances.min(axis=0), weights=weights)
             # Single precision has lost what is small beside the largest distances.
             if mean > _COARSE * distances.max():
-                return found
+                return medoids
         return self._best_of_starts(_LazyDistances(points, self._measure), weights)
 
     def _best_of_starts(
-        self, distances: _LazyDistances, weights: NDArray[np.float64]
+        self, distances: Any, weights: NDArray[np.float64]
     ) -> NDArray[np.intp]:
         """Positions of the medoids, by the distances of rows that are asked for."""
         item_size = 4 if isinstance(distances, _EuclideanDistances) else 8
@@ -327,10 +327,10 @@ class KMedoids(
         ]
         if self.init == "build":
             starts[0] = build(distances, weights, self.n_clusters)
-        found = [search(distances, weights, start, self.max_iter) for start in starts]
-        sums = [distances[np.sort(m)].min(axis=0) @ weights for m, *_ in found]
+        results = [search(distances, weights, start, self.max_iter) for start in starts]
+        sums = [distances[np.sort(m)].min(axis=0) @ weights for m, *_ in results]
         best = np.argmax(sums <= min(sums) * (1 + _ROUNDING))  # the first of these
-        medoids, self.n_iter_, settled = found[best]
+        medoids, self.n_iter_, settled = results[best]
         if not settled:
             warn(
                 "Raise max_iter: medoids still changed after "
@@ -395,7 +395,7 @@ class _LazyDistances:
     ) -> None:
         self._points, self._measure = points, measure
 
-    def __getitem__(self, rows: slice) -> NDArray[np.float64]:
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float64]:
         return self._measure(self._points[rows], self._points)
 
 
@@ -410,7 +410,7 @@ class _EuclideanDistances:
         self._left = np.column_stack([-2 * points, squares, ones])
         self._right = np.column_stack([points, ones, squares]).T
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
         left = self._left[rows]
         distances = np.empty((len(left), len(self._left)), dtype=np.float32)
         for part in slices(len(left), _STRIP):
@@ -419,7 +419,9 @@ class _EuclideanDistances:
 
 
 def _measure(
-    metric: str, points: NDArray[np.float64], categorical: NDArray[np.bool_]
+    metric: str | Callable[..., float],
+    points: NDArray[np.float64],
+    categorical: NDArray[np.bool_],
 ) -> Callable[..., Any]:
     """The function of two tables that gives all distances between their rows."""
     learned = {}
@@ -434,7 +436,7 @@ def _measure(
 
 
 def _finite_distances(
-    A: NDArray[np.float64], B: NDArray[np.float64], metric: str, **learned: Any
+    A: NDArray[np.float64], B: NDArray[np.float64], metric: Any, **learned: Any
 ) -> NDArray[np.float64]:
     """All distances between two tables' rows, which must be finite."""
     measure = partial(pairwise_distances, metric=metric, **learned)

@@ -6,6 +6,7 @@ block between known rows, one between new and known rows, and which are nearest.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -72,7 +73,7 @@ def precomputed_kernel(sample: Any, n_rows: int) -> Any:
     n_columns = sample.rows.n_columns
     if n_columns == n_rows:
         matrix = numbers_of(sample.rows)
-        if sample.kept is not None:
+        if sample.positions is not None:
             matrix = matrix[:, sample.index]
         strips = slices(len(matrix), _STRIP)
         if all(np.allclose(matrix[s], matrix[:, s].T) for s in strips):
@@ -139,7 +140,7 @@ class DistanceKernel:
         """Kernel between two slices of the known rows."""
         return self._kernel(self.known[rows], self.known[columns])
 
-    def cross(self, rows: Any) -> Any:
+    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         encoded = self.encode(rows)
         return lambda columns: self._kernel(encoded, self.known[columns])
@@ -156,10 +157,18 @@ class DistanceKernel:
         return np.exp(values, out=values)
 
 
-class NearestMixin:
+class NearestMixin(ABC):
     """Adds the nearest known row, by the distance that a kernel stands for."""
 
-    def nearest(self, rows: Any) -> Any:
+    @abstractmethod
+    def diagonal(self) -> NDArray[np.float64]:
+        """Kernel of each known row and itself."""
+
+    @abstractmethod
+    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
+        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+
+    def nearest(self, rows: Any) -> NDArray[np.intp]:
         """Which known row is nearest to each of `Rows`."""
         alike = self.cross(rows)(slice(None))
         return (alike - self.diagonal() / 2).argmax(axis=1)
@@ -184,7 +193,7 @@ class PrecomputedKernel(NearestMixin):
         """The kernel of some of the known rows."""
         return PrecomputedKernel(self.matrix[index][:, index], self.columns[index])
 
-    def diagonal(self) -> Any:
+    def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
         return np.diagonal(self.matrix)
 
@@ -192,7 +201,7 @@ class PrecomputedKernel(NearestMixin):
         """Kernel between two slices of the known rows."""
         return self.matrix[rows, columns]
 
-    def cross(self, rows: Any) -> Any:
+    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         values = numbers_of(rows)
         return lambda columns: values[:, self.columns[columns]]
@@ -217,7 +226,7 @@ class CallableKernel(NearestMixin):
         """The kernel of some of the known rows."""
         return replace(self, known=self.known.take(index))
 
-    def diagonal(self) -> Any:
+    def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
         parts = slices(self.known.n_rows, _STRIP)
         return np.concatenate([np.diagonal(self.block(s, s)) for s in parts])
@@ -226,14 +235,14 @@ class CallableKernel(NearestMixin):
         """Kernel between two slices of the known rows."""
         return self.cross(self.known.part(rows))(columns)
 
-    def cross(self, rows: Any) -> Any:
+    def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         return lambda columns: self._kernel(rows, self.known.part(columns))
 
-    def _numbers(self, A: NDArray[np.float64], B: NDArray[np.float64]) -> Any:
+    def _numbers(self, A: Rows, B: Rows) -> NDArray[np.float64]:
         return np.asarray(self.function(A.native, B.native), dtype=np.float64)
 
-    def _kernel(self, A: NDArray[np.float64], B: NDArray[np.float64]) -> Any:
+    def _kernel(self, A: Rows, B: Rows) -> NDArray[np.float64]:
         values = call_given(f"kernel={self.function!r}", self._numbers, A, B)
         if values.shape != (A.n_rows, B.n_rows) or not np.isfinite(values).all():
             raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -371,7 +372,7 @@ class MMDCritic(
         check_classification_targets(labels)
         return labels
 
-    def _make_kernel(self, sample: Any, n_rows: int) -> DistanceKernel:
+    def _make_kernel(self, sample: Any, n_rows: int) -> Any:
         """The kernel of the rows in use, among the `n_rows` of `fit`."""
         if self.kernel == "precomputed":
             if self.embedding is not None:
@@ -407,19 +408,16 @@ class MMDCritic(
         """Representations of rows, as `Rows`."""
         if self.embedding is None:
             return rows
-        found = validation.call_given(
-            f"embedding={self.embedding!r}", self._embed, rows.native
+        embed = partial(_embedded_rows, self.embedding)
+        embedded = validation.call_given(
+            f"embedding={self.embedding!r}", embed, rows.native
         )
-        if found.n_rows != rows.n_rows or found.n_columns == 0:
+        if embedded.n_rows != rows.n_rows or embedded.n_columns == 0:
             raise ValueError(
                 f"embedding={self.embedding!r} must give numbers for each of "
-                f"{rows.n_rows} rows; got shape {found.native.shape}."
+                f"{rows.n_rows} rows; got shape {embedded.native.shape}."
             )
-        return found
-
-    def _embed(self, native: Any) -> Any:
-        found = self.embedding(native)
-        return as_rows(np.reshape(found, (-1, 1)) if np.ndim(found) < 2 else found)
+        return embedded
 
     def _grouped(self, kernel: DistanceKernel, sample: Any) -> Iterator[_Group]:
         """All rows, or those of each class."""
@@ -469,6 +467,12 @@ class MMDCritic(
         for strip in strips:
             means[n_rows - len(strip) :] += strip
         return means
+
+
+def _embedded_rows(embedding: Callable[..., Any], native: Any) -> ArrayRows:
+    """What a user's function gives for rows, as `Rows`."""
+    values = embedding(native)
+    return as_rows(np.reshape(values, (-1, 1)) if np.ndim(values) < 2 else values)
 
 
 @dataclass

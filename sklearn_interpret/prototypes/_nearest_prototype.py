@@ -32,7 +32,6 @@ from sklearn_interpret.prototypes._tables import with_values
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.arrays import ArrayRows
-    from sklearn_interpret.prototypes._k_medoids import KMedoids
 
 
 @dataclass(eq=False, repr=False)
@@ -57,13 +56,13 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         tags.input_tags = get_tags(self._unfitted_selector()).input_tags
         return tags
 
-    def _unfitted_selector(self) -> KMedoids:
+    def _unfitted_selector(self) -> Any:
         if self.selector is not None:
             return self.selector
         return MMDCritic(n_criticisms=0, by_class=isinstance(self, ClassifierMixin))
 
     @abstractmethod
-    def _read_targets(self, rows: ArrayRows, y: NDArray[Any]) -> Self:
+    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
         """Checked targets of the rows; of classes, set `classes_` too."""
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -196,7 +195,7 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
 
     classes_: NDArray[Any]
 
-    def _read_targets(self, rows: ArrayRows, y: NDArray[Any]) -> NDArray[Any]:
+    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
         self.classes_, positions = check_labels(self, rows, y)
         return self.classes_[positions]
 
@@ -283,5 +282,5 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _read_targets(self, rows: ArrayRows, y: NDArray[Any]) -> NDArray[Any]:
+    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
         return check_targets(self, rows, y, dtype=np.float64)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import clone
@@ -138,7 +138,7 @@ class Inspection:
         """Refuse a section or a check that needs what there is not."""
         of_several = self.is_table and len(self.names) > 1
         n_targets = "no targets" if self.sample.y is None else "several targets"
-        known = {
+        conditions = {
             "table": (self.is_table, "The rows are texts, and this is for tables."),
             "columns": (of_several, "There is one feature only."),
             "folds": (self.folds, _NO_FOLDS),
@@ -149,7 +149,7 @@ class Inspection:
             "classes": (self.classifies, "The model is no classifier."),
             "numbers": (not self.classifies, "Classes have no range."),
         }
-        for is_there, reason in map(known.get, names):
+        for is_there, reason in map(conditions.__getitem__, names):
             if not is_there:
                 raise NotApplicable(reason)
 
@@ -204,10 +204,10 @@ class Inspection:
         first = self.part.rows.take(np.array([0])).native
         return np.size(self.model.predict(first)) > 1
 
-    def named(self, response_name: str) -> str:
+    def named(self, response_name: str | None) -> str:
         """A response in words, with the output that is explained."""
         if self.target is None and not self.classifies:
-            return response_name
+            return str(response_name)
         (output,) = make_response(self.model, "auto", self.target).output_names(1)
         kind = "class " if self.classifies else "output "
         return f"{response_name} of {'' if isinstance(output, str) else kind}{output}"
@@ -415,17 +415,18 @@ class Inspection:
         )
         return inspector.fit(test.rows.native, test.y, sample_weight=test.weights)
 
-    def half_width(self, by_fold: np.ndarray) -> np.ndarray:
+    def half_width(self, by_fold: ArrayLike) -> NDArray[np.float64]:
         """Half-widths of 95 % intervals of the mean of results on folds' test rows."""
         # Results of one frozen model differ by their test rows only.
         ratios = [len(fold.test) / len(fold.train) for fold in self.folds]
         splits = Splits(float(np.mean(ratios)) if ratios else 0.0)
-        return learner_half_width(by_fold, splits, on_test_rows=True)
+        return learner_half_width(np.asarray(by_fold), splits, on_test_rows=True)
 
     @cached_property
-    def importance_widths(self) -> Any:
+    def importance_widths(self) -> NDArray[np.float64]:
         """Half-widths of 95 % intervals of the mean importances."""
-        return self.half_width([one.importances_mean_ for one in self.importances])
+        means = [inspector.importances_mean_ for inspector in self.importances]
+        return self.half_width(means)
 
     @cached_property
     def mean_importances(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import field, fields, replace
 from numbers import Integral
@@ -56,14 +56,23 @@ from sklearn_interpret.report._sections import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret.report._results import Titled
 
 _SECTIONS = {
-    one.__name__: one
-    for one in (overview, importance, effects, interactions, rows, training, surrogates)
+    section.__name__: section
+    for section in (
+        overview,
+        importance,
+        effects,
+        interactions,
+        rows,
+        training,
+        surrogates,
+    )
 }
 
 # Sections that explain one output, where a model has several.
@@ -230,10 +239,10 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
 
     def _fit_estimator(
         self,
-        X: DataFrame | NDArray[Any] | list[str],
-        y: NDArray[Any] | Series | list[int | str] | None,
-        sample_weight: NDArray[np.float64] | list[float] | None,
-        params: dict[Any, Any],
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
         context: Any,
     ) -> None:
         workers = nullcontext()
@@ -403,9 +412,9 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         ]
         return found | {"sections": json_value(sections)}
 
-    def _repr_html_(self) -> Any:
+    def _repr_html_(self) -> str:
         if not hasattr(self, "sections_"):
-            return super()._repr_html_()
+            return super()._repr_html_()  # type: ignore[misc]  # of scikit-learn
         return framed(self.to_html())
 
 
@@ -431,53 +440,53 @@ def _refit(
 
 
 def _chosen(
-    parameter: str, names: list[str], known: dict[str, Callable[..., Any]]
+    parameter: str, names: str | Sequence[str], functions: dict[str, Titled]
 ) -> list[str]:
     """The names that were asked for, in the order of the report."""
     if isinstance(names, str) and names == "all":
-        return list(known)
-    unknown = [name for name in np.atleast_1d(names).tolist() if name not in known]
+        return list(functions)
+    unknown = [name for name in np.atleast_1d(names).tolist() if name not in functions]
     if unknown:
         raise ValueError(
             f"{parameter} has {unknown[0]!r}; accepted are 'all' and a list of "
-            f"{', '.join(known)}."
+            f"{', '.join(functions)}."
         )
-    return [name for name in known if name in names]
+    return [name for name in functions if name in names]
 
 
 def _section(name: str, inspection: Inspection) -> Section:
     """A section; warnings of its methods are its notes."""
     make = _SECTIONS[name]
-    found, notes = _computed(make, inspection)
-    summary, parts, code = (found, (), "") if isinstance(found, str) else found
-    if parts and name in _OF_ONE_OUTPUT and inspection.target is not None:
+    result, notes = _computed(make, inspection)
+    summary, contents, code = (result, (), "") if isinstance(result, str) else result
+    if contents and name in _OF_ONE_OUTPUT and inspection.target is not None:
         summary += f" This is {inspection.named('about predictions')}."
-    return Section(name, make.title, summary, parts, notes, code)
+    return Section(name, make.title, summary, contents, notes, code)
 
 
 def _check(name: str, inspection: Inspection) -> Check:
     """A check; what its methods refuse is why it was skipped."""
     make = CHECKS[name]
-    found, _ = _computed(make, inspection)
-    if isinstance(found, str):
-        return Check(name, make.title, "skipped", None, None, found, "")
-    statistic, threshold, warns, *texts = found
+    result, _ = _computed(make, inspection)
+    if isinstance(result, str):
+        return Check(name, make.title, "skipped", None, None, result, "")
+    statistic, threshold, warns, *texts = result
     verdict = "warned" if warns else "passed"
     numbers = float(statistic), float(threshold)
     return Check(name, make.title, verdict, *numbers, *texts)
 
 
 def _computed(
-    make: Callable[..., Any], inspection: Inspection
-) -> tuple[tuple[Any, ...], list[Any]]:
+    make: Titled, inspection: Inspection
+) -> tuple[tuple[Any, ...] | str, list[str]]:
     """The result of a section or a check, or why it was refused; and warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             inspection.need(*make.needs)
-            found = make(inspection)
+            result = make(inspection)
         except (NotApplicable, UnreadableModelError) as error:
-            found = str(error)
+            result = str(error)
         except (TypeError, ValueError) as error:
-            found = f"Could not be computed: {error}"
-    return found, list(dict.fromkeys(str(one.message) for one in caught))
+            result = f"Could not be computed: {error}"
+    return result, list(dict.fromkeys(str(record.message) for record in caught))

@@ -18,7 +18,6 @@ from sklearn_interpret.report._inspection import MOST_ROWS
 from sklearn_interpret.report._results import NotApplicable, titled
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.trees.effects.tree_effects import TreeEffects
     from sklearn_interpret.report._inspection import Inspection
 
 # Numbers of levels of columns that may hold codes, and the least rows of a level.
@@ -211,13 +210,13 @@ def imbalance(inspection: Inspection) -> Any:
 @titled("Are codes taken for numbers?", "table targets")
 def ordinal(inspection: Inspection) -> Any:
     rows = inspection.part.rows
-    numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical)
-    found = [
+    numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical).tolist()
+    lacks = [
         _lack_of_order(inspection, j) for j in numbers if _has_codes(inspection, j)
     ]
-    if not found:
+    if not lacks:
         raise NotApplicable("No column of numbers has 3 to 20 whole values.")
-    _, share, pvalue, column = max(found)
+    _, share, pvalue, column = max(lacks)
     finding = (
         f"Of the target's variance between values of {inspection.names[column]}, "
         f"{share:.0%} follows no curve along these values (p = {pvalue:.2g})."
@@ -254,8 +253,8 @@ def _lack_of_order(inspection: Inspection, j: int) -> Any:
     noise = squares / max(len(targets) - design.shape[1], 1)
     effects, sizes = effects[: len(values)], (weights * levels).sum(axis=0)
     lacks = [
-        [sizes @ (own - curve) ** 2 for curve in _curves(values, own, sizes)]
-        for own in effects.T
+        [sizes @ (effect - curve) ** 2 for curve in _curves(values, effect, sizes)]
+        for effect in effects.T
     ]
     lack = np.sum(lacks, axis=0).min()
     total = (sizes @ _centred(effects, sizes) ** 2).sum()
@@ -264,7 +263,11 @@ def _lack_of_order(inspection: Inspection, j: int) -> Any:
     return pvalue < 0.001, lack / max(total, 1e-300), pvalue, j
 
 
-def _curves(values: NDArray[np.float64], effects: TreeEffects, sizes: Any) -> Any:
+def _curves(
+    values: NDArray[np.float64],
+    effects: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+) -> tuple[NDArray[Any], ...]:
     """The nearest polynomial, rising and falling curve."""
     degree = min(len(values) - 2, 2 if len(values) < 8 else 3)
     coefficients = np.polyfit(values, effects, degree, w=np.sqrt(sizes))

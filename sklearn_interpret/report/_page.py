@@ -152,7 +152,7 @@ def _inline_svg(text: str, caption: str) -> str:
         # Groups of artists may have the same name, and no page has an id twice.
         if node.get("id") not in referenced:
             node.attrib.pop("id", None)
-    width = float(root.get("viewBox").split()[2])
+    width = float(root.attrib["viewBox"].split()[2])
     kinds = ["drawing", *(kind for kind, least in _WIDE.items() if width > least)]
     root.attrib |= {"role": "img", "class": " ".join(kinds), "xmlns": _SVG}
     ElementTree.SubElement(root, "title").text = _readable(caption)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 
 class NotApplicable(Exception):
@@ -127,14 +127,24 @@ class Section:
     code: str = ""
 
 
-def titled(title: Any, needs: str = "") -> Any:
+class Titled(Protocol):
+    """A function of an `Inspection`, with a title and the names of its needs."""
+
+    __name__: str
+    title: Any
+    needs: list[str]
+
+    def __call__(self, inspection: Any, /) -> Any: ...
+
+
+def titled(title: Any, needs: str = "") -> Callable[[Callable[..., Any]], Titled]:
     """Give a function of an `Inspection` a title, and the names of its needs.
 
     A section returns its summary, its parts and its code; a check its statistic, the
     threshold, whether to warn, the finding and the advice.
     """
 
-    def decorated(function: Callable[..., Any]) -> Any:
+    def decorated(function: Any) -> Titled:
         function.title, function.needs = title, needs.split()
         return function
 

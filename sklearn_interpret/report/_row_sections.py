@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_interpret._model.responses.predictors import weight_parameter
 from sklearn_interpret._model.rows.number_format import number_text, rounded_text
@@ -23,6 +22,8 @@ from sklearn_interpret.report._results import NotApplicable, Table, titled
 from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret.explanations import RowExplanation
     from sklearn_interpret.report._inspection import Inspection
 
 # Training rows whose influence takes seconds.
@@ -125,7 +126,7 @@ def _proof(explanation: Any, another: Any) -> Any:
     return f"a row with {another}, found by search; a nearer one may exist"
 
 
-def _counterfactuals(inspection: Inspection, chosen: NDArray[np.intp]) -> Any:
+def _counterfactuals(inspection: Inspection, chosen: Rows) -> list[RowExplanation]:
     """A counterfactual of each row: another class, or the other side of the median.
 
     None of classifiers with several labels for a row.
@@ -133,12 +134,11 @@ def _counterfactuals(inspection: Inspection, chosen: NDArray[np.intp]) -> Any:
     if inspection.classifies and inspection.has_several_outputs:
         return []
     X = inspection.part.rows.native
-    sides = ["other"] * chosen.n_rows
+    sides: list[Any] = ["other"] * chosen.n_rows
     if not inspection.classifies:
         middle = float(np.median(inspection.predictions(X)))
-        below = inspection.predictions(chosen.native) < middle
-        ends = np.where(below, middle, None), np.where(below, None, middle)
-        sides = list(zip(*ends, strict=True))
+        predictions = inspection.predictions(chosen.native)
+        sides = [(middle, None) if p < middle else (None, middle) for p in predictions]
     # Cells of trees take longer to find than a row's counterfactual.
     searches = {side: _search(inspection, X, side) for side in dict.fromkeys(sides)}
     return [

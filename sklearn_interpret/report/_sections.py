@@ -46,9 +46,11 @@ from sklearn_interpret.report._results import NotApplicable, Table, listed, titl
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.report._inspection import Inspection
     from sklearn_interpret.report._results import Figure
 
@@ -64,28 +66,30 @@ _MOST_OUTPUTS = 3
 @titled("Model and data")
 def overview(inspection: Inspection) -> tuple[str, list[Any], str]:
     """Columns, scores against simple models, predictions against targets."""
-    rows, parts = inspection.sample.rows, []
+    rows = inspection.sample.rows
+    contents: list[Figure | Table] = []
     size = f"{rows.n_rows:,} rows"
     if inspection.is_table:
         size += f", {rows.n_columns} feature{'s'[: rows.n_columns != 1]}"
-        parts.append(_columns(rows))
+        contents.append(_columns(rows))
     if not inspection.has_targets:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
             summary += " The rows have several targets, and scores are of one."
-        return summary, parts, ""
+        return summary, contents, ""
     scores = _held_out_scores(inspection)
     losses, skills = _losses(inspection)
-    table = {"score": list(scores), "mean": [np.nanmean(x) for x in scores.values()]}
+    columns: dict[str, Any] = {"score": list(scores)}
+    columns["mean"] = [np.nanmean(x) for x in scores.values()]
     for k in range(len(inspection.folds)):
-        table[f"fold {k + 1}"] = [by_fold[k] for by_fold in scores.values()]
-    table = Table(table, "Scores of the model")
-    parts = [table, losses, *_predictions(inspection), *parts]
-    own, *linear, _ = skills
+        columns[f"fold {k + 1}"] = [by_fold[k] for by_fold in scores.values()]
+    table = Table(columns, "Scores of the model")
+    contents = [table, losses, *_predictions(inspection), *contents]
+    skill, *linear, _ = skills
     loss = "log loss" if inspection.classifies else "squared error"
-    does = f"removes {own:.0%} of the {loss} of a model without features"
+    does = f"removes {skill:.0%} of the {loss} of a model without features"
     compared = f"; a linear model {max([0.0, *linear]):.0%}."
-    if own <= 0:
+    if skill <= 0:
         does = "predicts no better than a model without features"
         compared = "; nor does a linear model."
         if max(linear, default=0.0) > 0:
@@ -95,43 +99,39 @@ def overview(inspection: Inspection) -> tuple[str, list[Any], str]:
     summary = f"On {where} ({size}), the model {has}{does}"
     summary += compared if linear else "."
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
-    return summary, parts, code
+    return summary, contents, code
 
 
-def _accuracy(y: Any, found: Any, classes: Any, weights: NDArray[np.float64]) -> Any:
-    return accuracy_score(y, classes[found.argmax(axis=1)], sample_weight=weights)
+def _accuracy(y: Any, responses: Any, classes: Any, weights: Any) -> float:
+    return accuracy_score(y, classes[responses.argmax(axis=1)], sample_weight=weights)
 
 
-def _roc_auc(y: Any, found: Any, classes: Any, weights: NDArray[np.float64]) -> Any:
+def _roc_auc(y: Any, responses: Any, classes: Any, weights: Any) -> float:
     """Of two classes; of more, the mean over each against the others."""
-    found = found[:, 1] if len(classes) == 2 else found
+    scores = responses[:, 1] if len(classes) == 2 else responses
     return roc_auc_score(
-        y, found, labels=classes, multi_class="ovr", sample_weight=weights
+        y, scores, labels=classes, multi_class="ovr", sample_weight=weights
     )
 
 
-def _r2(
-    y: NDArray[np.float64],
-    found: NDArray[np.float64],
-    _: Any,
-    weights: NDArray[np.float64],
-) -> float:
-    return r2_score(y, found[:, 0], sample_weight=weights)
+def _r2(y: Any, responses: Any, classes: Any, weights: Any) -> float:
+    return r2_score(y, responses[:, 0], sample_weight=weights)
 
 
 def _root_mean_squared_error(
-    y: NDArray[np.float64],
-    found: NDArray[np.float64],
-    _: Any,
-    weights: NDArray[np.float64],
+    y: Any, responses: Any, classes: Any, weights: Any
 ) -> float:
-    error = root_mean_squared_error(y, found[:, 0], sample_weight=weights)
+    error = root_mean_squared_error(y, responses[:, 0], sample_weight=weights)
     return error if error > 1e-12 * np.abs(y).max() else 0.0  # rounding errors
 
 
 def _held_out_scores(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
     """The scores that people ask for first, (n_folds,); NaN where there is none."""
-    metrics, classes = {"R²": _r2, "RMSE": _root_mean_squared_error}, None
+    metrics: dict[str, Callable[..., float]] = {
+        "R²": _r2,
+        "RMSE": _root_mean_squared_error,
+    }
+    classes = None
     if inspection.classifies:
         metrics, classes = {"accuracy": _accuracy}, inspection.model.classes_
         if inspection.scoring:
@@ -167,7 +167,7 @@ def _losses(inspection: Inspection) -> tuple[Table, list[float]]:
         losses["a linear model"] = inspection.refit_losses(inspection.linear_model)
     losses["no features"] = inspection.dummy_losses
     skills = [inspection.skill(by_fold) for by_fold in losses.values()]
-    columns = {
+    columns: dict[str, Any] = {
         "model": list(losses),
         "mean loss": [inspection.mean_loss(by_fold) for by_fold in losses.values()],
         "removed": [f"{skill:.1%}" for skill in skills],
@@ -254,26 +254,28 @@ def _shares_by_probability(
     return sums / total[filled]
 
 
-def _columns(rows: PandasRows) -> Table:
+def _columns(rows: Rows) -> Table:
     """Kind, missing values and range of each column."""
-    table = {"kind": [], "missing": [], "distinct": [], "values": []}
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("kind", "missing", "distinct", "values")
+    }
     for j in range(rows.n_columns):
-        codes, labels = rows.encode_column(j)
-        counts = np.bincount(codes, minlength=len(labels))
+        row_codes, labels = rows.encode_column(j)
+        counts = np.bincount(row_codes, minlength=len(labels))
         missing = np.array([is_missing(label) for label in labels])
-        known = np.flatnonzero(counts * ~missing)
+        codes = np.flatnonzero(counts * ~missing)
         is_number = rows.are_numbers[j] and not rows.is_categorical(j)
         ends = ""
-        if len(known):
-            ends = f"most often {labels[known[counts[known].argmax()]]}"
+        if len(codes):
+            ends = f"most often {labels[codes[counts[codes].argmax()]]}"
         if is_number:
-            ends = " to ".join(value_text(labels[k]) for k in (*known[:1], *known[-1:]))
+            ends = " to ".join(value_text(labels[k]) for k in (*codes[:1], *codes[-1:]))
         kind = "number" if rows.dates(j) is None else "date"
-        table["kind"].append(kind if is_number else "category")
-        table["missing"].append(f"{counts[missing].sum() / rows.n_rows:.1%}")
-        table["distinct"].append(len(known))
-        table["values"].append(ends)
-    return Table({"feature": rows.names, **table}, "Features")
+        columns["kind"].append(kind if is_number else "category")
+        columns["missing"].append(f"{counts[missing].sum() / rows.n_rows:.1%}")
+        columns["distinct"].append(len(codes))
+        columns["values"].append(ends)
+    return Table({"feature": rows.names, **columns}, "Features")
 
 
 @titled("What matters", "table targets")
@@ -329,7 +331,7 @@ def _sage_columns(inspection: Inspection, shown: Any) -> Any:
         return {}
     players = inspection.order[:_SAGE_FEATURES]
     others = inspection.order[_SAGE_FEATURES:]
-    values = []
+    by_fold = []
     for fold in inspection.informed:
         test = inspection.test_sample(fold).draw(
             _SAGE_ROWS, inspection.seed, stratified=inspection.classifies
@@ -341,11 +343,12 @@ def _sage_columns(inspection: Inspection, shown: Any) -> Any:
             n_permutations=4,
             **inspection.seeded,
         ).fit(test.rows.native, test.y, sample_weight=test.weights)
-        values.append([*sage.feature_importances_[players], sage.loss_reduction_])
+        by_fold.append([*sage.feature_importances_[players], sage.loss_reduction_])
+    values = np.array(by_fold)
     *means, total = np.mean(values, axis=0)
     if not total > inspection.half_width(values)[-1]:
         return {}
-    values, shares = np.array(values), np.array(means) / total
+    shares = np.array(means) / total
     # A share is a ratio of means: it errs by what values deviate from their share.
     errors = values[:, :-1] - shares * values[:, -1:]
     widths = inspection.half_width(errors / total)
@@ -395,34 +398,34 @@ def effects(inspection: Inspection) -> Any:
     X, options = part.rows.native, {"features": inspection.top, "target": target}
     options |= {"sample_weight": part.weights, "max_entries": None}
     if results := _cv_results(inspection):
-        display = AccumulatedLocalEffectsDisplay.from_cv_results(results, X, **options)
+        ale = AccumulatedLocalEffectsDisplay.from_cv_results(results, X, **options)
     else:
-        display = AccumulatedLocalEffectsDisplay.from_estimator(
+        ale = AccumulatedLocalEffectsDisplay.from_estimator(
             inspection.model, X, **options
         )
-    response = inspection.named(display.response_name)
+    response = inspection.named(ale.response_name)
     outputs = [response]
     if not inspection.classifies and inspection.target is not None:
-        outputs = [f"prediction of output {k}" for k in display.output_names]
+        outputs = [f"prediction of output {k}" for k in ale.output_names or ()]
     several = len(outputs) > 1
     caption = f"Accumulated local effects on the {'predictions' * several or response}"
-    parts = [drawn(display, caption)]
-    moves = [_moves(display, k, name) for k, name in enumerate(outputs[:_MOST_OUTPUTS])]
+    figures = [drawn(ale, caption)]
+    moves = [_moves(ale, k, name) for k, name in enumerate(outputs[:_MOST_OUTPUTS])]
     summary = f"On average, {'; '.join(moves)}."
     if len(outputs) > len(moves):
         summary += f" Of {len(outputs)} outputs, these are the first {len(moves)}."
     regions = inspection.regions
-    found = zip(regions.effect_names_, regions.regions_, strict=True)
-    divided = [name for name, parts_of_rows in found if len(parts_of_rows) > 1]
+    pairs = zip(regions.effect_names_, regions.regions_, strict=True)
+    divided = [name for name, of_effect in pairs if len(of_effect) > 1]
     for name in divided[:2]:
         display = RegionalEffectDisplay.from_estimator(regions, X, name)
         caption = f"Regions in which the effect of {name} on the {response} differs"
-        parts.append(drawn(display, caption))
+        figures.append(drawn(display, caption))
     if divided:
         summary += f" Regions differ in the effect of {listed(divided)}"
         summary += f" on the {response}." if several else "."
     code = "AccumulatedLocalEffectsDisplay.from_cv_results(cv_results, X)"
-    return summary, parts, code
+    return summary, figures, code
 
 
 def _cv_results(inspection: Inspection) -> Any:
@@ -437,12 +440,15 @@ def _cv_results(inspection: Inspection) -> Any:
     return {"estimator": models, "indices": {"train": train, "test": test}}
 
 
-def _moves(display: str, output: int, what: str) -> Any:
+def _moves(display: AccumulatedLocalEffectsDisplay, output: int, response: str) -> str:
     """The direction of the largest effects on an output, in words."""
     curves = {
         name: np.atleast_2d(effect)[output]
         for name, effect, (is_category,) in zip(
-            display.feature_names, display.effects, display.categorical, strict=True
+            display.feature_names,
+            display.effects,
+            display.categorical or (),
+            strict=True,
         )
         if np.size(effect) and not is_category  # without values there is no curve
     }
@@ -452,43 +458,45 @@ def _moves(display: str, output: int, what: str) -> Any:
     for name, size in sizes.items():
         if size > rounding:
             net = (curves[name][-1] - curves[name][0]) / size
-            way = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
-            words.append(f"{way} by {number_text(size)} with {name}")
+            direction = "up" if net > 0.8 else "down" if net < -0.8 else "up and down"
+            words.append(f"{direction} by {number_text(size)} with {name}")
     if not words:
-        return f"no numeric feature moves the {what}"
-    return f"the {what} goes {listed(words)}"
+        return f"no numeric feature moves the {response}"
+    return f"the {response} goes {listed(words)}"
 
 
 @titled("What works together", "table columns")
 def interactions(inspection: Inspection) -> Any:
     """Functional decomposition into effects of single features and pairs."""
-    part = inspection.small_part
-    found = FunctionalDecomposition(
+    sample = inspection.small_part
+    decomposition = FunctionalDecomposition(
         inspection.frozen,
         feature_groups=inspection.groups,
         subsample=inspection.n_background,
         **inspection.targeted,
-    ).fit(part.rows.native, sample_weight=part.weights)
-    explanation = found.explain(part.rows.native)
-    shares = found.shares_
-    if not (np.any(shares) or found.unexplained_):
+    ).fit(sample.rows.native, sample_weight=sample.weights)
+    explanation = decomposition.explain(sample.rows.native)
+    shares = decomposition.shares_
+    if not (np.any(shares) or decomposition.unexplained_):
         return "The prediction is the same for all rows.", [], ""
-    sizes = np.array([len(one) for one in found.interactions_])
+    sizes = np.array([len(players) for players in decomposition.interactions_])
     display = FunctionalDecompositionDisplay.from_explanation(explanation)
     caption = "Shares of the variance of predictions, and the largest parts"
-    parts = [drawn(display, caption)]
-    alone, gains = shares[sizes == 1].sum(), np.where(sizes == 2, shares, 0)
+    figures = [drawn(display, caption)]
+    single, gains = shares[sizes == 1].sum(), np.where(sizes == 2, shares, 0)
     strongest = np.abs(gains).argmax()
-    summary = f"Single features explain {alone:.0%} of the variance of predictions"
+    summary = f"Single features explain {single:.0%} of the variance of predictions"
     if abs(gains[strongest]) < 0.001:
-        return f"{summary}; no pair adds 0.1 %.", parts, _DECOMPOSITION
-    display = InteractionNetworkDisplay.from_explanation(explanation)
-    parts.append(drawn(display, "Pairs that interact"))
-    first, second = (found.player_names_[j] for j in found.interactions_[strongest])
+        return f"{summary}; no pair adds 0.1 %.", figures, _DECOMPOSITION
+    network = InteractionNetworkDisplay.from_explanation(explanation)
+    figures.append(drawn(network, "Pairs that interact"))
+    first, second = (
+        decomposition.player_names_[j] for j in decomposition.interactions_[strongest]
+    )
     summary += (
         f"; the strongest pair, {first} and {second}, adds {gains[strongest]:.1%}."
     )
-    return summary, parts, _DECOMPOSITION
+    return summary, figures, _DECOMPOSITION
 
 
 _DECOMPOSITION = "FunctionalDecomposition(FrozenEstimator(model)).fit(X).explain(X)"

@@ -25,7 +25,9 @@ from sklearn_interpret.rules._ordered_table import OrderedTable
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
+
+    pass
 
 # Standard deviation of a linear term before the penalty: that of a typical rule.
 _SPREAD = 0.4
@@ -91,36 +93,44 @@ class EnsembleSearch:
         the most important first.
         """
         numbers, seed = target.values, random.randint(np.iinfo(np.int32).max)
-        parts = phases(3)
-        next(parts)
+        progress = phases(3)
+        next(progress)
         table, rules, columns, lasso = self._problem(numbers, self.weights, seed)
         penalties, folds = lasso.penalties(), []
         max_rules = min(self.growth["max_rules"], _MAX_RULES_OF_FOLD)
         of_fold = replace(self, growth=self.growth | {"max_rules": max_rules})
         for out in counted(_folds(numbers, self.weights, n_folds, random)):
-            *_, own, part = of_fold._problem(numbers, self.weights - out, seed)
-            left = out > 0
-            costs = (out * self.class_weights)[left]
-            folds.append((part, own[left], numbers[left], costs))
-        next(parts)
+            *_, fold_columns, fold_lasso = of_fold._problem(
+                numbers, self.weights - out, seed
+            )
+            is_out = out > 0
+            costs = (out * self.class_weights)[is_out]
+            folds.append((fold_lasso, fold_columns[is_out], numbers[is_out], costs))
+        next(progress)
         best = best_penalty(penalties, folds, self.loss) if folds else 0
-        next(parts)
+        next(progress)
         for penalty in counted(penalties[1 : best + 1]):
             lasso.move(penalty)
-        found = []
+        entries = []
         for k in np.flatnonzero(lasso.coefficients):
             if k < len(rules):
                 n_rows = float(self.weights @ columns[:, k])
                 share = n_rows / float(self.weights.sum())
                 spread = float(np.sqrt(share * (1 - share)))
-                own = table.conditions(rules[k]), None, share, None, None, n_rows
-                entry = WeightedRule(*own, coef=1.0, importance=spread)
+                entry: Any = WeightedRule(
+                    table.conditions(rules[k]),
+                    None,
+                    share,
+                    n_rows=n_rows,
+                    coef=1.0,
+                    importance=spread,
+                )
             else:
                 entry, _ = self.linear[k - len(rules)]
-            found.append(_times(entry, lasso.coefficients[k], target))
-        found.sort(key=attrgetter("importance"), reverse=True)
+            entries.append(_times(entry, lasso.coefficients[k], target))
+        entries.sort(key=attrgetter("importance"), reverse=True)
         intercept = target.origin + target.unit * lasso.intercept
-        return intercept, target.unit * penalties[best], found
+        return intercept, target.unit * penalties[best], entries
 
     def _problem(
         self, targets: NDArray[np.float64], weights: NDArray[np.float64], seed: int
@@ -132,9 +142,9 @@ class EnsembleSearch:
         rules = boosted_rules(
             table, targets, weights, self.loss, random=random, **self.growth
         )
-        columns = [rule_mask(table.ranks, rule) for rule in rules]
-        columns += [values for _, values in self.linear]
-        columns = np.array(columns, dtype=np.float64).reshape(-1, len(targets)).T
+        masks = [rule_mask(table.ranks, rule) for rule in rules]
+        entries = [*masks, *(values for _, values in self.linear)]
+        columns = np.array(entries, dtype=np.float64).reshape(-1, len(targets)).T
         used = np.flatnonzero(weights)
         shares = shares_of(weights[used])
         lasso = LassoProblem(columns[used], targets[used], shares, self.loss)
@@ -153,32 +163,33 @@ def _times(entry: Any, coefficient: float, target: Target) -> Any:
 
 
 def linear_terms(
-    rows: PandasRows, columns: list[int], weights: NDArray[np.float64], trim: float
+    rows: Rows, columns: list[int], weights: NDArray[np.float64], trim: float
 ) -> list[tuple[LinearTerm, NDArray[np.float64]]]:
     """Linear terms of columns of numbers, but for constant ones, all of one spread.
 
     Returns pairs of a `LinearTerm` and what it adds to each row, (n_rows,). Weights sum
     to one.
     """
-    found = []
+    terms = []
     for j in columns:
         numbers = rows.numbers(j)
-        known = ~np.isnan(numbers)
-        if not known.any():
+        observed = ~np.isnan(numbers)
+        if not observed.any():
             continue
-        ends = weighted_quantile(numbers[known], [trim, 1 - trim], weights[known])
+        ends = weighted_quantile(numbers[observed], [trim, 1 - trim], weights[observed])
         mean = known_moments(np.clip(numbers, *ends), weights).mean
         bounds = list(map(float, (*ends, mean)))
         dtype = rows.date_dtype(j)
         if dtype is not None:  # the mean of days is no whole day
             bounds = [*shown(ends, dtype), *shown([mean], f"{dtype.kind}8[s]")]
-        term = LinearTerm(j, rows.names[j], *bounds, None, 1.0, _SPREAD)
+        low, high, middle = bounds
+        term = LinearTerm(j, rows.names[j], low, high, middle, None, 1.0, _SPREAD)
         values = term.values(rows)
         spread = float(np.sqrt(weights @ np.square(values)))
         if spread > _CONSTANT * np.abs(ends).max():
             factor = _SPREAD / spread
-            found.append((replace(term, coef=factor), factor * values))
-    return found
+            terms.append((replace(term, coef=factor), factor * values))
+    return terms
 
 
 def _folds(
@@ -248,7 +259,8 @@ def boosted_rules(
     used = np.flatnonzero(weights)
     ranks = np.ascontiguousarray(table.ranks.T)
     scores = np.full((len(targets), 1), constant_score(loss, targets, weights))
-    targets, rules, in_vain = targets[:, None], {}, 0
+    targets, in_vain = targets[:, None], 0
+    rules: dict[bytes, tuple[tuple[int, int, int], ...]] = {}
     while len(rules) < max_rules and in_vain < _IN_VAIN:
         drawn = _draw(used, weights, random)
         # scikit-learn takes no number of leaves above 2**63.
@@ -269,9 +281,9 @@ def boosted_rules(
         scores[:, 0] += learning_rate * steps[leaf]
         before = len(rules)
         for rule in table.rules(tree.tree_)[1:]:
-            held = rule_mask(table.ranks, rule)[used]
-            if held.any() and not held.all():
-                rules.setdefault(np.packbits(held ^ held[0]).tobytes(), rule)
+            mask = rule_mask(table.ranks, rule)[used]
+            if mask.any() and not mask.all():
+                rules.setdefault(np.packbits(mask ^ mask[0]).tobytes(), rule)
         in_vain = 0 if len(rules) > before else in_vain + 1
     return list(rules.values())[:max_rules]
 

@@ -47,12 +47,13 @@ class LassoProblem:
         self._columns, self._weights, self._loss = columns, weights, loss
         self._targets = targets[:, None]
         self._centre = weights @ columns
-        self.intercept = constant_score(loss, targets, weights)
+        self.intercept = float(constant_score(loss, targets, weights))
         self.coefficients = np.zeros(columns.shape[1])
         self._scores = np.full((len(targets), 1), self.intercept)
         self._slopes = self._all_slopes()
         self.largest = self._penalty = np.abs(self._slopes).max(initial=0.0)
-        self._first, self._products = (self.intercept, self._slopes), None
+        self._first = self.intercept, self._slopes
+        self._products: NDArray[np.float64] | None = None
         # Squares are solved in one step, by products of columns alone.
         self._squared = (self._curvatures() == 1).all()
 
@@ -66,15 +67,15 @@ class LassoProblem:
         Columns whose coefficients are probably zero are left out, and taken in again if
         they violate the optimality conditions (strong rule, Tibshirani et al. 2012).
         """
-        kept = np.abs(self._slopes) >= 2 * penalty - self._penalty
-        kept |= self.coefficients != 0
-        while kept.any():
+        active = np.abs(self._slopes) >= 2 * penalty - self._penalty
+        active |= self.coefficients != 0
+        while active.any():
             solve = self._solve_squares if self._squared else self._solve
-            self._slopes = solve(np.flatnonzero(kept), penalty)
-            missed = ~kept & (np.abs(self._slopes) > (1 + _EXCESS) * penalty)
+            self._slopes = solve(np.flatnonzero(active), penalty)
+            missed = ~active & (np.abs(self._slopes) > (1 + _EXCESS) * penalty)
             if not missed.any():
                 break
-            kept |= missed
+            active |= missed
         self._penalty = penalty
 
     def scores(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -94,20 +95,23 @@ class LassoProblem:
         return self._loss.curvatures(self._targets, self._scores)[:, 0, 0]
 
     def _solve_squares(
-        self, kept: NDArray[np.intp], penalty: float
+        self, active: NDArray[np.intp], penalty: float
     ) -> NDArray[np.float64]:
         """The lasso on squares, whose products of columns are computed once."""
-        if self._products is None:
-            self._products = _centred_gram(self._columns, self._weights, self._centre)
-            self._size = self._weights @ np.square(self._targets[:, 0] - self.intercept)
+        products = self._products
+        if products is None:
+            products = _centred_gram(self._columns, self._weights, self._centre)
+            self._products = products
+            squares = np.square(self._targets[:, 0] - self.intercept)
+            self._size = float(self._weights @ squares)
         intercept, slopes = self._first
-        before = self.coefficients[kept]
-        gram = self._products[np.ix_(kept, kept)]
-        found = _least_squares(gram, -slopes[kept], self._size, before, penalty)
-        self.coefficients[kept] = found
-        self.intercept = intercept - self._centre[kept] @ found
+        before = self.coefficients[active]
+        gram = products[np.ix_(active, active)]
+        after = _least_squares(gram, -slopes[active], self._size, before, penalty)
+        self.coefficients[active] = after
+        self.intercept = intercept - float(self._centre[active] @ after)
         used = np.flatnonzero(self.coefficients)
-        return slopes + self.coefficients[used] @ self._products.take(used, axis=0)
+        return slopes + self.coefficients[used] @ products.take(used, axis=0)
 
     def _solve(self, kept: NDArray[np.intp], penalty: float) -> NDArray[np.float64]:
         """Newton's method, each step a lasso on squares by coordinate descent."""

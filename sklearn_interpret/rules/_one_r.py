@@ -138,15 +138,13 @@ class OneRClassifier(RuleListClassifier):
         weights: NDArray[np.float64],
         class_weights: NDArray[np.float64],
     ) -> list[tuple[Condition, ...]]:
-        parts, errors = [], []
+        bins, errors = [], []
         weights = weights * class_weights[labels]
         for j, codes in enumerate(space.table.codes):
             sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
             np.add.at(sums, (codes, labels), weights)
-            parts.append(self._parts(space, j, sums, class_weights))
-            right = sum(
-                sums[low : high + 1].sum(axis=0).max() for low, high in parts[j]
-            )
+            bins.append(self._bins(space, j, sums, class_weights))
+            right = sum(sums[low : high + 1].sum(axis=0).max() for low, high in bins[j])
             errors.append(1 - right / weights.sum())
         self.errors_ = np.array(errors)
         # Of sums of weights that are equal but for rounding, the first.
@@ -154,12 +152,10 @@ class OneRClassifier(RuleListClassifier):
         self.feature_ = best
         everything = 0, len(space.values[best]) - 1
         return [
-            (space.condition(best, *part),)
-            for part in parts[best]
-            if part != everything
+            (space.condition(best, *ends),) for ends in bins[best] if ends != everything
         ]
 
-    def _parts(
+    def _bins(
         self,
         space: ConditionSpace,
         j: int,
@@ -169,11 +165,11 @@ class OneRClassifier(RuleListClassifier):
         """Levels or bins of a column, as first and last code."""
         codes = np.flatnonzero(sums.any(axis=1)).tolist()
         missing = len(space.values[j])
-        known = [(code, code) for code in codes if code < missing]
-        if known and not space.nominal[j]:
+        bins = [(code, code) for code in codes if code < missing]
+        if bins and not space.nominal[j]:
             if self.strategy == "uniform":
-                known = uniform_bins(space.values[j], self.n_bins)
+                bins = uniform_bins(np.asarray(space.values[j]), self.n_bins)
             else:
                 least = self.min_bin_size * class_weights
-                known = majority_bins(sums[:-1], least)
-        return known + [(missing, missing)] * (missing in codes)
+                bins = majority_bins(sums[:-1], least)
+        return bins + [(missing, missing)] * (missing in codes)

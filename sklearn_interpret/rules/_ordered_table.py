@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ class OrderedTable(NamedTuple):
         """A rule of intervals of ranks, as a tuple of `Condition`."""
         return tuple(self.space.of_codes(j, self._codes(j, *ends)) for j, *ends in rule)
 
-    def _codes(self, j: int, first: int, last: int) -> range:
+    def _codes(self, j: int, first: int, last: int) -> Sequence[int] | NDArray[np.intp]:
         """Codes of an interval of ranks, ascending."""
         if first >= self.n_known[j]:
             return [self.space.table.n_known[j]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,40 +68,40 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         labels: NDArray[np.intp],
         weights: NDArray[np.float64],
         class_weights: NDArray[np.float64],
-    ) -> Self:
+    ) -> list[tuple[Condition, ...]]:
         """Tuples of `Condition`, as they are asked, without the default."""
 
     def _fit(self, sample: Any) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
-        found = self._find_rules(space, sample.y, sample.weights, class_weights)
-        self.rules_ = self._in_order(found, sample, class_weights)
+        rules = self._find_rules(space, sample.y, sample.weights, class_weights)
+        self.rules_ = self._in_order(rules, sample, class_weights)
         warn_of_unpredicted_classes(self, sample)
 
     def _in_order(
         self,
-        found: list[tuple[Condition, ...]],
+        rules: list[tuple[Condition, ...]],
         sample: Any,
         class_weights: NDArray[np.float64],
     ) -> list[Rule]:
         """Rules of these conditions and the default, with their shares and coverage."""
         n_classes = len(self.classes_)
-        conditions = [*found, ()]
+        conditions: list[tuple[Condition, ...]] = [*rules, ()]
         holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
         all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
-        left, rules = sample.weights.copy(), []
-        for of_rule, held in zip(conditions, holds, strict=True):
-            sums = np.bincount(sample.y, left * held, minlength=n_classes)
-            left[held] = 0
+        weights, ordered = sample.weights.copy(), []
+        for of_rule, mask in zip(conditions, holds, strict=True):
+            sums = np.bincount(sample.y, weights * mask, minlength=n_classes)
+            weights[mask] = 0
             if sums.any() or not of_rule:
-                rules.append(self._rule(of_rule, sums, all_sums, class_weights))
-        return rules
+                ordered.append(self._rule(of_rule, sums, all_sums, class_weights))
+        return ordered
 
     def _rule(
         self,
         conditions: tuple[Condition, ...],
-        sums: NDArray[np.float64],
-        all_sums: NDArray[np.float64],
+        sums: NDArray[Any],
+        all_sums: NDArray[Any],
         class_weights: NDArray[np.float64],
     ) -> Rule:
         """A rule, from the weights of classes among its rows and among all rows."""
@@ -161,38 +161,39 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         return "\nELSE ".join(lines)
 
 
-def class_weights_of(model: RuleModel, sample: Any) -> NDArray[np.float64]:
+def class_weights_of(model: Any, sample: Any) -> NDArray[np.float64]:
     """Factors of the weights of rows by a model's `class_weight`, (n_classes,)."""
-    given, classes = model.class_weight, model.classes_
-    if isinstance(given, str):
+    class_weight, classes = model.class_weight, model.classes_
+    if isinstance(class_weight, str):
         # As in scikit-learn, but a row of weight two counts as two rows.
         sums = np.bincount(sample.y, sample.weights, minlength=len(classes))
         balanced = np.ones(len(classes))
         mean = sums.sum() / np.count_nonzero(sums)
         return np.divide(mean, sums, out=balanced, where=sums > 0)
-    for label, weight in (given or {}).items():
-        if not (isinstance(weight, Real) and _SMALLEST <= weight <= _LARGEST):
+    for label, weight in (class_weight or {}).items():
+        if not (isinstance(weight, Real) and _SMALLEST <= float(weight) <= _LARGEST):
             raise ValueError(
                 f"class_weight={{{label!r}: {weight!r}}} is not accepted: weights of "
                 f"classes are numbers from {_SMALLEST:g} to {_LARGEST:g}."
             )
-    return compute_class_weight(given, classes=classes, y=classes)
+    return compute_class_weight(class_weight, classes=classes, y=classes)
 
 
-def warn_of_unpredicted_classes(model: RuleModel, sample: Any) -> None:
+def warn_of_unpredicted_classes(model: Any, sample: Any) -> None:
     """Name the classes of rows of `fit` that are predicted for none of these rows."""
     predicted = set(model.predict(sample.rows.native).tolist())
     sums = np.bincount(sample.y, sample.weights, minlength=len(model.classes_))
-    left = [
+    unpredicted = [
         f"{label!r} ({n:g} of {sums.sum():g} rows)"
         for label, n in zip(model.classes_.tolist(), sums.tolist(), strict=True)
         if n and label not in predicted
     ]
-    if left:
-        shown = ", ".join(left[:5]) + f" and {len(left) - 5} others" * (len(left) > 5)
+    if unpredicted:
+        texts, n_others = ", ".join(unpredicted[:5]), len(unpredicted) - 5
+        texts += f" and {n_others} others" * (n_others > 0)
         warn(
             "Give rare classes more weight by class_weight, which is "
             f"{model.class_weight!r}: {type(model).__name__} predicts the class "
-            f"{shown} for no row of `fit`.",
+            f"{texts} for no row of `fit`.",
             NoRuleWarning,
         )

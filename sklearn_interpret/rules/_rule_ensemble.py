@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from sklearn_interpret.rules._rules import RuleModel, check_digits
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from sklearn_interpret.rules._ensemble_search import Target
 
 # Parameters of the growth of rules.
 _GROWTH = ("max_rules", "tree_size", "learning_rate")
@@ -44,6 +45,9 @@ class RuleFit(RuleModel):
     linear: bool = True
     trim: float = 0.025
     n_folds: int = 5
+
+    if TYPE_CHECKING:  # the subclasses' last parameters: fields here would come first
+        random_state: int | np.random.RandomState | None
 
     rules_: list[WeightedRule] = field(init=False)
     linear_terms_: list[LinearTerm] = field(init=False)
@@ -68,7 +72,7 @@ class RuleFit(RuleModel):
     }
 
     @abstractmethod
-    def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> Self:
+    def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> list[Target]:
         """The `Target` of each score."""
 
     def _class_weights(self, sample: Any) -> NDArray[np.float64]:
@@ -103,10 +107,10 @@ class RuleFit(RuleModel):
 
     def _keep(self, sums: list[tuple[float, float, list[Any]]], scale: float) -> None:
         """Set the attributes, of rows whose weights were multiplied by a scale."""
-        *numbers, entries = zip(*sums, strict=True)
-        entries = [entry for found in entries for entry in found]
+        *numbers, entries_by_sum = zip(*sums, strict=True)
+        entries: list[Any] = list(chain.from_iterable(entries_by_sum))
         rules = [entry for entry in entries if isinstance(entry, WeightedRule)]
-        self.rules_ = [replace(rule, n_rows=rule.n_rows / scale) for rule in rules]
+        self.rules_ = [replace(r, n_rows=(r.n_rows or 0.0) / scale) for r in rules]
         self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
         self.intercept_, self.penalty_ = (
             np.array(each) if len(each) > 1 else float(each[0]) for each in numbers
@@ -141,12 +145,12 @@ class RuleFit(RuleModel):
         labels = np.array([e.prediction for e in entries], dtype=self.classes_.dtype)
         return coefficients[:, None] * (labels[:, None] == self.classes_)
 
-    def _terms(self, X: DataFrame) -> NDArray[np.float64]:
+    def _terms(self, X: Any) -> NDArray[np.float64]:
         """Whether rules hold, and values of linear terms: (n_rows, n_entries)."""
         holds, rows = self._holds(X), as_rows(X)
         return np.vstack([holds, *(term.values(rows) for term in self.linear_terms_)]).T
 
-    def _scores(self, X: DataFrame) -> NDArray[np.float64]:
+    def _scores(self, X: Any) -> NDArray[np.float64]:
         """Intercept plus rules plus linear terms, (n_rows,), or (n_rows, k)."""
         values = self._terms(X)
         return self.intercept_ + values @ self._coefficients()
@@ -186,10 +190,10 @@ class RuleFit(RuleModel):
         labels = getattr(self, "classes_", [None])[-len(intercepts) :]
         lines = []
         for label, intercept in zip(labels, intercepts.tolist(), strict=True):
-            what = self._response_name + ("" if label is None else f" of {label}")
-            lines.append(f"{what} = {entry_text(intercept, digits)}")
-            own = [e for e in self._entries if label in (None, e.prediction)]
-            for entry in own:
+            response = self._response_name + ("" if label is None else f" of {label}")
+            lines.append(f"{response} = {entry_text(intercept, digits)}")
+            entries = [e for e in self._entries if label in (None, e.prediction)]
+            for entry in entries:
                 sign = "-" if entry.coef < 0 else "+"
                 size = entry_text(abs(entry.coef), digits)
                 lines.append(f"  {sign} {size} {entry.to_text(digits)}")

@@ -27,8 +27,6 @@ from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.explanations import Condition
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
-
     from sklearn_interpret._model.rows.base import Rows
 
 
@@ -105,7 +103,9 @@ class RuleModel(TransformerMixin, BasePredictor):
     :meth:`to_frame` shows too.
     """
 
-    rules_: Sequence[Rule]
+    rules_: Sequence[Any]
+    # A parameter of each subclass.
+    categorical_features: Any
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -115,9 +115,7 @@ class RuleModel(TransformerMixin, BasePredictor):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _check_targets(
-        self, rows: Rows, y: NDArray[Any] | Series | list[str]
-    ) -> NDArray[Any]:
+    def _check_targets(self, rows: Rows, y: ArrayLike | None) -> NDArray[Any]:
         if not is_classifier(self):
             return super()._check_targets(rows, y)
         self.classes_, positions = check_labels(self, rows, y)
@@ -139,11 +137,11 @@ class RuleModel(TransformerMixin, BasePredictor):
         return space
 
     @property
-    def _entries(self) -> list[Any]:
+    def _entries(self) -> Sequence[Any]:
         """Entries of the table, one row for each."""
         return self.rules_
 
-    def _holds(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _holds(self, X: Any) -> NDArray[np.bool_]:
         """Whether each rule holds for each row: (n_rules, n_rows)."""
         rows = self._check_rows(X, reset=False)
         conditions = [rule.conditions for rule in self.rules_]
@@ -205,23 +203,23 @@ class RuleModel(TransformerMixin, BasePredictor):
         return [rule_columns(self._entries, getattr(self, "classes_", None))]
 
 
-def check_digits(digits: int) -> None:
+def check_digits(digits: int | None) -> None:
     """Refuse a number of digits that is no positive whole number, or None."""
     if digits is not None:
         check_scalar(digits, "digits", Integral, min_val=1)
 
 
-def rule_columns(rules: list[Rule], classes: NDArray[np.intp]) -> dict[str, Any]:
+def rule_columns(rules: Sequence[Any], classes: Any) -> dict[str, Any]:
     """Columns of a table of rules: their words, and the attributes that they have."""
-    columns = {"rule": list(map(str, rules))}
+    columns: dict[str, Any] = {"rule": list(map(str, rules))}
     for name in dict.fromkeys(field.name for rule in rules for field in fields(rule)):
         entries = [getattr(rule, name, None) for rule in rules]
         if name == "conditions" or set(entries) == {None}:
             continue
         if name.startswith("shares"):
             of_class = zip(classes, zip(*entries, strict=True), strict=True)
-            what = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
-            columns |= {f"{what} of {label}": shares for label, shares in of_class}
+            share = f"{name.removeprefix('shares').removeprefix('_')} share".strip()
+            columns |= {f"{share} of {label}": shares for label, shares in of_class}
         else:
             columns[name] = entries
     return columns

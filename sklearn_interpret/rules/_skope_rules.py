@@ -236,22 +236,25 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         size = range(self.n_estimators)
         draws = np.array([draw_share(weights, self.max_samples, random) for _ in size])
         tree = DecisionTreeClassifier(max_depth=self.max_depth, random_state=random)
-        found, of_row = {}, class_weights[labels]
-        for draw, drawn in enumerate(draws):
-            own = drawn > 0
-            parts = codes[:, own], labels[own], (drawn * of_row)[own]
-            for leaf in _leaves(tree, space, *parts):
-                found.setdefault(leaf, []).append(draw)
+        draws_by_rule: dict[tuple[Condition, ...], list[int]] = {}
+        of_row = class_weights[labels]
+        for draw, copies in enumerate(draws):
+            used = copies > 0
+            leaves = _leaves(
+                tree, space, codes[:, used], labels[used], (copies * of_row)[used]
+            )
+            for leaf in leaves:
+                draws_by_rule.setdefault(leaf, []).append(draw)
         rows, classes = sample.rows.take(index), np.eye(len(self.classes_))[labels]
         outside = (weights - draws) * of_row
         # Weight of a mean row (with fractional weights, a distinct one), less rounding.
         least = (weights @ of_row) / max(weights.sum(), len(weights)) * (1 - 1e-12)
-        rules = self._good(found, rows, classes, weights, outside, least)
+        rules = self._good(draws_by_rule, rows, classes, weights, outside, least)
         return self._unlike(rules, rows, classes, weights, of_row, least)
 
     def _good(
         self,
-        found: dict[tuple[Condition, ...], list[int]],
+        draws_by_rule: dict[tuple[Condition, ...], list[int]],
         rows: PandasRows,
         classes: NDArray[np.float64],
         weights: NDArray[np.float64],
@@ -259,20 +262,20 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         least: float,
     ) -> list[SkopeRule]:
         """Rules of the least precision and recall, the best first."""
-        rules, all_conditions = [], list(found)
-        for part in slices(len(found), batch_rows(24 * rows.n_rows)):
-            some = all_conditions[part]
-            by_draw = np.zeros((len(some), len(outside)))
-            for own, conditions in zip(by_draw, some, strict=True):
-                own[found[conditions]] = 1
-            holds = all_hold(some, rows, rows.n_rows)
+        rules, all_conditions = [], list(draws_by_rule)
+        for part in slices(len(all_conditions), batch_rows(24 * rows.n_rows)):
+            batch = all_conditions[part]
+            by_draw = np.zeros((len(batch), len(outside)))
+            for of_rule, conditions in zip(by_draw, batch, strict=True):
+                of_rule[draws_by_rule[conditions]] = 1
+            holds = all_hold(batch, rows, rows.n_rows)
             judged = judge(holds, by_draw @ outside, classes)
             n_rows = holds @ weights
             good = (judged.precision >= self.precision_min) & (judged.weight >= least)
             for k in np.flatnonzero(good & (judged.recall >= self.recall_min)):
                 facts = judged.label[k], judged.shares[k], n_rows[k], weights.sum()
-                rules.append(self._rule(some[k], *facts, judged.recall[k]))
-        return sorted(rules, key=lambda rule: -f1(rule.precision, rule.recall))
+                rules.append(self._rule(batch[k], *facts, judged.recall[k]))
+        return sorted(rules, key=_negative_f1)
 
     def _unlike(
         self,
@@ -286,17 +289,19 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         """Rules that do not overlap too much, and the default."""
         holds = all_hold([rule.conditions for rule in rules], rows, rows.n_rows)
         predicted = np.array([rule.prediction for rule in rules])
-        kept = []
+        selected = []
         for label in self.classes_:
-            own = np.flatnonzero(predicted == label)
-            kept.extend(own[unlike(holds[own], weights, self.max_overlap)].tolist())
-        kept.sort()
-        left = ~holds[kept].any(axis=0) * weights
-        sums = ((left if left @ of_row >= least else weights) * of_row) @ classes
+            of_class = np.flatnonzero(predicted == label)
+            is_unlike = unlike(holds[of_class], weights, self.max_overlap)
+            selected.extend(of_class[is_unlike].tolist())
+        selected.sort()
+        uncovered = ~holds[selected].any(axis=0) * weights
+        is_enough = uncovered @ of_row >= least
+        sums = ((uncovered if is_enough else weights) * of_row) @ classes
         shares = sums / sums.sum()
-        facts = shares.argmax(), shares, left.sum(), weights.sum()
+        facts = int(shares.argmax()), shares, uncovered.sum(), weights.sum()
         default = self._rule((), *facts)
-        return [*(rules[k] for k in kept), default]
+        return [*(rules[k] for k in selected), default]
 
     def _rule(
         self,
@@ -369,10 +374,14 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         return "\n".join(lines)
 
 
+def _negative_f1(rule: SkopeRule) -> float:
+    return -f1(rule.precision or 0.0, rule.recall or 0.0)
+
+
 def _leaves(
     tree: BaseEstimator,
     space: ConditionSpace,
-    codes: NDArray[np.intp],
+    codes: NDArray[Any],
     labels: NDArray[np.intp],
     weights: NDArray[np.float64],
 ) -> Iterator[tuple[Condition, ...]]:

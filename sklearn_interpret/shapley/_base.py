@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -26,7 +26,6 @@ from sklearn_interpret.exceptions import SaturatedResponseWarning
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.response_games import PlayedRows
-    from sklearn_interpret._model.rows.arrays import ArrayRows
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -72,7 +71,7 @@ class Attributor(ABC):
     """
 
     @abstractmethod
-    def n_coalitions(self, n_players: int) -> Self:
+    def n_coalitions(self, n_players: int) -> int:
         """Number of coalitions that are evaluated together."""
 
     def n_coalitions_in_all(self, n_players: int) -> int:
@@ -80,7 +79,9 @@ class Attributor(ABC):
         return self.n_coalitions(n_players)
 
     @abstractmethod
-    def attribute(self, game: CoalitionGame, played: PlayedRows) -> Self:
+    def attribute(
+        self, game: CoalitionGame, played: PlayedRows
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Attributions (m, n_players, k) of `PlayedRows` of a `CoalitionGame`.
 
         Also returns a dict of further fields of the explanation.
@@ -110,7 +111,9 @@ class AllCoalitions(Attributor):
         """Shapley values (n_players, k) and their errors from values of coalitions."""
         return values_of_all(responses), 0.0
 
-    def interactions(self, responses: NDArray[np.float64], n_players: int) -> Any:
+    def interactions(
+        self, responses: NDArray[np.float64], n_players: int
+    ) -> NDArray[np.float64]:
         """Interaction values (n_players, n_players, k), zero on the diagonal."""
         return interactions_of_all(responses)
 
@@ -120,16 +123,18 @@ class AllCoalitions(Attributor):
         """Attributions, and standard errors if coalitions are sampled."""
         shape = *played.active.shape, len(game.base_values)
         values, errors = np.zeros((2, *shape))
-        for row, players, responses in self._known(game, played):
+        for row, players, responses in self._evaluated(game, played):
             of_row = self.attributions(responses, len(players))
             values[row, players], errors[row, players] = of_row
         return values, {"standard_errors": errors} if self.sampled else {}
 
-    def pair_values(self, game: Any, played: Any) -> Any:
+    def pair_values(
+        self, game: CoalitionGame, played: PlayedRows
+    ) -> NDArray[np.float64]:
         """Interaction values, with the rest of each player's value on the diagonal."""
         n_rows, n_players = played.active.shape
         pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
-        for row, players, responses in self._known(game, played):
+        for row, players, responses in self._evaluated(game, played):
             values, _ = self.attributions(responses, len(players))
             of_row = self.interactions(responses, len(players))
             diagonal = np.arange(len(players))
@@ -137,19 +142,19 @@ class AllCoalitions(Attributor):
             pairs[row][np.ix_(players, players)] = of_row
         return pairs
 
-    def _known(
-        self, game: Any, played: Any
+    def _evaluated(
+        self, game: CoalitionGame, played: PlayedRows
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
         """Rows, their active players, and values of coalitions; the empty one first.
 
         Rows are sorted by number of players, so that a subclass can cache by it.
         """
-        valued = list(played.designed(self.coalitions))
+        evaluated = list(played.designed(self.coalitions))
         # Products are too small for threads.
         with limit_threads(1):
             # Sorted, so that surrogates of one number of players are built once.
-            for row in np.argsort([len(players) for players, _ in valued]).tolist():
-                players, inner = valued[row]
+            for row in np.argsort([len(players) for players, _ in evaluated]).tolist():
+                players, inner = evaluated[row]
                 if len(players):
                     nobody, everybody = game.base_values, played.predictions[row]
                     yield row, players, np.vstack([nobody, inner, everybody])
@@ -179,7 +184,7 @@ class BaseCoalitional(BaseAttribution):
     }
 
     @abstractmethod
-    def _make_attributor(self) -> Self:
+    def _make_attributor(self) -> Attributor:
         """The attributor; all random draws are made here."""
 
     def _fit_base_values(
@@ -205,11 +210,11 @@ class BaseCoalitional(BaseAttribution):
         }
         return np.concatenate(values), np.concatenate(predictions), joined
 
-    def _pair_values(self, rows: Any) -> Any:
+    def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
         return np.concatenate(list(self._run(_interactions_of, rows)))
 
-    def _run(self, function: Callable[..., Any], rows: ArrayRows) -> Iterator[Any]:
-        """Results of ``function(attributor, game, part)`` for parts of the rows."""
+    def _run(self, function: Callable[..., Any], rows: Rows) -> Iterator[Any]:
+        """Results of ``function(attributor, game, block)`` for blocks of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
         n_coalitions = self._attributor.n_coalitions_in_all(n_players)
         self._game.warn_of_cost(rows.n_rows, n_coalitions, _ADVICE)
@@ -231,21 +236,23 @@ class BaseCoalitional(BaseAttribution):
 
 
 def _attributions_of(
-    attributor: Attributor, game: Any, rows: ArrayRows
+    attributor: Attributor, game: CoalitionGame, rows: Rows
 ) -> tuple[Any, NDArray[np.bool_]]:
     played = game.play(rows)
     values, fields = attributor.attribute(game, played)
     return (values, played.predictions, fields), played.saturated
 
 
-def _interactions_of(attributor: Attributor, game: Any, rows: Any) -> Any:
+def _interactions_of(
+    attributor: AllCoalitions, game: CoalitionGame, rows: Rows
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     played = game.play(rows)
     return attributor.pair_values(game, played), played.saturated
 
 
-def _warn_saturated(where: str) -> None:
+def _warn_saturated(rows: str) -> None:
     warn(
-        f"Use link='identity' where responses are 0 or 1: mean responses, of {where}, "
+        f"Use link='identity' where responses are 0 or 1: mean responses, of {rows}, "
         "were clipped by 2.2e-16, to log-odds of -36 and 36, which outweigh others.",
         SaturatedResponseWarning,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -286,9 +286,9 @@ class BreakDown(BaseCoalitional):
                 'interactions=True looks for pairs in order="greedy"; in an order that '
                 "is given, name pairs as tuples, and pass interactions=False."
             )
-        return _Steps(path=self._given_path())
+        return _Steps(path=self._custom_path())
 
-    def _given_path(self) -> Any:
+    def _custom_path(self) -> tuple[tuple[int, ...], ...]:
         """Players of each step of the user's order."""
         if isinstance(self.order, np.ndarray) and self.order.ndim == 0:
             raise ValueError(f"order={self.order!r} must be a list of features.")
@@ -303,16 +303,16 @@ class BreakDown(BaseCoalitional):
             if len(columns) == 1:
                 players[columns[0]] = player
         missing = set(range(len(self.features_)))
-        for part in (part for entry in entries for part in entry):
-            if players.get(part) not in missing:
-                shown = part if isinstance(part, str) else rows.names[part]
-                reason = "there twice" if part in players else "in a group"
-                raise ValueError(f"order has {shown!r}, which is {reason}.")
-            missing.remove(players[part])
+        for key in chain.from_iterable(entries):
+            if players.get(key) not in missing:
+                name = key if isinstance(key, str) else rows.names[key]
+                reason = "there twice" if key in players else "in a group"
+                raise ValueError(f"order has {name!r}, which is {reason}.")
+            missing.remove(players[key])
         if missing:
             names = ", ".join(repr(self.player_names_[j]) for j in sorted(missing))
             raise ValueError(f"order must name all features; it lacks {names}.")
-        return tuple(tuple(players[part] for part in entry) for entry in entries)
+        return tuple(tuple(players[key] for key in entry) for entry in entries)
 
 
 @dataclass(frozen=True)
@@ -322,7 +322,7 @@ class _Steps(Attributor):
     `path` is a tuple of tuples of players; None takes a greedy order for each row.
     """
 
-    path: tuple | None = None
+    path: tuple[tuple[int, ...], ...] | None = None
     with_pairs: bool = False
 
     def n_coalitions(self, n_players: int) -> int:
@@ -372,7 +372,9 @@ class _Steps(Attributor):
             coalition[list(step)] = True
         return design
 
-    def _greedy_paths(self, game: Any, played: Any) -> Iterator[list[tuple[int, ...]]]:
+    def _greedy_paths(
+        self, game: CoalitionGame, played: PlayedRows
+    ) -> Iterator[list[tuple[int, ...]]]:
         """Steps of each row: its active players', then the other players."""
         base = game.base_values
         designed = played.designed(self._design)
@@ -400,7 +402,8 @@ def _largest_first(
     sizes = np.square(gains).mean(axis=1)
     # Rounding must not break ties.
     sizes = np.round(sizes / (sizes.max(initial=0.0) or 1.0), _DIGITS)
-    path, members = [], set()
+    path: list[tuple[int, ...]] = []
+    members: set[int] = set()
     for position in np.argsort(-sizes, kind="stable"):
         if members.isdisjoint(steps[position]):
             path.append(steps[position])
@@ -409,18 +412,18 @@ def _largest_first(
 
 
 def _gains(
-    game: Any, played: Any, paths: list[list[tuple[int, ...]]]
+    game: CoalitionGame, played: PlayedRows, paths: list[list[tuple[int, ...]]]
 ) -> Iterator[NDArray[np.float64]]:
     """Contributions of the steps of each row, (n_steps, k)."""
     n_players = played.active.shape[1]
-    rows, coalitions = [], []
+    rows, members = [], []
     for row, path in enumerate(paths):
         present = np.zeros(n_players, dtype=bool)
         for step in path[:-1]:  # after the last step it is the prediction
             present[list(step)] = True
             rows.append(row)
-            coalitions.append(present.copy())
-    coalitions = np.array(coalitions, dtype=bool).reshape(-1, n_players)
+            members.append(present.copy())
+    coalitions = np.array(members, dtype=bool).reshape(-1, n_players)
     responses = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):

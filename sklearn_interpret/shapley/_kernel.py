@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _MOST_COALITIONS, _MOST_OF_ALL = 2**15, 2**20
 # Bytes for which no warning is raised.
 _LITTLE_MEMORY = 2**20
+
+Surrogate = TypeVar("Surrogate", OddSurrogate, EvenSurrogate)
 
 
 @estimator_dataclass
@@ -242,21 +244,21 @@ class _PairedCoalitions(AllCoalitions):
 
     sampled = True
 
-    def __init__(self, n_coalitions: int, seed: int, most_bytes: int) -> None:
+    def __init__(self, n_coalitions: int | str, seed: int, most_bytes: int) -> None:
         self._n, self._seed, self._most_bytes = n_coalitions, seed, most_bytes
-        self._surrogates = {}
+        self._surrogates: dict[tuple[type, int], Any] = {}
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_surrogates": {}}  # large, and cheap to rebuild
 
     def n_coalitions(self, n_players: int) -> int:
         """Number of coalitions that are evaluated."""
-        wanted = 2 * n_players + 2048 if self._n == "auto" else self._n
-        if wanted >= 2**n_players:
+        number = 2 * n_players + 2048 if isinstance(self._n, str) else self._n
+        if number >= 2**n_players:
             return 2**n_players
-        return self._most_in_memory(n_players) if self._n == "auto" else wanted
+        return self._most_in_memory(n_players) if self._n == "auto" else number
 
-    def _most_in_memory(self, n_players: int) -> Any:
+    def _most_in_memory(self, n_players: int) -> int:
         """The largest of the numbers for "auto" whose surrogates fit, or the least."""
         # From as many pairs on as identify the main effects.
         n_pairs = range(n_players + 1, n_players + 1024)
@@ -288,7 +290,9 @@ class _PairedCoalitions(AllCoalitions):
         halves, complement = _halves(responses)
         return self._surrogate(OddSurrogate, n_players).values(halves - complement)
 
-    def interactions(self, responses: NDArray[np.float64], n_players: int) -> Any:
+    def interactions(
+        self, responses: NDArray[np.float64], n_players: int
+    ) -> NDArray[np.float64]:
         """Interaction values, zero on the diagonal."""
         if self._is_complete(n_players):
             return super().interactions(responses, n_players)
@@ -296,7 +300,7 @@ class _PairedCoalitions(AllCoalitions):
         surrogate = self._surrogate(EvenSurrogate, n_players)
         return surrogate.interactions(halves + complement)
 
-    def _surrogate(self, kind: type, n_players: int) -> OddSurrogate:
+    def _surrogate(self, kind: type[Surrogate], n_players: int) -> Surrogate:
         """The surrogate for `n_players`, cached as far as memory allows."""
         key, surrogates = (kind, n_players), self._surrogates
         if key not in surrogates:

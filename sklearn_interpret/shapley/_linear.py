@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,6 @@ from sklearn_interpret._model.formulas.linear import (
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-    from sklearn_interpret._model.rows.arrays import ArrayRows
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -185,17 +182,19 @@ class LinearSHAP(BaseFormulaAttribution):
         n_outputs = len(self.output_names_)
         entries = len(self._shares.mean) + len(self.features_) * n_outputs
         step = batch_rows(rows.row_bytes + 3 * 8 * entries)
-        blocks = [rows.part(some) for some in slices(rows.n_rows, step)]
+        blocks = [rows.part(block) for block in slices(rows.n_rows, step)]
         predictions = [self._linear.predictions(block.native) for block in blocks]
         tasks = [(self._shares, block) for block in blocks]
-        valued = run_in_threads(_LinearValues.shapley_values, tasks, n_jobs=self.n_jobs)
-        values, errors = zip(*valued, strict=True)
+        results = run_in_threads(
+            _LinearValues.shapley_values, tasks, n_jobs=self.n_jobs
+        )
+        values, errors = zip(*results, strict=True)
         fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
         return _joined(values), _joined(predictions), fields
 
 
-def _joined(arrays: Any) -> NDArray[np.float64]:
-    """Concatenated parts; a single part is not copied."""
+def _joined(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Concatenated arrays; a single one is not copied."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
@@ -208,62 +207,62 @@ class _LinearValues:
     """
 
     model: LinearModel
-    mean: np.ndarray
-    player: np.ndarray
+    mean: NDArray[np.float64]
+    player: NDArray[np.intp]
     n_players: int
-    blocks: list | None
+    blocks: list[Any] | None
 
-    def shapley_values(self, rows: ArrayRows) -> tuple[NDArray[np.float64], None]:
+    def shapley_values(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
         derived = self.model.derived(rows.native)
         coefficients = self.model.coefficients
         values = np.zeros((derived.shape[0], self.n_players, coefficients.shape[1]))
         if self.blocks is not None:
-            return values, self._add_correlated(derived, values)
+            return values, self._add_correlated(self.blocks, derived, values)
         for output, column in enumerate(coefficients.T):
-            into = values[:, :, output]
+            of_output = values[:, :, output]
             if sparse.issparse(derived):
                 columns_of_players = map_to_players(column, self.player, self.n_players)
-                into -= self.mean @ columns_of_players
+                of_output -= self.mean @ columns_of_players
                 stored = (derived @ columns_of_players).tocoo()
-                into[stored.row, stored.col] += stored.data
+                of_output[stored.row, stored.col] += stored.data
             elif np.array_equal(self.player, np.arange(self.n_players)):
-                np.subtract(derived, self.mean, out=into)
-                into *= column
+                np.subtract(derived, self.mean, out=of_output)
+                of_output *= column
             else:
-                into[:] = (derived - self.mean) @ map_to_players(
+                of_output[:] = (derived - self.mean) @ map_to_players(
                     column, self.player, self.n_players
                 )
         return values, None
 
     def _add_correlated(
-        self, derived: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Any:
+        self, blocks: list[Any], derived: Any, values: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
         """Add the values of correlated players; standard errors, or None."""
         derived = derived.toarray() if sparse.issparse(derived) else derived
         deviations = derived - self.mean
-        sampled = any(block.sampled for block in self.blocks)
-        errors = np.zeros_like(values) if sampled else None
-        for block in self.blocks:
-            values[:, block.players], spread = block.values(deviations)
+        sampled = any(block.sampled for block in blocks)
+        errors = np.zeros_like(values)
+        for block in blocks:
+            values[:, block.players], block_errors = block.values(deviations)
             if sampled:
-                errors[:, block.players] = spread
-        return errors
+                errors[:, block.players] = block_errors
+        return errors if sampled else None
 
 
-def _derived_parts(
-    model: Any, rows: ArrayRows
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def _derived_blocks(model: LinearModel, rows: Rows) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of rows, as slices, and the model's columns for them."""
     for block in slices(rows.n_rows, _ROWS_PER_BLOCK):
         yield block, model.derived(rows.part(block).native)
 
 
-def _mean(model: Any, background: Any) -> Moments:
+def _mean(model: LinearModel, background: Sample) -> Moments:
     """Weight and mean of the columns; exact for constant dense columns."""
     shares = shares_of(background.weights)
     mean, origin = np.zeros(len(model.columns)), 0.0
-    for block, derived in _derived_parts(model, background.rows):
+    for block, derived in _derived_blocks(model, background.rows):
         if not sparse.issparse(derived):
             origin = derived[0].copy() if block.start == 0 else origin
             derived = derived - origin
@@ -271,7 +270,9 @@ def _mean(model: Any, background: Any) -> Moments:
     return Moments(background.total_weight, mean + origin, np.zeros(len(mean)))
 
 
-def _products(model: BaseEstimator, mean: NDArray[np.float64], background: Any) -> Any:
+def _products(
+    model: LinearModel, mean: NDArray[np.float64], background: Sample
+) -> NDArray[np.float64]:
     """Weighted products of the columns' deviations, (n_derived, n_derived)."""
     if len(mean) > _MOST_COLUMNS:
         raise ValueError(
@@ -279,7 +280,7 @@ def _products(model: BaseEstimator, mean: NDArray[np.float64], background: Any) 
             f'at most {_MOST_COLUMNS} are taken. "interventional" has no such limit.'
         )
     products, weights = np.zeros((len(mean), len(mean))), background.weights
-    for block, derived in _derived_parts(model, background.rows):
+    for block, derived in _derived_blocks(model, background.rows):
         derived = derived.toarray() if sparse.issparse(derived) else derived
         deviations = (derived - mean) * np.sqrt(weights[block, None])
         products += deviations.T @ deviations

@@ -213,8 +213,8 @@ class _Permutations(Attributor):
 
     def n_orders_of(self, n_players: int) -> int:
         """Number of orders of `n_players` that are taken."""
-        wanted = self.n_orders + self.n_orders % 2 * self.antithetic
-        return min(wanted, factorial(n_players))
+        whole_pairs = self.n_orders + self.n_orders % 2 * self.antithetic
+        return min(whole_pairs, factorial(n_players))
 
     def _takes_all(self, n_players: int) -> bool:
         return self.n_orders_of(n_players) == factorial(n_players)
@@ -224,13 +224,14 @@ class _Permutations(Attributor):
         if self._takes_all(n_players):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
         rng = np.random.default_rng([self.seed, n_players])
-        n_drawn, by_bytes = self.n_orders_of(n_players) // (1 + self.antithetic), {}
+        n_drawn = self.n_orders_of(n_players) // (1 + self.antithetic)
+        by_bytes: dict[bytes, NDArray[np.intp]] = {}
         while len(by_bytes) < n_drawn:
             orders = np.tile(np.arange(n_players), (n_drawn - len(by_bytes), 1))
             for order in rng.permuted(orders, axis=1):
                 # An order stands for its reverse, too.
-                turned = self.antithetic and order[0] > order[-1]
-                order = order[::-1] if turned else order
+                if self.antithetic and order[0] > order[-1]:
+                    order = order[::-1]
                 by_bytes.setdefault(order.tobytes(), order)
                 if len(by_bytes) == 1 and not self.antithetic:
                     # One reversed order: each feature then precedes each other one in
@@ -249,12 +250,14 @@ class _Permutations(Attributor):
         n_rows, n_players = played.active.shape
         numbers = np.unique(played.active.sum(axis=1)).tolist()
         orders = {number: self._orders(number) for number in numbers}
-        gains = [[] for _ in range(n_rows)]
+        gains: list[list[NDArray[np.float64]]] = [[] for _ in range(n_rows)]
         most = max(map(len, orders.values()), default=0)
-        for some in counted(list(slices(most, self._orders_at_once(n_players)))):
-            by_size = {n: _OrderCoalitions.of_orders(orders[n][some]) for n in numbers}
-            valued = played.designed(lambda n, by_size=by_size: by_size[n].coalitions)
-            for row, (players, inner) in enumerate(valued):
+        for block in counted(list(slices(most, self._orders_at_once(n_players)))):
+            by_size = {n: _OrderCoalitions.of_orders(orders[n][block]) for n in numbers}
+            evaluated = played.designed(
+                lambda n, by_size=by_size: by_size[n].coalitions
+            )
+            for row, (players, inner) in enumerate(evaluated):
                 ends = game.base_values, played.predictions[row]
                 gains[row].append(by_size[len(players)].gains(inner, *ends))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
@@ -284,32 +287,32 @@ class _OrderCoalitions:
     """Orders of players, and the distinct coalitions of their first players.
 
     For `orders` (n, n_players), `coalitions` (m, n_players) are the distinct ones but
-    the empty and the grand coalition. `places` (n, n_players + 1) are the positions of
+    the empty and the grand coalition. `positions` (n, n_players + 1) are those of
     each order's coalitions among the empty one, these, and the grand one.
     """
 
-    orders: np.ndarray
-    coalitions: np.ndarray
-    places: np.ndarray
+    orders: NDArray[np.intp]
+    coalitions: NDArray[np.bool_]
+    positions: NDArray[np.intp]
 
     @classmethod
     def of_orders(cls, orders: NDArray[np.intp]) -> _OrderCoalitions:
         """The coalitions of orders."""
         n, n_players = orders.shape
         if n_players < 2:
-            places = np.tile(np.arange(n_players + 1), (n, 1))
-            return cls(orders, np.empty((0, n_players), dtype=bool), places)
+            positions = np.tile(np.arange(n_players + 1), (n, 1))
+            return cls(orders, np.empty((0, n_players), dtype=bool), positions)
         ranks = np.argsort(orders, axis=1)
         joined = ranks[:, None, :] < np.arange(1, n_players)[:, None]
         joined = joined.reshape(-1, n_players)
         # Much faster than np.unique of rows.
         packed = np.packbits(joined, axis=1)
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, first, positions = np.unique(keys, return_index=True, return_inverse=True)
-        places = np.zeros((n, n_players + 1), dtype=np.intp)
-        places[:, 1:-1] = positions.reshape(n, -1) + 1
-        places[:, -1] = len(first) + 1
-        return cls(orders, joined[first], places)
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        positions = np.zeros((n, n_players + 1), dtype=np.intp)
+        positions[:, 1:-1] = inverse.reshape(n, -1) + 1
+        positions[:, -1] = len(first) + 1
+        return cls(orders, joined[first], positions)
 
     def gains(
         self,
@@ -318,7 +321,7 @@ class _OrderCoalitions:
         everybody: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Gains of players as they join: (n, n_players, k)."""
-        added = np.diff(np.vstack([nobody, inner, everybody])[self.places], axis=1)
+        added = np.diff(np.vstack([nobody, inner, everybody])[self.positions], axis=1)
         gains = np.empty_like(added)
         np.put_along_axis(gains, self.orders[:, :, None], added, axis=1)
         return gains

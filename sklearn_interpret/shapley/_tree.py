@@ -257,8 +257,8 @@ class TreeSHAP(BaseFormulaAttribution):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
-        predictions, asks = None, self._asks_model(rows)
-        tree_values = self._tree_values()
+        asks, tree_values = self._asks_model(rows), self._tree_values()
+        predictions: Any = None
         # Exact values sum to the predictions: some rows suffice to check that.
         checks_some = self._trees.additive and not asks and rows.n_rows >= 2 * _CHECKED
         if checks_some:
@@ -268,8 +268,8 @@ class TreeSHAP(BaseFormulaAttribution):
             if checks_some:
                 add_blocks(values[block].transpose(2, 1, 0), blocks)
                 predictions[block] = self.base_values_ + values[block].sum(axis=1)
-                some = slice(block.start, block.stop, rows.n_rows // _CHECKED)
-                predictions[some] = self._trees.of_codes(codes[:: some.step])
+                checked = slice(block.start, block.stop, rows.n_rows // _CHECKED)
+                predictions[checked] = self._trees.of_codes(codes[:: checked.step])
                 continue
             # Predictions are computed while workers compute the blocks.
             for batch, predicted in self._predictions(rows, block, codes, asks):
@@ -280,7 +280,7 @@ class TreeSHAP(BaseFormulaAttribution):
         approximation = None if self._trees.additive else "rescaled margins"
         return values, predictions, {"approximation": approximation}
 
-    def _pair_values(self, rows: Any) -> Any:
+    def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
         asks, tree_values = self._asks_model(rows), self._tree_values()
@@ -292,14 +292,14 @@ class TreeSHAP(BaseFormulaAttribution):
                 for _ in self._predictions(rows, block, codes, asks):
                     pass  # the model raises its errors
             add_blocks(values.transpose(2, 1, 0), blocks)
-            into = pairs[block].transpose(3, 1, 2, 0)
-            add_blocks(into, tree_values.value_blocks(codes, 2, self.n_jobs))
+            blocks = tree_values.value_blocks(codes, 2, self.n_jobs)
+            add_blocks(pairs[block].transpose(3, 1, 2, 0), blocks)
         for block in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
             _complete(pairs[block])
         return pairs
 
 
-def _complete(pairs: Any) -> None:
+def _complete(pairs: NDArray[np.float64]) -> None:
     """Complete matrices from upper halves, with Shapley values on the diagonal.
 
     In place; rows then sum to the Shapley values.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,10 +28,7 @@ from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
-if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.arrays import ArrayRows
-
-KINDS: dict[str, type[BaseAttribution]] = {
+KINDS: dict[str, type[Any]] = {
     "tree": TreeSHAP,
     "linear": LinearSHAP,
     "exact": ExactShapley,
@@ -190,7 +187,7 @@ class ShapleyValues(BaseAttribution):
         "budget": [Interval(Integral, 2, None, closed="left"), None],
     }
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         super()._inspect(sample, response)
         # The chosen estimator may explain another response method.
         self.response_method_ = self.inspector_.response_method_
@@ -207,7 +204,7 @@ class ShapleyValues(BaseAttribution):
             Sample.of_positive_weight(rows, y, weights), subsample, self.random_state
         )
 
-    def _chosen(self, rows: ArrayRows) -> str:
+    def _chosen(self, rows: Rows) -> Any:
         """The algorithm that is used."""
         if self.algorithm != "auto":
             return self.algorithm
@@ -236,7 +233,7 @@ class ShapleyValues(BaseAttribution):
         self.inspector_, self._response_name = inspector, inspector._response_name
         return np.atleast_1d(inspector.base_values_)
 
-    def _budgeted(self) -> dict[Any, Any]:
+    def _budgeted(self) -> dict[str, Any]:
         """Parameters of the chosen estimator that follow from the budget."""
         if self.budget is None:
             return {}
@@ -252,7 +249,8 @@ class ShapleyValues(BaseAttribution):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         return self.inspector_._attribute(rows)
 
-    def _pair_values(self, rows: Any) -> Any:
-        return self.inspector_._pair_values(rows)
+    def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
+        inspector: Any = self.inspector_
+        return inspector._pair_values(rows)
 
     interaction_values = available_if(_has_interaction_values)(_base.interaction_values)

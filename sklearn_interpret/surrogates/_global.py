@@ -40,7 +40,7 @@ from sklearn_interpret.surrogates._fidelity import Fidelity
 from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
@@ -209,10 +209,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     }
 
     def _choose_sample(
-        self,
-        rows: Any,
-        y: NDArray[Any] | Series | list[int | str] | None,
-        weights: NDArray[np.float64],
+        self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 

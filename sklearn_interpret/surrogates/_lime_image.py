@@ -359,7 +359,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         )
 
     def _fits(self, rows: Any, sampler: Sampler) -> list[LocalFit]:
-        if rows.segments is None:
+        if not rows.segments:
             rows.segments = self._find_segments(rows)
         return super()._fits(rows, sampler)
 

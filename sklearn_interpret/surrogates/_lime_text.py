@@ -97,8 +97,8 @@ class TextExplanation(LocalExplanation):
     [('free', 0.5), ('charge', -0.25)]
     """
 
-    tokens: NDArray[np.object_] = field(kw_only=True)
-    token_features: NDArray[np.object_] = field(kw_only=True)
+    tokens: Sequence[Sequence[str]] = field(kw_only=True)
+    token_features: Sequence[Any] = field(kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *LocalExplanation._arrays_by_row,

@@ -156,7 +156,7 @@ class LocalExplanation(Explanation):
             Such as ``"1 < age <= 3"``, or ``"age (2)"`` if `data` is known.
         """
         texts = self.texts(row)
-        entries = self._entries(row, range(len(texts)))
+        entries = self._entries(row, np.arange(len(texts)))
         return [
             f"{text}{entry}" if text == name else text
             for text, entry, name in zip(

@@ -312,6 +312,14 @@ class LocalEffects:
         shape = (axis.n_steps for axis in self.steps.axes)
         return values.T.reshape(values.shape[1], *shape)
 
+    def reweighted(
+        self, table: NDArray[np.integer], weights: NDArray[np.float64]
+    ) -> LocalEffects:
+        """The local effects of rows of other weights, given their nodes."""
+        node_weights, _ = self.steps.node_weights(table, weights)
+        differences = self.differences.reweighted(self.steps, weights)
+        return LocalEffects(self.steps, node_weights, differences)
+
     @property
     def step_weights(self) -> NDArray[np.float64]:
         """Weight of the rows of each local effect: (n_steps...)."""

@@ -7,6 +7,7 @@ this loss for all thresholds of a column together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,7 @@ class RowCurves:
         losses = (self.weights * values**2).sum(axis=0)
         return RowCurves(values, self.weights), losses
 
-    def spread(self, groups: list[NDArray[np.intp]]) -> float:
+    def spread(self, groups: Sequence[NDArray[np.intp] | slice]) -> float:
         """Root of the mean variance of the curves within groups of rows."""
         total = np.broadcast_to(self.weights, self.values.shape).sum()
         loss = sum(self.take(rows).centred()[1].sum() for rows in groups)
@@ -70,18 +71,18 @@ class RegionNode:
     allowed : dict of int to ndarray of shape (n_known + 1,)
         For columns with conditions, which codes are allowed; the last one is that of
         missing values.
-    column : int, optional
-        The column that is split.
+    column : int, default=-1
+        The column that is split; -1 for none.
     children : tuple of RegionNode
         Those of low, high and missing values, as there are.
     """
 
     rows: NDArray[np.intp]
     allowed: dict[int, NDArray[np.bool_]]
-    column: int | None = None
+    column: int = -1
     children: tuple[RegionNode, ...] = ()
 
-    def at(self, level: int) -> list[RegionNode]:
+    def at(self, level: float) -> list[RegionNode]:
         """The nodes below this number of splits, and the leaves above them."""
         if level == 0 or not self.children:
             return [self]

@@ -20,7 +20,7 @@ POSITIVE_DISTRIBUTIONS = ("lognormal", "gamma")
 
 def random_donors(
     weights: NDArray[np.float64],
-    rng: np.random.RandomState,
+    rng: np.random.RandomState | np.random.Generator,
     strata: NDArray[np.intp] | None = None,
 ) -> NDArray[np.intp]:
     """A donor for each row, independent of it and drawn in the shares of the weights.
@@ -51,7 +51,7 @@ def random_donors(
 
 def swapped_halves(
     weights: NDArray[np.float64],
-    rng: np.random.RandomState,
+    rng: np.random.RandomState | np.random.Generator,
     strata: NDArray[np.intp] | None = None,
 ) -> NDArray[np.intp]:
     """Donors where two random halves of the rows swap their values.

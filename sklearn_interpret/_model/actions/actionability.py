@@ -5,12 +5,13 @@ And a `SearchProblem`: rows to be explained under a target and such constraints.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.search.decimal_grids import DecimalGrid, decimal_step
 from sklearn_interpret._core.statistics.weighted import (
@@ -22,8 +23,6 @@ from sklearn_interpret._model.rows.dates import as_objects
 from sklearn_interpret._model.rows.plain import PlainState
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._model.rows.base import Rows, Tiles
 
 # Up to here floats hold all whole numbers.
@@ -38,12 +37,12 @@ class Actionability(PlainState):
     """The rows that a search may return for a row, and their distances from it.
 
     Rows are encoded as floats: numbers as they are, a category as the position of its
-    level among those that the dtype declares and the known rows have, -1 where none of
+    level among those that the dtype declares and the rows of `fit` have, -1 for none of
     these. What is missing in a row stays so.
 
     Parameters
     ----------
-    known : Rows
+    fit_rows : Rows
         The rows of `fit`.
     weights : ndarray of shape (n_rows,)
         Their weights.
@@ -63,17 +62,18 @@ class Actionability(PlainState):
     norm : {1, 2, inf, 0}, default=1
         The norm of changes in their units that is their distance.
     within_data : ndarray of shape (n_columns,), bool, default=None
-        Which columns take values between the lowest and the highest known one and their
-        own, or known levels. None means none.
+        Which columns take values between the lowest and the highest observed one and
+        that of the row, or observed levels. None means none.
     two_valued : ndarray of shape (n_columns,), bool, default=None
         Which of these have two successive whole numbers, and take only these, even
         where ranges are lifted.
     missing_stays : bool, default=False
         Whether missing entries stay. Else they may be filled, which costs one unit.
     steps : None, dict of int to float or "exact", default="exact"
-        Numbers change to multiples of their column's step. None takes that of the
-        decimals of the known rows (`decimal_step`), a dict gives some others; "exact"
-        leaves all numbers of the dtypes. Whole dtypes have the step 1 in any case.
+        Numbers change to multiples of their column's step. None takes the step of the
+        decimals of the rows of `fit` (`decimal_step`), a dict gives some others;
+        "exact" allows all numbers of the dtypes. Integer dtypes have the step 1 in any
+        case.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Actionability(PlainState):
     filling : ndarray of shape (n_columns,)
         Sizes of the changes from a missing entry to a value.
     observed : ndarray of shape (2, n_columns)
-        Lowest and highest known numbers.
+        Lowest and highest observed numbers.
     grid : DecimalGrid
         The multiples of the steps.
     integer : ndarray of shape (n_columns,), bool
@@ -91,62 +91,62 @@ class Actionability(PlainState):
 
     def __init__(
         self,
-        known: Rows,
+        fit_rows: Rows,
         weights: NDArray[np.float64],
         *,
         categorical: NDArray[np.bool_],
         vary: NDArray[np.bool_],
-        ranges: dict[int, tuple[float, float]],
-        directions: dict[Any, Any],
-        distance: dict[int, float] | str,
+        ranges: Mapping[int, Sequence[Any]],
+        directions: Mapping[int, str],
+        distance: Mapping[int, float] | str,
         norm: float = 1,
         within_data: NDArray[np.bool_] | None = None,
         two_valued: NDArray[np.bool_] | None = None,
         missing_stays: bool = False,
-        steps: str | None = "exact",
+        steps: Mapping[int, float] | str | None = "exact",
     ) -> None:
-        self.known = known
+        self.fit_rows = fit_rows
         self._missing_stays = missing_stays
         self.norm = norm
         self.categorical = categorical
-        self.levels = [
+        self.levels: list[Any] = [
             self._levels_of(j) if categorical[j] else None
-            for j in range(known.n_columns)
+            for j in range(fit_rows.n_columns)
         ]
         self._codes = [
-            levels and {label_key(level): k for k, level in enumerate(levels)}
+            None if levels is None else {label_key(x): k for k, x in enumerate(levels)}
             for levels in self.levels
         ]
         self._level_vectors = [
-            known.cast(j, levels) if levels else None
+            fit_rows.cast(j, levels) if levels else None
             for j, levels in enumerate(self.levels)
         ]
         # Missing entries turn integers into floats: dtypes are those of no rows.
-        empty = known.take(np.arange(0))
+        empty = fit_rows.take(np.arange(0))
         self.dtypes = [
             np.dtype(
                 getattr(
-                    known.column(j).dtype, "numpy_dtype", empty.column_array(j).dtype
+                    fit_rows.column(j).dtype, "numpy_dtype", empty.column_array(j).dtype
                 )
-                if known.dates(j) is None
+                if fit_rows.dates(j) is None
                 else float
             )
-            for j in range(known.n_columns)
+            for j in range(fit_rows.n_columns)
         ]
         self.vary = vary
-        self._directions = np.zeros(known.n_columns)
+        self._directions = np.zeros(fit_rows.n_columns)
         for j, direction in directions.items():
             self._directions[j] = 1 if direction == "increase" else -1
-        none = np.zeros(known.n_columns, dtype=bool)
-        self._two_valued = none if two_valued is None else two_valued
-        self._within_data = none if within_data is None else within_data
-        steps = [self._step_of(j, steps, weights) for j in range(known.n_columns)]
-        self._take_steps(steps)
-        limits = [self._limits_of_dtype(j) for j in range(known.n_columns)]
-        self._of_dtype = np.array(limits).reshape(-1, 2).T
-        every = np.ones(known.n_rows, dtype=bool)
-        self.observed, self._known_levels = self._known_values(weights > 0)
-        self.seen_levels = self._known_values(every)[1]
+        no_columns = np.zeros(fit_rows.n_columns, dtype=bool)
+        self._two_valued = no_columns if two_valued is None else two_valued
+        self._within_data = no_columns if within_data is None else within_data
+        columns = range(fit_rows.n_columns)
+        self._take_steps([self._step_of(j, steps, weights) for j in columns])
+        dtype_limits = [self._limits_of_dtype(j) for j in columns]
+        self._of_dtype = np.array(dtype_limits).reshape(-1, 2).T
+        every = np.ones(fit_rows.n_rows, dtype=bool)
+        self.observed, self._observed_levels = self._observed_values(weights > 0)
+        self.seen_levels = self._observed_values(every)[1]
         self._limit_to(self._within_data)
         for j, limits in ranges.items():
             if categorical[j]:
@@ -159,7 +159,7 @@ class Actionability(PlainState):
                 self._high[j] = self.grid.down(min(limits[1], self._high[j]), j)
         self.costs, self.filling = self._costs(weights, distance)
         self._weights = weights
-        self.coefficients = np.zeros((0, known.n_columns))
+        self.coefficients = np.zeros((0, fit_rows.n_columns))
         self.bounds = np.zeros(0)
 
     def _are_floats(self, rows: Rows) -> bool:
@@ -168,39 +168,42 @@ class Actionability(PlainState):
         plain = isinstance(native, np.ndarray) and native.dtype == np.float64
         return plain and not self.categorical.any()
 
-    def _levels_of(self, j: int) -> list[bool | str]:
+    def _levels_of(self, j: int) -> list[Any]:
         """Levels of a category, in the natural order, missing ones left out.
 
-        Those that the dtype declares and no known row has are among them.
+        Those that the dtype declares and no row of `fit` has are among them.
         """
-        _, labels = self.known.encode_column(j)
-        labels = self.known.categories(j) or labels
+        _, labels = self.fit_rows.encode_column(j)
+        labels = self.fit_rows.categories(j) or labels
         return [label for label in labels if not is_missing(label)]
 
     def _step_of(
-        self, j: int, steps: str | None, weights: NDArray[np.float64]
+        self,
+        j: int,
+        steps: Mapping[int, float] | str | None,
+        weights: NDArray[np.float64],
     ) -> float:
         """The step of a column; zero where it takes all numbers of its dtype."""
         if self.categorical[j]:
             return 0.0
         if not isinstance(steps, str) and steps and j in steps:
             return steps[j]
-        if self.known.is_integer(j) or self._two_valued[j]:
+        if self.fit_rows.is_integer(j) or self._two_valued[j]:
             return 1.0
-        if steps == "exact" or self.known.dates(j) is not None:
+        if steps == "exact" or self.fit_rows.dates(j) is not None:
             return 0.0
-        values = self.known.numbers(j)
+        values = self.fit_rows.numbers(j)
         present = ~np.isnan(values) & (weights > 0)
         spread = _unit("mad", values[present], weights[present])
         return decimal_step(values, self.dtypes[j], spread)
 
-    def _take_steps(self, steps: NDArray[np.float64] | list[float]) -> None:
+    def _take_steps(self, steps: Sequence[float] | NDArray[np.float64]) -> None:
         """Limit numbers to multiples of steps (n_columns,); zero allows all numbers."""
         self.grid = DecimalGrid.of(steps, self.dtypes)
         self.stepped, self.integer = self.grid.steps > 0, self.grid.steps == 1
         # Columns that do not hold each number of double precision.
         doubles = np.array([dtype == np.float64 for dtype in self.dtypes], dtype=bool)
-        doubles &= [self.known.dates(j) is None for j in range(len(doubles))]
+        doubles &= [self.fit_rows.dates(j) is None for j in range(len(doubles))]
         self._rounded = ~(doubles | self.stepped) | self.categorical
 
     def _limits_of_dtype(self, j: int) -> tuple[float, float]:
@@ -213,56 +216,56 @@ class Actionability(PlainState):
             return max(bounds.min, -most), min(bounds.max, most)
         return -most, most
 
-    def _known_values(
+    def _observed_values(
         self, counted: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], list[NDArray[np.bool_] | None]]:
-        """Lowest and highest numbers of the known rows that count, and their levels."""
-        n_columns = self.known.n_columns
+    ) -> tuple[NDArray[np.float64], list[Any]]:
+        """Lowest and highest numbers of the counted rows of `fit`, and their levels."""
+        n_columns = self.fit_rows.n_columns
         observed = np.repeat([[np.inf], [-np.inf]], n_columns, axis=1)
-        levels = [None] * n_columns
+        levels: list[Any] = [None] * n_columns
         for j in range(n_columns):
             if self.categorical[j]:
-                codes, labels = self.known.encode_column(j)
+                codes, labels = self.fit_rows.encode_column(j)
                 present = {label_key(labels[k]) for k in np.unique(codes[counted])}
                 levels[j] = np.array(
                     [label_key(level) in present for level in self.levels[j]], bool
                 )
                 continue
-            values = self.known.numbers(j)[counted]
+            values = self.fit_rows.numbers(j)[counted]
             values = values[np.isfinite(values)]
             observed[:, j] = values.min(initial=np.inf), values.max(initial=-np.inf)
         return observed, levels
 
     def _limit_to(self, within_data: NDArray[np.bool_]) -> None:
-        """Limit some columns to the values of the known rows, others by their dtype."""
+        """Limit some columns to values of the rows of `fit`, others by their dtype."""
         self._within_data = within_data
         low, high = np.where(within_data, self.observed, self._of_dtype)
         self._low, self._high = self.grid.up(low), self.grid.down(high)
-        self.possible_levels = [
+        self.possible_levels: list[Any] = [
             levels if within else seen if seen is None else seen.copy()
             for levels, seen, within in zip(
-                self._known_levels, self.seen_levels, within_data, strict=True
+                self._observed_levels, self.seen_levels, within_data, strict=True
             )
         ]
 
     def beyond(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Mask of cells changed to values beyond the known rows."""
+        """Mask of cells changed to values beyond those of the rows of `fit`."""
         low, high = self.observed
-        beyond = (values < low) | (values > high)
-        for j, known in enumerate(self._known_levels):
-            if known is not None:
+        beyond: NDArray[np.bool_] = (values < low) | (values > high)
+        for j, levels in enumerate(self._observed_levels):
+            if levels is not None:
                 codes = np.nan_to_num(values[:, j], nan=-1).astype(np.intp)
-                beyond[:, j] = (codes >= 0) & ~known[codes] if len(known) else False
+                beyond[:, j] = (codes >= 0) & ~levels[codes] if len(levels) else False
         return beyond & (self.changes(values, origins) > 0)
 
     @cached_property
-    def medians(self) -> Any:
-        """Medians of the known numbers, (n_columns,); zero where there are none."""
-        medians = np.zeros(self.known.n_columns)
+    def medians(self) -> NDArray[np.float64]:
+        """Medians of the observed numbers, (n_columns,); zero where there are none."""
+        medians = np.zeros(self.fit_rows.n_columns)
         for j in np.flatnonzero(~self.categorical).tolist():
-            values = self.known.numbers(j)
+            values = self.fit_rows.numbers(j)
             present = np.isfinite(values) & (self._weights > 0)
             if present.any():
                 (medians[j],) = weighted_quantile(
@@ -271,20 +274,20 @@ class Actionability(PlainState):
         return medians
 
     def _costs(
-        self, weights: NDArray[np.float64], distance: dict[int, float] | str
+        self, weights: NDArray[np.float64], distance: Mapping[int, float] | str
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Costs of a unit of each column, or of a change of category; `filling`."""
-        n_columns = self.known.n_columns
+        n_columns = self.fit_rows.n_columns
         units = np.ones(n_columns)
         kind = distance if isinstance(distance, str) else "mad"
         for j in np.flatnonzero(~self.categorical).tolist():
-            values = self.known.numbers(j)
+            values = self.fit_rows.numbers(j)
             present = ~np.isnan(values) & (weights > 0)
             units[j] = _unit(kind, values[present], weights[present])
         costs = 1 / units
         if kind == "gower":
             costs /= n_columns
-        elif distance is not kind:
+        elif not isinstance(distance, str):
             for j, cost in distance.items():
                 costs[j], units[j] = cost, 1.0
         return costs, units
@@ -293,9 +296,9 @@ class Actionability(PlainState):
         self, coefficients: NDArray[np.float64], bounds: NDArray[np.float64]
     ) -> Actionability:
         """A copy with linear constraints: ``coefficients @ row <= bounds``."""
-        some = copy(self)
-        some.coefficients, some.bounds = coefficients, bounds
-        return some
+        constrained = copy(self)
+        constrained.coefficients, constrained.bounds = coefficients, bounds
+        return constrained
 
     def excess(
         self, values: NDArray[np.float64]
@@ -309,7 +312,7 @@ class Actionability(PlainState):
     def keeps(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether encoded rows satisfy all linear constraints, to rounding."""
         excess, sizes = self.excess(values)
-        return (excess <= _ROUNDING * sizes).all(axis=1)
+        return np.all(excess <= _ROUNDING * sizes, axis=1)
 
     def without(self, limits: str) -> Actionability:
         """A copy without one of its limits, a parameter of the methods."""
@@ -357,15 +360,15 @@ class Actionability(PlainState):
         low, high = self._low.copy(), self._high.copy()
         for j in np.flatnonzero(self.categorical).tolist():
             low[j], high[j] = 0, len(self.possible_levels[j]) - 1
-        # Values beyond the known range may move towards it.
+        # Values beyond the observed range may move towards it.
         extended = self._within_data & ~self._two_valued
         if extended.any():
-            own = np.clip(origins, *self._of_dtype)
-            below, above = extended & (own < low), extended & (own > high)
+            clipped = np.clip(origins, *self._of_dtype)
+            below, above = extended & (clipped < low), extended & (clipped > high)
             if below.any():
-                low = np.where(below, self.grid.up(own), low)
+                low = np.where(below, self.grid.up(clipped), low)
             if above.any():
-                high = np.where(above, self.grid.down(own), high)
+                high = np.where(above, self.grid.down(clipped), high)
         directed = self._directions != 0
         if directed.any():
             above, below = self.grid.up(origins), self.grid.down(origins)
@@ -397,7 +400,9 @@ class Actionability(PlainState):
             np.where(stays, origins, np.fmax(high, origins)),
         )
 
-    def rooms(self, values: NDArray[np.float64], origins: NDArray[np.float64]) -> Any:
+    def rooms(
+        self, values: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of the intervals of permitted values that encoded rows lie in."""
         low, high = self.permitted(origins)
         inside = (low <= values) & (values <= high)
@@ -412,75 +417,80 @@ class Actionability(PlainState):
         is not possible becomes the origin's.
         """
         low, high = self.permitted(origins)
-        same = (values == origins) | np.isnan(values) | (low > high)
-        values = np.where(same, origins, np.clip(values, low, high))
-        changed = ~same & self.stepped
+        unchanged = (values == origins) | np.isnan(values) | (low > high)
+        values = np.where(unchanged, origins, np.clip(values, low, high))
+        changed = ~unchanged & self.stepped
         if changed.sum() > _MANY * changed.size:
             values = self.grid.nearest(values)
         elif changed.any():
             values[changed] = self.grid.nearest(values[changed], changed.nonzero()[1])
-        for j in np.flatnonzero(self._rounded & ~same.all(axis=0)).tolist():
+        for j in np.flatnonzero(self._rounded & ~unchanged.all(axis=0)).tolist():
             column = values[:, j]
             if self.possible_levels[j] is not None:
                 column = self._possible_level(j, np.rint(column), origins[:, j])
             else:
-                column = self._held(j, column, low[:, j], high[:, j])
+                column = self._nearest_in_dtype(j, column, low[:, j], high[:, j])
             values[:, j] = column
         # Between the limits there may be no number of the dtype.
-        same |= ~((low <= values) & (values <= high))
-        return np.where(same, origins, values)
+        unchanged |= ~((low <= values) & (values <= high))
+        return np.where(unchanged, origins, values)
 
-    def _possible_level(self, j: int, codes: Any, own: Any) -> Any:
-        known = codes >= 0
+    def _possible_level(
+        self, j: int, codes: NDArray[np.float64], origins: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        is_level = codes >= 0
         possible = np.zeros(len(codes), dtype=bool)
-        possible[known] = self.possible_levels[j][codes[known].astype(np.intp)]
-        return np.where(possible, codes, own)
+        possible[is_level] = self.possible_levels[j][codes[is_level].astype(np.intp)]
+        return np.where(possible, codes, origins)
 
-    def _held(
-        self,
-        j: int,
-        values: NDArray[np.float64],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
+    def _nearest_in_dtype(
+        self, j: int, values: NDArray[np.float64], low: ArrayLike, high: ArrayLike
     ) -> NDArray[np.float64]:
         """The nearest numbers within limits that the dtype of a column holds."""
-        dtype, dates = self.dtypes[j], self.known.dates(j)
+        dtype, dates = self.dtypes[j], self.fit_rows.dates(j)
         if dates is not None:
-            return self._held_dates(j, values, low, high)
+            return self._nearest_dates(j, values, low, high, dates.step / 2)
         if dtype.kind != "f" or dtype.itemsize >= 8:
             return values
         largest = np.finfo(dtype).max
-        held = np.clip(values, -largest, largest).astype(dtype)
-        held = np.where(held > high, np.nextafter(held, dtype.type(-np.inf)), held)
-        held = np.where(held < low, np.nextafter(held, dtype.type(np.inf)), held)
-        return held.astype(np.float64)
+        cast = np.clip(values, -largest, largest).astype(dtype)
+        cast = np.where(cast > high, np.nextafter(cast, dtype.type(-np.inf)), cast)
+        cast = np.where(cast < low, np.nextafter(cast, dtype.type(np.inf)), cast)
+        return cast.astype(np.float64)
 
-    def _held_dates(
-        self, j: int, values: NDArray[np.float64], low: Any, high: NDArray[np.float64]
-    ) -> Any:
-        """The nearest dates of a column within limits, as days."""
-        half, shape = self.known.dates(j).step / 2, np.shape(values)
-        _, held, _ = self.known.rounded(j, np.atleast_1d(values))
-        low, high = np.broadcast_to(low, held.shape), np.broadcast_to(high, held.shape)
-        for beyond, inner in ((held > high, high - half), (held < low, low + half)):
+    def _nearest_dates(
+        self,
+        j: int,
+        values: NDArray[np.float64],
+        low: ArrayLike,
+        high: ArrayLike,
+        half: float,
+    ) -> NDArray[np.float64]:
+        """The nearest dates of a column within limits, as days; `half` is of a step."""
+        _, days, _ = self.fit_rows.rounded(j, np.atleast_1d(values))
+        low, high = np.broadcast_to(low, days.shape), np.broadcast_to(high, days.shape)
+        for beyond, inner in ((days > high, high - half), (days < low, low + half)):
             if beyond.any():
-                _, held[beyond], _ = self.known.rounded(j, inner[beyond])
-        return held.reshape(shape)
+                _, days[beyond], _ = self.fit_rows.rounded(j, inner[beyond])
+        return days.reshape(np.shape(values))
 
     def within_dtypes(
-        self, low: Any, high: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> Any:
+        self,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        values: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The ends (n_columns,) of a box around values moved inwards.
 
         To multiples of the steps, and to numbers that dtypes hold.
         """
         low = np.fmin(self.grid.up(low), values)
         high = np.fmax(self.grid.down(high), values)
-        for j in np.flatnonzero(~self.categorical):
+        for j in np.flatnonzero(~self.categorical).tolist():
             if np.isfinite(low[j]):
-                low[j] = self._held(j, low[j], low[j], np.inf)
+                low[j] = self._nearest_in_dtype(j, low[j], low[j], np.inf)
             if np.isfinite(high[j]):
-                high[j] = self._held(j, high[j], -np.inf, high[j])
+                high[j] = self._nearest_in_dtype(j, high[j], -np.inf, high[j])
         return low, high
 
     def away(
@@ -545,19 +555,19 @@ class Actionability(PlainState):
 
         Columns with missing or unknown entries, or with other objects, do not.
         """
-        if self._are_floats(rows) and self._are_floats(self.known):
-            return (np.abs(values) < LARGEST_INTEGER).all(axis=0)
+        if self._are_floats(rows) and self._are_floats(self.fit_rows):
+            return np.all(np.abs(values) < LARGEST_INTEGER, axis=0)
         returning = np.zeros(rows.n_columns, dtype=bool)
         for j, levels in enumerate(self.levels):
-            own = values[:, j]
-            if rows.column(j).dtype != self.known.column(j).dtype:
+            column = values[:, j]
+            if rows.column(j).dtype != self.fit_rows.column(j).dtype:
                 continue
             if levels is None:
                 plain = rows.column_array(j).dtype.kind in "fiu"
-                returning[j] = plain and (np.abs(own) < LARGEST_INTEGER).all()
+                returning[j] = plain and (np.abs(column) < LARGEST_INTEGER).all()
             else:
                 plain = all(type(level) in (str, bool) for level in levels)
-                returning[j] = plain and (own >= 0).all()
+                returning[j] = plain and (column >= 0).all()
         return returning
 
     def decode(
@@ -567,7 +577,7 @@ class Actionability(PlainState):
         rows: Rows,
         index: NDArray[np.intp],
         returning: NDArray[np.bool_],
-    ) -> NDArray[np.float64]:
+    ) -> Any:
         """Encoded rows in the native container: cells that changed in those at `index`.
 
         Parameters
@@ -594,9 +604,9 @@ class Actionability(PlainState):
         mixed = rows.take(index)
         columns = np.flatnonzero(any_changed & ~returning).tolist()
         if columns:
-            tiles = self.known.part(slice(0, 1)).tiles(0, 1, len(values))
+            tiles = self.fit_rows.part(slice(0, 1)).tiles(0, 1, len(values))
             donors = self._replaced(tiles, columns, values, changed)
-            both = rows.followed_by(type(self.known)(donors))
+            both = rows.followed_by(type(self.fit_rows)(donors))
             below = rows.n_rows + np.arange(len(values))
             places = {j: np.where(changed[:, j], below, index) for j in columns}
             mixed = type(rows)(both.mixed(index, places))
@@ -613,15 +623,15 @@ class Actionability(PlainState):
         columns: list[int],
         values: NDArray[np.float64],
         changed: NDArray[np.bool_],
-    ) -> DataFrame | NDArray[Any]:
+    ) -> Any:
         """Repeated rows in which some columns are the encoded ones, where changed."""
         cells = (self._native_column(j, values[:, j], changed[:, j]) for j in columns)
         vectors, codes = zip(*cells, strict=True)
         shape = tiles.n_rows, tiles.repeats
-        codes = [
-            np.broadcast_to(places, len(values)).reshape(shape) for places in codes
+        positions = [
+            np.broadcast_to(code, len(values)).reshape(shape) for code in codes
         ]
-        return tiles.replaced(columns, vectors, codes)
+        return tiles.replaced(columns, vectors, positions)
 
     def _native_column(
         self, j: int, values: NDArray[np.float64], changed: NDArray[np.bool_]
@@ -632,7 +642,7 @@ class Actionability(PlainState):
         """
         values = np.where(changed, values, values[changed][0])
         if self.levels[j] is None:
-            return self.known.cast(j, values), np.arange(len(values))
+            return self.fit_rows.cast(j, values), np.arange(len(values))
         return self._level_vectors[j], values.astype(np.intp)
 
 

@@ -25,13 +25,12 @@ from sklearn_interpret._model.formulas.linear import (
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._core.search.programs import Goal
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.problem import SearchProblem
+    from sklearn_interpret._model.responses.response import Response
 
-# Number of known rows at which the linear function is compared with sums of effects.
+# Number of rows of `fit` at which the linear function is compared with sums of effects.
 _SPOTS = 50
 # Relative difference from a sum of effects above which a model is not linear.
 _TOLERANCE = 1e-7
@@ -68,8 +67,8 @@ class ColumnEffects:
 
     Parameters
     ----------
-    known : SearchProblem
-        Known rows.
+    fit_problem : SearchProblem
+        The rows of `fit`.
 
     Attributes
     ----------
@@ -89,32 +88,32 @@ class ColumnEffects:
         If the model is not linear in the columns.
     """
 
-    def __init__(self, known: SearchProblem) -> None:
-        rows = known.rows
+    def __init__(self, fit_problem: SearchProblem) -> None:
+        rows = fit_problem.rows
         # Refuses pairs of classes that vote: a linear score does not decide there.
-        explained_linear(known.outcome.estimator).check(rows)
-        self.model = read_linear(known.outcome.estimator)
-        self._known, self._values = known, known.values
-        self._whole = np.flatnonzero(~np.isnan(self._values).any(axis=1))
-        if not len(self._whole):
+        explained_linear(fit_problem.outcome.estimator).check(rows)
+        self.model = read_linear(fit_problem.outcome.estimator)
+        self._fit_problem, self._values = fit_problem, fit_problem.values
+        self._complete = np.flatnonzero(~np.isnan(self._values).any(axis=1))
+        if not len(self._complete):
             raise UnreadableModelError("every row of X has missing values.")
-        self.precision = precision(known.actionability)
+        self.precision = precision(fit_problem.actionability)
         # Errors of n terms added one by one grow like n / 2; a term has two more.
         self.rounding = (len(self.model.columns) / 2 + 2) * self.precision
-        first = self._whole[:1]
+        first = self._complete[:1]
         self._size = self._sizes(self.model.derived(rows.take(first).native))[0]
-        parts = zip(*map(self._effects, range(rows.n_columns)), strict=True)
-        self.slopes, self.levels, errors = parts
+        effects = zip(*map(self._effects, range(rows.n_columns)), strict=True)
+        self.slopes, self.levels, errors = effects
         self.errors = np.array(errors).reshape(rows.n_columns, -1)
         zero = np.zeros(len(self._size))
-        slopes = [zero if part is None else np.abs(part) for part in self.slopes]
+        slopes = [zero if slope is None else np.abs(slope) for slope in self.slopes]
         self._absolute_slopes = np.array(slopes)
         self._check()
 
     def target(self, margin: float = 0.0) -> SumTarget:
         """The `SumTarget` of the linear functions."""
-        outcome = self._known.outcome
-        link = "exp" if self.model.exponential else "identity"
+        outcome = self._fit_problem.outcome
+        link: str | None = "exp" if self.model.exponential else "identity"
         if (
             outcome.interval is not None
             and outcome.response.method != self.model.method
@@ -125,22 +124,22 @@ class ColumnEffects:
             outcome, n_sums, link, 1.0, margin, precision=precision
         )
 
-    def _link_of_probability(self, response: Any) -> Any:
+    def _link_of_probability(self, response: Response) -> str | None:
         """ "logistic" if probabilities are the expit of one function, else None."""
-        rows = self._known.rows
-        some = rows.take(np.arange(min(rows.n_rows, 20))).native
-        margins = self.margins(some)
+        rows = self._fit_problem.rows
+        first_rows = rows.take(np.arange(min(rows.n_rows, 20))).native
+        margins = self.margins(first_rows)
         if margins.shape[1] != 1:
             return None
         shares = expit(-margins if response.target == 0 else margins)
-        return "logistic" if np.allclose(shares, response(some)) else None
+        return "logistic" if np.allclose(shares, response(first_rows)) else None
 
-    def margins(self, native: DataFrame) -> NDArray[np.float64]:
+    def margins(self, native: Any) -> NDArray[np.float64]:
         """The linear functions of rows in the model's container, (n_rows, k)."""
         return self.model.margin(self.model.derived(native))
 
     def margins_and_errors(
-        self, native: DataFrame, values: NDArray[np.float64]
+        self, native: Any, values: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Linear functions of rows, and bounds of their rounding errors, (n, k)."""
         derived = self.model.derived(native)
@@ -149,22 +148,26 @@ class ColumnEffects:
             sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
         return self.model.margin(derived), self.rounding * sizes
 
-    def _sizes(self, derived: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _sizes(self, derived: Any) -> NDArray[np.float64]:
         """Sizes of the terms that the functions are sums of, (n_rows, k)."""
         terms = abs(derived) @ np.abs(self.model.coefficients)
         return terms + np.abs(self.model.intercept)
 
-    def _effects(self, j: int) -> tuple[NDArray[np.float64], None, NDArray[np.float64]]:
+    def _effects(
+        self, j: int
+    ) -> tuple[
+        NDArray[np.float64] | None, NDArray[np.float64] | None, NDArray[np.float64]
+    ]:
         """Entries of `slopes`, `levels` and `errors` for a column."""
         rounding = self.rounding * _DOUBLE / self.precision * self._size
-        actionability = self._known.actionability
+        actionability = self._fit_problem.actionability
         if actionability.categorical[j]:
             seen = np.flatnonzero(actionability.seen_levels[j])
             levels = np.full((len(actionability.levels[j]), len(self._size)), np.nan)
             levels[seen] = self._margins_at(j, seen.astype(np.float64))
             return None, levels, rounding
-        known = self._values[self._whole, j]
-        low, high = known.min(), known.max()
+        observed = self._values[self._complete, j]
+        low, high = observed.min(), observed.max()
         if low == high:
             # Any other whole number of about the same size.
             high = low + 1 if abs(low) < 2 else np.rint(low / 2)
@@ -176,31 +179,31 @@ class ColumnEffects:
         return slopes, None, np.where(slopes == 0, 0.0, errors)
 
     def _margins_at(self, j: int, column: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The functions at a known row with other values of a column."""
-        first = self._whole[:1]
+        """The functions at a row of `fit` with other values of a column."""
+        first = self._complete[:1]
         values = np.repeat(self._values[first], len(column), axis=0)
         values[:, j] = column
         index = np.repeat(first, len(column))
-        return self.margins(self._known.decode(values, index))
+        return self.margins(self._fit_problem.decode(values, index))
 
     def _check(self) -> None:
-        """Raise if the functions at known rows are not the sums of their effects."""
-        some = self._whole[:: max(1, len(self._whole) // _SPOTS)]
-        rows = self._known.rows
-        native = rows.take(some).native
-        expected, doubts = self.margins_and_errors(native, self._values[some])
-        first = self._whole[0]
-        found = np.repeat(self.margins(rows.take([first]).native), len(some), 0)
-        size = np.abs(found) + np.abs(expected)
+        """Raise if the functions at rows of `fit` are not the sums of their effects."""
+        sampled = self._complete[:: max(1, len(self._complete) // _SPOTS)]
+        rows = self._fit_problem.rows
+        native = rows.take(sampled).native
+        expected, doubts = self.margins_and_errors(native, self._values[sampled])
+        first = self._complete[0]
+        sums = np.repeat(self.margins(rows.take([first]).native), len(sampled), 0)
+        size = np.abs(sums) + np.abs(expected)
         for j, (slope, levels) in enumerate(zip(self.slopes, self.levels, strict=True)):
-            own, start = self._values[some, j], self._values[first, j]
+            values, start = self._values[sampled, j], self._values[first, j]
             if levels is None:
-                change = (own - start)[:, None] * slope
+                change = (values - start)[:, None] * slope
             else:
-                change = levels[own.astype(int)] - levels[int(start)]
-            found += change
+                change = levels[values.astype(int)] - levels[int(start)]
+            sums += change
             size += np.abs(change)
-        if (np.abs(found - expected) > _TOLERANCE * (1 + size) + doubts).any():
+        if (np.abs(sums - expected) > _TOLERANCE * (1 + size) + doubts).any():
             raise UnreadableModelError(
                 "the model is not a sum of one linear effect for each column. What can "
                 f"be read: {READABLE}."
@@ -212,8 +215,8 @@ class LinearSearch:
 
     Parameters
     ----------
-    known : SearchProblem
-        Known rows.
+    fit_problem : SearchProblem
+        The rows of `fit`.
     margin : float
         Amount by which the linear functions must exceed the target's limits.
 
@@ -223,11 +226,11 @@ class LinearSearch:
         A distance within this relative gap of its lower bound counts as optimal.
     """
 
-    def __init__(self, known: Any, margin: float) -> None:
-        self.effects = ColumnEffects(known)
+    def __init__(self, fit_problem: SearchProblem, margin: float) -> None:
+        self.effects = ColumnEffects(fit_problem)
         self.target = self.effects.target(margin)
         self.relative_gap = max(SAME, np.sqrt(self.effects.precision))
-        actionability = known.actionability
+        actionability = fit_problem.actionability
         steps = actionability.grid.steps
         with np.errstate(invalid="ignore"):
             ranges = np.diff(actionability.observed, axis=0)[0]
@@ -236,7 +239,9 @@ class LinearSearch:
         fine = actionability.stepped & (self._units == 0)
         self.step_costs = np.where(fine, actionability.costs * steps, 0.0)
 
-    def found(self, problem: Any, row: int, goal: Goal) -> Any:
+    def found(
+        self, problem: SearchProblem, row: int, goal: Goal
+    ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound of the distance.
 
         The bound is infinite if no row can reach the target.
@@ -249,13 +254,21 @@ class LinearSearch:
             lower = max(lower, of_steps)
         return best, lower
 
-    def _found(self, problem: Any, row: int, goal: Goal, step_units: Any) -> Any:
+    def _found(
+        self,
+        problem: SearchProblem,
+        row: int,
+        goal: Goal,
+        step_units: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound; units of whole moves by column."""
         origin, index = problem.values[[row]], np.array([row])
         moves, targets, errors = self._moves(problem, row, step_units)
-        best, least, bounds = None, (np.inf, np.inf), []
-        ways = self._ways(problem, row, moves, targets, errors)
-        for relaxed, nominal, needs, doubts, n_functions in ways:
+        best: NDArray[np.float64] | None = None
+        least: tuple[float, float] = (np.inf, np.inf)
+        bounds: list[tuple[float, float]] = []
+        systems = self._systems(problem, row, moves, targets, errors)
+        for relaxed, nominal, needs, doubts, n_functions in systems:
             try:
                 units = _units(relaxed, needs - doubts, goal, origin.shape[1])
             except UnsolvedError:
@@ -264,7 +277,7 @@ class LinearSearch:
                 units = _units(relaxed, needs - doubts, goal, origin.shape[1])
             if units is None:
                 continue
-            bound = max(units @ moves.costs, moves.least_cost()) * (1 - GAP)
+            bound = max(float(units @ moves.costs), moves.least_cost()) * (1 - GAP)
             fewest = moves.n_moved(units) if goal.objective == "n_changed" else 0
             bounds.append((fewest, bound if np.isfinite(bound) else 0.0))
             if bounds[-1] >= least:
@@ -292,11 +305,11 @@ class LinearSearch:
 
     def _on_grid(
         self,
-        problem: Any,
+        problem: SearchProblem,
         values: NDArray[np.float64],
         index: NDArray[np.intp],
-        step_units: Any,
-    ) -> Any:
+        step_units: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """The nearest row (1, n_columns) that satisfies the target; or no row.
 
         Of a row with real numbers, these rounded away from the origin, all or all but
@@ -305,24 +318,24 @@ class LinearSearch:
         steps, origin = problem.actionability.grid.steps, problem.values[index]
         fine = (step_units == 0) & (self.step_costs > 0) & (values != origin)
         away = np.where(fine, problem.actionability.away(values, origin), values)
-        rows = [away[0], values[0]]
+        candidates = [away[0], values[0]]
+        toward = away - np.sign(away - origin) * steps
         for j in np.flatnonzero(fine[0]).tolist():
-            toward = away - np.sign(away - origin) * steps
-            rows.append(np.where(np.arange(len(steps)) == j, toward, away)[0])
-        index = np.repeat(index, len(rows))
-        rows = problem.projected(np.array(rows), index)
+            candidates.append(np.where(np.arange(len(steps)) == j, toward, away)[0])
+        index = np.repeat(index, len(candidates))
+        rows = problem.projected(np.array(candidates), index)
         rows = rows[np.argsort(problem.distances(rows, index), kind="stable")]
         holds = problem.actionability.keeps(rows) & problem.holds(rows, index)
         return rows[holds][:1]
 
-    def _ways(
+    def _systems(
         self,
-        problem: Any,
+        problem: SearchProblem,
         row: int,
-        moves: NDArray[np.float64],
+        moves: Moves,
         targets: NDArray[np.float64],
         errors: NDArray[np.float64],
-    ) -> Iterator[Any]:
+    ) -> Iterator[tuple[Moves, Moves, NDArray[np.float64], NDArray[np.float64], int]]:
         """The systems of inequalities, any of which reaches the target.
 
         Each as moves with the largest gains that errors allow, moves with the gains,
@@ -332,9 +345,9 @@ class LinearSearch:
         actionability, origin = problem.actionability, problem.values[[row]]
         native = problem.rows.take([row]).native
         (start,), (doubt,) = self.effects.margins_and_errors(native, origin)
-        (own,), missing = np.nan_to_num(origin), np.isnan(origin[0])
-        (beyond,), (terms,) = actionability.excess(own[None])
-        shifts = targets - np.where(moves.exclusive, own[moves.column], 0)
+        (values,), missing = np.nan_to_num(origin), np.isnan(origin[0])
+        (beyond,), (terms,) = actionability.excess(values[None])
+        shifts = targets - np.where(moves.exclusive, values[moves.column], 0)
         constrained = -(actionability.coefficients[:, moves.column] * shifts).T
         empty = np.flatnonzero(missing & actionability.coefficients.any(axis=0))
         fills = moves.exclusive[:, None] & (moves.column[:, None] == empty)
@@ -356,8 +369,12 @@ class LinearSearch:
             )
 
     def _raised(
-        self, needs: NDArray[np.float64], doubts: Any, largest: float, n_functions: Any
-    ) -> Iterator[Any]:
+        self,
+        needs: NDArray[np.float64],
+        doubts: NDArray[np.float64],
+        largest: NDArray[np.float64],
+        n_functions: int,
+    ) -> Iterator[NDArray[np.float64]]:
         """Needs of functions and constraints with the safety margins of `_EXCESS`."""
         functions = np.arange(len(needs)) < n_functions
         for multiple, share, missed in _EXCESS:
@@ -368,8 +385,8 @@ class LinearSearch:
             yield needs + np.where(functions, excess, spare)
 
     def region(
-        self, problem: Any, row: int, values: NDArray[np.float64], goal: Goal
-    ) -> Any:
+        self, problem: SearchProblem, row: int, values: NDArray[np.float64], goal: Goal
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         actionability, changed = problem.actionability, values != problem.values[row]
         (start,), (doubt,) = self.effects.margins_and_errors(
@@ -386,8 +403,8 @@ class LinearSearch:
             if (slack < 0).any():
                 continue
             for columns in map(np.flatnonzero, groups):
-                gains = [weights @ self.effects.slopes[j] for j in columns]
-                gains = np.array(gains).reshape(-1, len(needs))
+                slopes = [weights @ self.effects.slopes[j] for j in columns]
+                gains = np.array(slopes).reshape(-1, len(needs))
                 errors = self.effects.errors[columns] @ np.abs(weights).T
                 losses = np.concatenate([gains + errors, errors - gains])
                 moved, slack = shared_room(
@@ -401,7 +418,9 @@ class LinearSearch:
             break
         return np.fmax(low, least), np.fmin(high, most)
 
-    def _moves(self, problem: Any, row: int, step_units: Any) -> Any:
+    def _moves(
+        self, problem: SearchProblem, row: int, step_units: NDArray[np.float64]
+    ) -> tuple[Moves, NDArray[np.float64], NDArray[np.float64]]:
         """Moves up, down and to values; the sign or value of each, and its errors.
 
         A number that may not change by small steps enters the values it may take, and
@@ -409,14 +428,11 @@ class LinearSearch:
         """
         origin, actionability = problem.values[row], problem.actionability
         (low,), (high,) = actionability.permitted(origin[None])
-        columns, targets, most, after = [], [], [], []
+        added: list[tuple[int, float, float, int]] = []  # column, target, room, after
 
-        def add(j: int, target: Any, room: float = 1.0, entry: int = -1) -> Any:
-            columns.append(j)
-            targets.append(target)
-            most.append(room)
-            after.append(entry)
-            return len(after) - 1
+        def add(j: int, target: float, room: float = 1.0, entry: int = -1) -> int:
+            added.append((j, target, room, entry))
+            return len(added) - 1
 
         entries = []
         for j in np.flatnonzero(low <= high).tolist():
@@ -427,7 +443,7 @@ class LinearSearch:
                 continue
             unit = step_units[j]
             ends = low[j], high[j]
-            for way, start in _starts(actionability, j, origin[j], *ends, unit > 0):
+            for sign, start in _starts(actionability, j, origin[j], *ends, unit > 0):
                 entry = -1
                 if start != origin[j]:
                     start = problem.projected(_with(origin, j, start), [row])[0, j]
@@ -435,12 +451,13 @@ class LinearSearch:
                         continue  # there is no such number of the dtype
                     entry = add(j, start)
                     entries.append(entry)
-                room = high[j] - start if way > 0 else start - low[j]
+                room = high[j] - start if sign > 0 else start - low[j]
                 if unit:
-                    add(j, way * unit, np.rint(max(room, 0.0) / unit), entry)
+                    add(j, sign * unit, np.rint(max(room, 0.0) / unit), entry)
                 else:
-                    add(j, way, max(room, 0.0), entry)
-        columns, targets = np.array(columns, dtype=int), np.array(targets, dtype=float)
+                    add(j, sign, max(room, 0.0), entry)
+        table = np.array(added, dtype=np.float64).reshape(-1, 4)
+        columns, targets = table[:, 0].astype(np.intp), table[:, 1]
         exclusive = np.zeros(len(columns), dtype=bool)
         exclusive[entries] = True
         gains, errors = self._gains(problem, row, columns, targets, exclusive)
@@ -452,22 +469,22 @@ class LinearSearch:
         moves = Moves(
             gains,
             actionability.costs[columns] * sizes,
-            np.array(most),
+            table[:, 2],
             exclusive | (step_units[columns] > 0),
             columns,
             exclusive,
-            np.array(after, dtype=np.intp),
+            table[:, 3].astype(np.intp),
         )
         return moves, targets, errors
 
     def _gains(
         self,
-        problem: Any,
+        problem: SearchProblem,
         row: int,
-        columns: Any,
+        columns: NDArray[np.intp],
         targets: NDArray[np.float64],
-        exclusive: Any,
-    ) -> Any:
+        exclusive: NDArray[np.bool_],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gains of the functions by moves, and their errors, (n_moves, k)."""
         origin, effects = problem.values[row], self.effects
         seen = np.zeros(len(origin), dtype=bool)
@@ -483,8 +500,8 @@ class LinearSearch:
             if levels is None:
                 gains[move] = targets[move] * slope
             else:
-                own = int(origin[columns[move]])
-                gains[move] = levels[int(targets[move])] - levels[own]
+                level = int(origin[columns[move]])
+                gains[move] = levels[int(targets[move])] - levels[level]
         if asked.any():
             values = np.vstack([origin, _with(origin, columns[asked], targets[asked])])
             native = problem.decode(values, np.full(len(values), row))
@@ -494,7 +511,11 @@ class LinearSearch:
         return gains, errors
 
 
-def _with(origin: Any, columns: Any, values: NDArray[np.float64]) -> Any:
+def _with(
+    origin: NDArray[np.float64],
+    columns: NDArray[np.intp] | int,
+    values: NDArray[np.float64] | float,
+) -> NDArray[np.float64]:
     """Copies of an encoded row, each with another value of one column."""
     columns = np.atleast_1d(columns)
     rows = np.repeat(origin[None], len(columns), axis=0)
@@ -505,33 +526,37 @@ def _with(origin: Any, columns: Any, values: NDArray[np.float64]) -> Any:
 def _starts(
     actionability: Actionability,
     j: int,
-    own: Any,
-    low: Any,
-    high: NDArray[np.float64],
-    in_steps: Any,
-) -> Any:
+    value: float,
+    low: float,
+    high: float,
+    in_steps: bool,
+) -> list[tuple[float, float]]:
     """Signs of the moves of a number, and where they start.
 
-    That is its own value, or the nearest ones that it may take.
+    That is its value, or the nearest ones that it may take.
     """
     grid = actionability.grid
-    if np.isnan(own):
-        start = np.clip(grid.nearest(actionability.medians[j], j), low, high)
+    if np.isnan(value):
+        start = float(np.clip(grid.nearest(actionability.medians[j], j), low, high))
         return [(1.0, start), (-1.0, start)]
     if in_steps:
-        above, below = max(low, grid.up(own, j)), min(high, grid.down(own, j))
+        above = max(low, float(grid.up(value, j)))
+        below = min(high, float(grid.down(value, j)))
     else:
-        # The last multiples of a step on the way to the own value are no other values.
+        # The last multiples of a step on the way to the value are no other values.
         step = grid.steps[j]
-        above = own if low - step < own else low
-        below = own if own < high + step else high
-    ways = [(1.0, above, above <= high), (-1.0, below, low <= below)]
-    return [(way, start) for way, start, permitted in ways if permitted]
+        above = value if low - step < value else low
+        below = value if value < high + step else high
+    moves = [(1.0, above, above <= high), (-1.0, below, low <= below)]
+    return [(sign, start) for sign, start, permitted in moves if permitted]
 
 
 def _moved(
-    origin: Any, moves: NDArray[np.float64], units: Any, targets: NDArray[np.float64]
-) -> Any:
+    origin: NDArray[np.float64],
+    moves: Moves,
+    units: NDArray[np.float64],
+    targets: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """The encoded row (1, n_columns) to which moves lead."""
     values = origin.copy()
     for unit, j, exclusive, target in zip(
@@ -543,12 +568,12 @@ def _moved(
 
 
 def _units(
-    moves: NDArray[np.float64],
+    moves: Moves,
     needs: NDArray[np.float64],
     goal: Goal,
     n_columns: int,
-    least: float | None = None,
-) -> Any:
+    least: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64] | None:
     """Units of the cheapest moves, or of those of the fewest columns.
 
     `least` are the units for slightly smaller needs: they are extended if possible.

@@ -47,7 +47,7 @@ class SearchProblem:
         self.values = actionability.encode(rows)
         self._returning = actionability.returning(rows, self.values)
         self.originals = outcome.asked(rows.native)
-        self.own = self.originals.answers if classes is None else classes
+        self.own: Any = self.originals.answers if classes is None else classes
         self.fulfilled = self.originals.holds(self.own)
 
     def under(self, actionability: Actionability) -> SearchProblem:
@@ -56,13 +56,11 @@ class SearchProblem:
         changed.actionability = actionability
         return changed
 
-    def own_of(self, index: NDArray[np.intp]) -> NDArray[np.intp]:
+    def own_of(self, index: Any) -> Any:
         """Positions of the classes to be left by the rows at `index`, or None."""
         return None if self.own is None else self.own[index]
 
-    def decode(
-        self, values: NDArray[np.float64], index: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def decode(self, values: NDArray[np.float64], index: NDArray[np.intp]) -> Any:
         """Changed copies of the rows at `index`, as the model takes them."""
         return self.actionability.decode(
             values, self.values[index], self.rows, index, self._returning
@@ -91,7 +89,7 @@ class SearchProblem:
         return self.actionability.distances(values, self.values[index])
 
     def projected(
-        self, values: NDArray[np.float64], index: NDArray[np.intp]
+        self, values: NDArray[np.float64], index: NDArray[np.intp] | list[int]
     ) -> NDArray[np.float64]:
         """The nearest values that the rows at `index` may take."""
         return self.actionability.projected(values, self.values[index])
@@ -100,7 +98,7 @@ class SearchProblem:
         self,
         values: NDArray[np.float64],
         index: NDArray[np.intp],
-        holds: Callable[..., Any],
+        holds: Callable[..., NDArray[np.bool_]],
     ) -> Refinement:
         """A `Refinement` of encoded rows for which ``holds(values, index)``."""
         return Refinement(
@@ -131,13 +129,13 @@ class SearchProblem:
         """
         steps = _STEP / self.actionability.costs[columns]
         steps = np.maximum(steps, self.actionability.grid.steps[columns])
-        which = np.arange(len(columns))
+        positions = np.arange(len(columns))
         trials = np.tile(values[:, None], (2, 1, len(columns), 1))
         shape = trials.shape
-        trials[:, :, which, columns] += np.multiply.outer([-1, 1], steps)[:, None]
+        trials[:, :, positions, columns] += np.multiply.outer([-1, 1], steps)[:, None]
         index = np.tile(np.repeat(index, len(columns)), 2)
         trials = self.projected(trials.reshape(-1, shape[-1]), index)
-        below, above = trials.reshape(shape)[:, :, which, columns]
+        below, above = trials.reshape(shape)[:, :, positions, columns]
         return trials, index, above - below
 
     def satisfying(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,16 @@ from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret.exceptions import UnreadableModelError
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
+_INVERSE: dict[str, Callable[[Any], Any]] = {
+    "identity": lambda response: response,
+    "logistic": logit,
+    "exp": np.log,
+}
 
-_INVERSE = {"identity": lambda response: response, "logistic": logit, "exp": np.log}
+# Weights (m, k) and needs (m,) of sums, whether equality is enough, rounding errors.
+Way = tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
+]
 
 # Relative difference of distances that count as equal.
 SAME = 1e-6
@@ -46,21 +53,16 @@ class TargetOutcome:
     interval : (float, float) or None
         The target interval of the response; None for a class.
     wanted : int or None
-        Position of the target class; None for any other than the row's own.
+        Position of the target class; None for any other than that of the row.
     """
 
-    estimator: object
+    estimator: Any
     response: Response
-    interval: tuple | None = None
+    interval: tuple[float, float] | None = None
     wanted: int | None = None
 
     @classmethod
-    def of_model(
-        cls,
-        estimator: Any,
-        desired: int | str | tuple[float | None, float | None] | None,
-        target: Any = None,
-    ) -> Any:
+    def of_model(cls, estimator: Any, desired: Any, target: Any = None) -> Self:
         """The target that `desired` names; a ValueError says what is accepted."""
         interval = _interval(desired)
         if not is_classifier(estimator):
@@ -96,8 +98,8 @@ class TargetOutcome:
             return cls(estimator, response)
         several = hasattr(desired, "__len__") and not isinstance(desired, str)
         several &= getattr(desired, "shape", None) != ()
-        found = () if several else np.flatnonzero(classes == desired)
-        if not len(found):
+        positions = [] if several else np.flatnonzero(classes == desired).tolist()
+        if not positions:
             raise ValueError(
                 f'desired={desired!r} is neither "other", nor an interval (low, high) '
                 "of a probability, nor a class of the model; "
@@ -105,14 +107,14 @@ class TargetOutcome:
                 + " It holds for all rows: explain those of other targets apart."
                 * several
             )
-        return cls(estimator, response, wanted=int(found[0]))
+        return cls(estimator, response, wanted=positions[0])
 
     @property
     def is_other(self) -> bool:
-        """Whether the target is any class but a row's own."""
+        """Whether the target is any class but that of the row."""
         return self.interval is None and self.wanted is None
 
-    def asked(self, X: DataFrame | NDArray[Any]) -> AskedRows:
+    def asked(self, X: Any) -> AskedRows:
         """Rows about which the model is asked."""
         return AskedRows(self, X)
 
@@ -128,13 +130,11 @@ class AskedRows(PlainState):
         The rows.
     """
 
-    def __init__(
-        self, outcome: TargetOutcome, native: DataFrame | NDArray[Any]
-    ) -> None:
+    def __init__(self, outcome: TargetOutcome, native: Any) -> None:
         self.outcome, self.native = outcome, native
 
     @cached_property
-    def answers(self) -> NDArray[np.intp]:
+    def answers(self) -> Any:
         """Class positions (n,) that the model predicts; None for intervals."""
         if self.outcome.interval is not None:
             return None
@@ -162,28 +162,32 @@ class AskedRows(PlainState):
         log_odds = self.outcome.response.method == "decision_function"
         return np.hstack([-self.scores if log_odds else 1 - self.scores, self.scores])
 
-    def margins(self, own: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+    def margins(self, origin_classes: Any = None) -> NDArray[np.float64]:
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
-        `own` are the classes of the origins, for the target of any other class.
+        `origin_classes` are those of the origins, for the target of any other class.
         """
         outcome = self.outcome
         if outcome.interval is not None:
             low, high = outcome.interval
             return np.minimum(self.scores[:, 0] - low, high - self.scores[:, 0])
         scores = self._of_classes
-        rows, others = np.arange(len(scores)), scores.copy()
-        position = own if outcome.is_other else np.full(len(rows), outcome.wanted)
-        others[rows, position] = -np.inf
-        margins = scores[rows, position] - others.max(axis=1)
+        rows, rivals = np.arange(len(scores)), scores.copy()
+        winners = (
+            origin_classes if outcome.is_other else np.full(len(rows), outcome.wanted)
+        )
+        rivals[rows, winners] = -np.inf
+        margins = scores[rows, winners] - rivals.max(axis=1)
         return -margins if outcome.is_other else margins
 
-    def holds(self, own: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
-        """Whether the model's own answers satisfy the target, (n,)."""
+    def holds(self, origin_classes: Any = None) -> NDArray[np.bool_]:
+        """Whether the model's answers satisfy the target, (n,)."""
         if self.outcome.interval is not None:
             return self.margins() >= 0
         wanted = self.outcome.wanted
-        return self.answers != own if wanted is None else self.answers == wanted
+        if wanted is None:
+            return self.answers != origin_classes
+        return self.answers == wanted
 
 
 @dataclass(frozen=True)
@@ -211,11 +215,11 @@ class SumTarget:
     """
 
     n_sums: int
-    interval: tuple | None = None
+    interval: tuple[float, float] | None = None
     wanted: int | None = None
     output: int = 0
     margin: float = 0.0
-    rounding: tuple = (0.0, 0.0)
+    rounding: tuple[float, float] = (0.0, 0.0)
     tied_class: int = 0
 
     @classmethod
@@ -223,13 +227,13 @@ class SumTarget:
         cls,
         outcome: TargetOutcome,
         n_sums: int,
-        link: str,
-        scale: Any,
+        link: str | None,
+        scale: float,
         margin: float,
         *,
         precision: float = _DOUBLE,
         tied_class: int = 0,
-    ) -> Any:
+    ) -> Self:
         """The target of the sums whose `link` is the response of a `TargetOutcome`.
 
         `precision` is that of the numbers which the model returns.
@@ -241,12 +245,12 @@ class SumTarget:
                 raise UnreadableModelError(
                     f"{n_sums} sums do not determine which of {n_classes} classes wins."
                 )
-            rounding = 0.0 if link == "identity" else error / scale
+            end_rounding = 0.0 if link == "identity" else error / scale
             return cls(
                 n_sums,
                 wanted=outcome.wanted,
                 margin=margin,
-                rounding=(rounding, rounding),
+                rounding=(end_rounding, end_rounding),
                 tied_class=tied_class,
             )
         if link not in _INVERSE or (n_sums > 1 and link == "logistic"):
@@ -254,7 +258,7 @@ class SumTarget:
                 f"desired={outcome.interval!r} is an interval of a response that is no "
                 "known function of a single sum; a class can be the target."
             )
-        (low, high), rounding = outcome.interval, (0.0, 0.0)
+        (low, high), rounding = outcome.interval, np.zeros(2)
         if link != "identity":
             if link == "logistic" and outcome.response.target == 0:
                 low, high = 1 - high, 1 - low
@@ -267,39 +271,40 @@ class SumTarget:
                 inverse = _INVERSE[link]
                 wide = inverse(ends + errors * [-1, 1]) / scale
                 low, high = inverse(ends) / scale
-                rounding = tuple(np.nan_to_num(np.abs(wide - [low, high]), posinf=0.0))
+                rounding = np.nan_to_num(np.abs(wide - [low, high]), posinf=0.0)
         # Sums of other outputs may be there too.
         output = outcome.response.target or 0 if n_sums > 1 else 0
-        return cls(n_sums, (low, high), output, margin=margin, rounding=rounding)
+        errors_at_ends = float(rounding[0]), float(rounding[1])
+        return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
 
-    def ways(self, own: int) -> list[Any]:
+    def ways(self, origin_class: int) -> list[Way]:
         """Ways: weights (m, k), needs (m,), whether equality will do, rounding errors.
 
-        `own` is the class of the origin.
+        `origin_class` is that of the origin.
         """
         if self.interval is not None:
             low, high = self.interval
             weights, needs = np.zeros((2, self.n_sums)), np.array([low, -high])
             weights[:, self.output] = 1, -1
             # Infinite needs cannot be met; those of open ends are no needs.
-            some = needs > -np.inf
-            needs = needs[some] + self.margin
-            return [(weights[some], needs, some[some], np.array(self.rounding)[some])]
+            has_end = needs > -np.inf
+            needs = needs[has_end] + self.margin
+            rounding = np.array(self.rounding)[has_end]
+            return [(weights[has_end], needs, has_end[has_end], rounding)]
         if self.n_sums == 1:
-            wanted = 1 - own if self.wanted is None else self.wanted
+            wanted = 1 - origin_class if self.wanted is None else self.wanted
             sign = 1.0 if wanted == 1 else -1.0
             equal = np.array([wanted == self.tied_class])
             needs, rounding = np.array([self.margin]), np.array(self.rounding[:1])
             return [(np.array([[sign]]), needs, equal, rounding)]
         if self.wanted is not None:
-            others = np.delete(np.arange(self.n_sums), self.wanted)
-            return [self._beats([(self.wanted, other) for other in others])]
-        # One class that beats the own is enough: then another class wins.
-        return [
-            self._beats([(other, own)]) for other in range(self.n_sums) if other != own
-        ]
+            worse = [k for k in range(self.n_sums) if k != self.wanted]
+            return [self._beats([(self.wanted, k) for k in worse])]
+        # To beat the class of the origin is enough: then another class wins.
+        rivals = [k for k in range(self.n_sums) if k != origin_class]
+        return [self._beats([(k, origin_class)]) for k in rivals]
 
-    def _beats(self, pairs: list[tuple[int, int]]) -> Any:
+    def _beats(self, pairs: Sequence[tuple[int, int]]) -> Way:
         better, worse = np.array(pairs).T
         unit = np.eye(self.n_sums)
         # Of equal sums the first class wins.
@@ -307,13 +312,11 @@ class SumTarget:
         return unit[better] - unit[worse], needs, better < worse, rounding
 
 
-def _interval(
-    desired: int | str | tuple[float | None, float | None] | None,
-) -> tuple[float, float] | None:
+def _interval(desired: Any) -> tuple[float, float] | None:
     """An interval as two floats; None where `desired` is none."""
     if not isinstance(desired, tuple | list) or len(desired) != 2:
         return None
-    if not all(part is None or _is_number(part) for part in desired):
+    if not all(end is None or _is_number(end) for end in desired):
         return None
     low = -np.inf if desired[0] is None else float(desired[0])
     high = np.inf if desired[1] is None else float(desired[1])
@@ -325,5 +328,5 @@ def _interval(
     return low, high
 
 
-def _is_number(value: float) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_interpret._model.responses.predictors import final_step, unfrozen
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
 _ATTRIBUTES = ("coef_", "feature_importances_")
 
 
-def native_importances(estimator: Any, getter: Any, n_features: int) -> Any:
+def native_importances(
+    estimator: Any, getter: str | Callable[[Any], Any], n_features: int
+) -> NDArray[np.float64]:
     """Importances from an attribute of a fitted model: one finite number per feature.
 
     The getter "auto" takes `coef_` or `feature_importances_`, the first that exists, of
@@ -26,16 +27,16 @@ def native_importances(estimator: Any, getter: Any, n_features: int) -> Any:
     Coefficients are replaced by absolute values, and tables with one row per output by
     their sums over outputs.
     """
-    values, what = _get(unfrozen(estimator), getter)
+    values, name = _get(unfrozen(estimator), getter)
     values = values.toarray() if sparse.issparse(values) else values
     values = np.asarray(values, dtype=np.float64)
     if values.ndim == 2:
         values = np.abs(values).sum(axis=0)
-    elif what.endswith("coef_"):
+    elif name.endswith("coef_"):
         values = np.abs(values)
     if values.shape != (n_features,):
         raise ValueError(
-            f"importance_getter={getter!r} returns {what} of shape {values.shape}, but "
+            f"importance_getter={getter!r} returns {name} of shape {values.shape}, but "
             f"X has {n_features} features: one number for each feature is needed. For "
             "a model whose steps change the columns, pass an inspector with "
             "feature_importances_ around it."
@@ -47,7 +48,7 @@ def native_importances(estimator: Any, getter: Any, n_features: int) -> Any:
     return values
 
 
-def _get(model: BaseEstimator, getter: Any) -> Any:
+def _get(model: Any, getter: str | Callable[[Any], Any]) -> tuple[Any, str]:
     """Importances that the getter returns, and its name."""
     if callable(getter):
         return getter(model), getattr(getter, "__name__", type(getter).__name__)
@@ -56,12 +57,12 @@ def _get(model: BaseEstimator, getter: Any) -> Any:
             return attrgetter(getter)(model), getter
         except AttributeError as error:
             raise ValueError(f"importance_getter={getter!r} fails: {error}.") from error
-    last = final_step(model)
+    predictor = final_step(model)
     for name in _ATTRIBUTES:
-        if hasattr(last, name):
-            return getattr(last, name), name
+        if hasattr(predictor, name):
+            return getattr(predictor, name), name
     raise ValueError(
         f"importance_getter='auto' finds none of {', '.join(_ATTRIBUTES)} in the "
-        f'{type(last).__name__}. Pass "permutation", which takes any model, a '
+        f'{type(predictor).__name__}. Pass "permutation", which takes any model, a '
         "callable, or an inspector with feature_importances_ around the model."
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_interpret._model._sklearn_compat import has_independent_labels
@@ -26,9 +26,8 @@ from sklearn_interpret._model.rows.base import copy_of, same_content
 from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret.exceptions import NonFiniteResponseError
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-    from sklearn.base import BaseEstimator
+# The parameter `response_method`.
+ResponseMethod = str | Sequence[str] | Callable[..., Any]
 
 CENTERED_LOG_PROBA = "centered_log_proba"
 # Largest absolute response: fourth powers of larger ones overflow.
@@ -79,11 +78,13 @@ class Response:
     """
 
     estimator: Any
-    method: str | Callable
+    method: str | Callable[..., Any]
     classes: Any = None
-    target: object = None
-    _changes_input: dict = field(default_factory=dict, repr=False, compare=False)
-    _empty: dict = field(default_factory=dict, repr=False, compare=False)
+    target: int | None = None
+    _changes_input: dict[str, bool] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _empty: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """State without the cache of how the model treats its input."""
@@ -108,12 +109,13 @@ class Response:
                 return "log-odds"
         return _NAMES[self.method]
 
-    def read(self, predictions: NDArray[Any]) -> NDArray[np.float64]:
+    def read(self, predictions: Any) -> NDArray[np.float64]:
         """Outputs, (n_rows, n_outputs), from what the model's method returned."""
         return self._select(self._outputs(predictions))
 
     def output_names(self, n_outputs: int) -> list[Any]:
         """Names of the outputs: class labels, or positions."""
+        names: list[Any]
         if callable(self.method) or self.classes is None:
             names = list(range(n_outputs if self.target is None else self.target + 1))
         elif isinstance(self.classes, list):
@@ -130,19 +132,17 @@ class Response:
             return [names[self.target]]
         return names if len(names) == n_outputs else list(range(n_outputs))
 
-    def raw(self, X: Any) -> NDArray[np.float64]:
+    def raw(self, X: Any) -> Any:
         """Return value of the model's method for rows, which are not changed."""
         if callable(self.method):
             return self._returned("", partial(self.method, self.estimator), X)
         return self.returned_by(_method_of_model(self.method), X)
 
-    def returned_by(
-        self, method: str, X: DataFrame | NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def returned_by(self, method: str, X: Any) -> Any:
         """Return value of a method of the model for rows, which are not changed."""
         return self._returned(method, getattr(self.estimator, method), X)
 
-    def answers(self, X: DataFrame) -> NDArray[np.intp]:
+    def answers(self, X: Any) -> NDArray[np.intp]:
         """Positions (n_rows,) of the classes that the model predicts for rows."""
         labels = np.asarray(self.returned_by("predict", X))
         return self._matches(labels, self.classes).argmax(axis=1)
@@ -158,18 +158,13 @@ class Response:
         # the scores alone: then the two methods belong to different objects.
         return model.predict == MethodType(LogisticRegression.predict, scorer)
 
-    def labels(self, X: DataFrame) -> NDArray[np.intp]:
+    def labels(self, X: Any) -> NDArray[Any]:
         """Labels that `predict` of a classifier returns for rows, checked."""
         if isinstance(self.classes, np.ndarray):
             return self.classes[self.answers(X)]
         return np.asarray(self.returned_by("predict", X))
 
-    def _returned(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        X: DataFrame | NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def _returned(self, name: str, function: Callable[..., Any], X: Any) -> Any:
         if _n_rows(X) == 0 and name in self._empty:
             return self._empty[name]
         changes = self._changes_input.get(name)
@@ -183,12 +178,12 @@ class Response:
         if name not in self._empty and _n_rows(X):
             several = isinstance(returned, list) and np.ndim(returned[0]) == 2
             self._empty[name] = (
-                [part[:0] for part in returned] if several else returned[:0]
+                [output[:0] for output in returned] if several else returned[:0]
             )
         return returned
 
     def _matches(
-        self, labels: NDArray[np.intp], classes: NDArray[np.intp]
+        self, labels: NDArray[Any], classes: NDArray[Any]
     ) -> NDArray[np.bool_]:
         """Indicators of the predicted classes, (n_rows, n_classes), bool."""
         if labels.ndim == 2 and labels.shape[1] == 1:
@@ -206,13 +201,13 @@ class Response:
             )
         return matches
 
-    def _outputs(self, raw: NDArray[Any]) -> NDArray[np.float64]:
+    def _outputs(self, raw: Any) -> NDArray[np.float64]:
         """Return value of the model as an array (n_rows, n_outputs)."""
         if self.method == "predict" and self.classes is not None:
             return self._indicators(np.asarray(raw))
         if isinstance(raw, list) and isinstance(self.classes, list):
-            parts = [self._transformed(_real(part)) for part in raw]
-            return np.hstack([p[:, 1:] if p.shape[1] == 2 else p for p in parts])
+            outputs = [self._transformed(_real(output)) for output in raw]
+            return np.hstack(list(map(_without_negative, outputs)))
         values = _real(raw)
         if values.ndim == 1:
             values = values[:, None]
@@ -228,11 +223,10 @@ class Response:
                 needed = f"a label for each of {len(self.classes)} outputs is needed"
                 _refuse_shape(self.estimator, labels.shape, needed)
             columns = [
-                self._matches(labels[:, output], known)
-                for output, known in enumerate(self.classes)
+                self._matches(labels[:, output], classes)
+                for output, classes in enumerate(self.classes)
             ]
-            columns = [c[:, 1:] if c.shape[1] == 2 else c for c in columns]
-            return np.hstack(columns).astype(np.float64)
+            return np.hstack(list(map(_without_negative, columns))).astype(np.float64)
         return self._matches(labels, self.classes).astype(np.float64)
 
     def _transformed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -252,10 +246,8 @@ class Response:
         if binary and values.shape[1] == 1:
             # One signed column (decision_function) is the score of the positive class.
             return -values if self.target == 0 else values
-        if binary and self.target is None and values.shape[1] == 2:
-            return values[:, 1:]
         if self.target is None:
-            return values
+            return values[:, 1:] if binary and values.shape[1] == 2 else values
         if not 0 <= self.target < values.shape[1]:
             raise ValueError(
                 f"target={self.target!r} is out of range: the model has "
@@ -265,9 +257,7 @@ class Response:
 
 
 def make_response(
-    estimator: BaseEstimator,
-    response_method: list[str] | str = "auto",
-    target: Any = None,
+    estimator: Any, response_method: ResponseMethod = "auto", target: Any = None
 ) -> Response:
     """The response of a fitted predictor.
 
@@ -289,8 +279,7 @@ def make_response(
         # Labels of a multilabel classifier are outputs, not classes of one output.
         classes = None if has_independent_labels(estimator) else np.asarray(classes)
     method = _resolve_method(estimator, response_method)
-    labelled = isinstance(classes, np.ndarray) and not callable(method)
-    if target is not None and labelled:
+    if target is not None and isinstance(classes, np.ndarray) and not callable(method):
         target = _class_position(target, classes)
     elif target is not None and not isinstance(target, Integral):
         raise ValueError(
@@ -299,20 +288,25 @@ def make_response(
     return Response(estimator, method, classes, target)
 
 
-def check_length(estimator: BaseEstimator, returned: NDArray[Any], n_rows: int) -> None:
+def check_length(estimator: Any, returned: Any, n_rows: int) -> None:
     """Refuse a return value of a model that has not one entry for each row."""
     several = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
-    for part in returned if several else [returned]:
-        shape = getattr(part, "shape", None)
+    for output in returned if several else [returned]:
+        shape = getattr(output, "shape", None)
         if shape is None:
-            shape = (len(part),) if hasattr(part, "__len__") else ()
+            shape = (len(output),) if hasattr(output, "__len__") else ()
         if shape[:1] != (n_rows,):
             _refuse_shape(estimator, shape, f"{n_rows} rows were sent")
 
 
-def _refuse_shape(estimator: Any, shape: Any, needed: set[tuple[int, str]]) -> Any:
+def _refuse_shape(estimator: Any, shape: tuple[int, ...], needed: str) -> NoReturn:
     name = type(unfrozen(estimator)).__name__
     raise ValueError(f"The response of {name} has the shape {shape}: {needed}.")
+
+
+def _without_negative(columns: NDArray[Any]) -> NDArray[Any]:
+    """Columns of the classes of an output: of two classes the positive one's."""
+    return columns[:, 1:] if columns.shape[1] == 2 else columns
 
 
 def _n_rows(X: Any) -> int:
@@ -324,7 +318,9 @@ def drop_single_output(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values[0] if len(values) == 1 else values
 
 
-def _resolve_method(estimator: BaseEstimator, response_method: list[str] | str) -> str:
+def _resolve_method(
+    estimator: Any, response_method: ResponseMethod
+) -> str | Callable[..., Any]:
     """The first of the methods that the estimator has."""
     if callable(response_method):
         return response_method
@@ -336,11 +332,11 @@ def _resolve_method(estimator: BaseEstimator, response_method: list[str] | str) 
         candidates = ["predict_proba", "decision_function", "predict"]
     else:
         candidates = ["predict"]
-    known = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
-    if not candidates or any(name not in known for name in candidates):
+    accepted = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
+    if not candidates or any(name not in accepted for name in candidates):
         raise ValueError(
             f"response_method={response_method!r} must name one or several of "
-            f"{', '.join(known)}."
+            f"{', '.join(accepted)}."
         )
     needed = {name: _method_of_model(name) for name in candidates}
     for name, method in needed.items():
@@ -357,7 +353,7 @@ def _method_of_model(name: str) -> str:
     return "predict_proba" if name == CENTERED_LOG_PROBA else name
 
 
-def _real(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+def _real(raw: ArrayLike) -> NDArray[np.float64]:
     """A copy as float64, of real numbers only."""
     try:
         values = np.asarray(raw)
@@ -370,18 +366,18 @@ def _real(raw: NDArray[np.float64]) -> NDArray[np.float64]:
         ) from error
 
 
-def _class_position(target: int | str, classes: NDArray[Any]) -> int:
+def _class_position(target: Any, classes: NDArray[Any]) -> int:
     # array_equal: a target that is a list or tuple must not be compared by entry.
-    places = np.flatnonzero([np.array_equal(label, target) for label in classes])
-    if len(places) != 1:
+    positions = np.flatnonzero([np.array_equal(label, target) for label in classes])
+    if len(positions) != 1:
         raise ValueError(
             f"target={target!r} is not a class of the model; "
             f"{near_names(target, classes.tolist(), 'its classes are')}"
         )
-    return int(places[0])
+    return int(positions[0])
 
 
-def check_finite(values: NDArray[np.float64]) -> Any:
+def check_finite(values: NDArray[np.float64]) -> None:
     """Refuse responses (n_rows, k) that are not finite, or whose fourth powers are not.
 
     Standard errors of variances take fourth powers.
@@ -389,26 +385,27 @@ def check_finite(values: NDArray[np.float64]) -> Any:
     if values.size == 0 or -_LARGEST <= values.min() <= values.max() <= _LARGEST:
         return
     bad = np.flatnonzero(~(np.abs(values) <= _LARGEST).all(axis=1))
-    what = "not finite"
+    reason = "not finite"
     if np.isfinite(values[bad]).all():
-        what = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
+        reason = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
     raise NonFiniteResponseError(
-        f"The model's response is {what}: row {bad[0]} of the rows sent to it has "
+        f"The model's response is {reason}: row {bad[0]} of the rows sent to it has "
         f"{values[bad[0]].tolist()} ({len(bad)} such rows in this batch)."
     )
 
 
-def plain_responses(response: Response, rows: Any) -> NDArray[np.float64]:
+def plain_responses(
+    response: Callable[[Any], NDArray[np.float64]], rows: Any
+) -> NDArray[np.float64]:
     """Responses to the rows as they are, in batches: (n_rows, n_outputs)."""
     height = batch_rows(rows.row_bytes)
     if rows.n_rows <= height:
         return response(rows.native)
     index = np.arange(rows.n_rows)
-    parts = slices(rows.n_rows, height)
-    batches = counted([index[part] for part in parts])
+    batches = counted([index[batch] for batch in slices(rows.n_rows, height)])
     return np.concatenate([response(rows.take(batch).native) for batch in batches])
 
 
-def count_outputs(response: Any, rows: Any) -> Any:
+def count_outputs(response: Callable[[Any], NDArray[np.float64]], rows: Any) -> int:
     """Number of the model's outputs, from a single row."""
     return plain_responses(response, rows.take([0])).shape[1]

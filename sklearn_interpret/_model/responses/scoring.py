@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
@@ -19,15 +19,14 @@ from sklearn_interpret._model._sklearn_compat import (
     scorer_takes_weights,
 )
 from sklearn_interpret._model.responses.predictors import final_step, unfrozen
-from sklearn_interpret._model.responses.response import make_response
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-    from sklearn_interpret._core.statistics.score_losses import HalfSquared
+from sklearn_interpret._model.responses.response import (
+    Response,
+    ResponseMethod,
+    make_response,
+)
 
 # Scores in terms of losses, by orientation; each function is its own inverse.
-_ORIENTATIONS = {
+_ORIENTATIONS: dict[str | None, Callable[[Any], Any]] = {
     "loss": lambda loss: loss,
     "negated": lambda loss: -loss,
     "complement": lambda loss: 1 - loss,
@@ -75,7 +74,7 @@ _FUNCTIONS = {
 }
 
 
-def class_indicators(y: Any, classes: Any) -> Any:
+def class_indicators(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.float64]:
     """Labels (n_rows,) as a 0/1 column for each class of the model."""
     labels = np.asarray(y)
     indicators = labels[:, None] == classes
@@ -89,12 +88,8 @@ def class_indicators(y: Any, classes: Any) -> Any:
 
 
 def scored(
-    scorer: Callable[..., Any],
-    estimator: BaseEstimator,
-    X: NDArray[np.float64],
-    y: NDArray[np.float64],
-    **params: Any,
-) -> float:
+    scorer: Callable[..., Any], estimator: Any, X: Any, y: Any, **params: Any
+) -> Any:
     """A scorer's result, on rows that may lack some of the model's classes."""
     classes = getattr(estimator, "classes_", None)
     if isinstance(classes, np.ndarray) and np.ndim(y) == 1:
@@ -108,7 +103,7 @@ def scored(
         raise ValueError(f"scoring cannot be computed: {error}") from error
 
 
-def as_number(score: float) -> float:
+def as_number(score: Any) -> float | None:
     """A scorer's result as a float; None if it is not a number."""
     try:
         number = float(score)
@@ -137,17 +132,13 @@ class Metric:
     """
 
     name: str
-    scorer: Callable
+    scorer: Callable[..., Any]
     takes_weights: bool
     orientation: str | None = None
     row_loss: str | None = None
 
     def __call__(
-        self,
-        estimator: BaseEstimator,
-        X: NDArray[np.float64],
-        y: NDArray[np.float64],
-        weights: NDArray[np.float64],
+        self, estimator: Any, X: Any, y: Any, weights: NDArray[np.float64] | None
     ) -> float:
         """Score of rows, with targets, and weights or None."""
         params = {} if weights is None else {"sample_weight": weights}
@@ -184,11 +175,15 @@ class LossOfModel:
         The predictions that the loss takes.
     """
 
-    loss: Callable
-    response: object
+    loss: Callable[..., Any]
+    response: Response
 
     def __call__(
-        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> Any:
         """Mean loss of the model on rows."""
         return self.mean(y, self.predictions(estimator, X), sample_weight)
@@ -196,13 +191,13 @@ class LossOfModel:
     def mean(
         self,
         y: Any,
-        predictions: NDArray[np.float64],
+        predictions: NDArray[Any],
         weights: NDArray[np.float64] | None = None,
     ) -> Any:
         """Mean loss of predictions, (n_rows, ...)."""
         takes = takes_weights(self.loss)
-        given = {} if weights is None or not takes else {"sample_weight": weights}
-        losses = np.asarray(self.loss(y, predictions, **given))
+        parameters = {} if weights is None or not takes else {"sample_weight": weights}
+        losses = np.asarray(self.loss(y, predictions, **parameters))
         if losses.shape == (len(predictions),):
             return np.average(losses, weights=weights)
         if weights is not None and not takes:
@@ -212,7 +207,7 @@ class LossOfModel:
             )
         return losses
 
-    def predictions(self, estimator: Any, X: Any) -> Any:
+    def predictions(self, estimator: Any, X: Any) -> NDArray[Any]:
         """Predictions that the loss takes."""
         method = self.response.method
         if callable(method):
@@ -222,7 +217,7 @@ class LossOfModel:
             return np.asarray(predictions)
         return _flat(self.response.read(predictions))
 
-    def from_responses(self, responses: NDArray[np.float64]) -> Any:
+    def from_responses(self, responses: NDArray[np.float64]) -> NDArray[Any]:
         """Predictions that the loss takes, from responses (n_rows, n_outputs)."""
         classes = self.response.classes
         if self.response.method != "predict" or classes is None:
@@ -232,12 +227,12 @@ class LossOfModel:
         return classes[responses.argmax(axis=1)]
 
 
-def _flat(responses: NDArray[np.float64]) -> Any:
+def _flat(responses: NDArray[np.float64]) -> NDArray[np.float64]:
     return responses[:, 0] if responses.shape[1] == 1 else responses
 
 
 def resolve_metrics(
-    scoring: None, estimator: BaseEstimator, response_method: str = "auto"
+    scoring: Any, estimator: Any, response_method: ResponseMethod = "auto"
 ) -> list[Metric]:
     """Scores and losses from the parameter `scoring`.
 
@@ -259,9 +254,9 @@ def resolve_metrics(
     if isinstance(scoring, str) or callable(scoring):
         return [_metric(_name(scoring), scoring, estimator, response_method)]
     if isinstance(scoring, Mapping):
-        named = [(str(name), one) for name, one in scoring.items()]
+        named = [(str(name), entry) for name, entry in scoring.items()]
     elif isinstance(scoring, list | tuple | set):
-        named = [(_name(one), one) for one in scoring]
+        named = [(_name(entry), entry) for entry in scoring]
     else:
         raise TypeError(
             "scoring must be None, a scorer's name, a callable, or a list or dict of "
@@ -272,10 +267,10 @@ def resolve_metrics(
         raise ValueError(
             f"scoring={scoring!r} must have at least one entry, and none twice."
         )
-    return [_metric(name, one, estimator, response_method) for name, one in named]
+    return [_metric(name, entry, estimator, response_method) for name, entry in named]
 
 
-def check_weights_are_taken(metrics: list[Any]) -> None:
+def check_weights_are_taken(metrics: Iterable[Metric]) -> None:
     """Refuse scorers that would ignore the weights of rows."""
     for metric in metrics:
         if not metric.takes_weights:
@@ -285,7 +280,7 @@ def check_weights_are_taken(metrics: list[Any]) -> None:
             )
 
 
-def check_are_means(metrics: list[Any]) -> None:
+def check_are_means(metrics: Iterable[Metric]) -> None:
     """Refuse scores that are not known to be means over rows."""
     for metric in metrics:
         if metric.row_loss is None:
@@ -297,7 +292,7 @@ def check_are_means(metrics: list[Any]) -> None:
             )
 
 
-def _default_metric(estimator: BaseEstimator) -> Metric:
+def _default_metric(estimator: Any) -> Metric:
     """The metric of the model's own `score`."""
     score = getattr(estimator, "score", None)
     if score is None:
@@ -305,10 +300,10 @@ def _default_metric(estimator: BaseEstimator) -> Metric:
             f"scoring=None takes the model's own score, and "
             f"{type(unfrozen(estimator)).__name__} has none: name a scorer."
         )
-    own = getattr(type(final_step(estimator)), "score", None)
-    if own is RegressorMixin.score:
+    method = getattr(type(final_step(estimator)), "score", None)
+    if method is RegressorMixin.score:
         return Metric("score", _r2_score, True, "complement", "r2")
-    if own is ClassifierMixin.score:
+    if method is ClassifierMixin.score:
         return Metric("score", _accuracy_score, True, "complement", "zero_one")
     return Metric("score", _own_score, takes_weights(score))
 
@@ -317,25 +312,28 @@ def _default_metric(estimator: BaseEstimator) -> Metric:
 
 
 def _r2_score(
-    estimator: BaseEstimator,
-    X: NDArray[np.float64],
-    y: NDArray[np.float64],
-    sample_weight: Any = None,
+    estimator: Any, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
 ) -> float:
     return metrics.r2_score(y, estimator.predict(X), sample_weight=sample_weight)
 
 
-def _accuracy_score(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+def _accuracy_score(
+    estimator: Any, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
+) -> Any:
     return metrics.accuracy_score(y, estimator.predict(X), sample_weight=sample_weight)
 
 
-def _own_score(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+def _own_score(
+    estimator: Any, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
+) -> Any:
     if sample_weight is None:
         return estimator.score(X, y)
     return estimator.score(X, y, sample_weight=sample_weight)
 
 
-def _metric(name: str, scoring: None, estimator: Any, response_method: str) -> Any:
+def _metric(
+    name: str, scoring: Any, estimator: Any, response_method: ResponseMethod
+) -> Metric:
     """One score or loss."""
     if isinstance(scoring, str):
         scorer, row_loss = get_scorer(scoring), _BY_NAME.get(scoring)
@@ -356,7 +354,7 @@ def _metric(name: str, scoring: None, estimator: Any, response_method: str) -> A
     return Metric(name, scoring, takes)
 
 
-def _orientation_of_name(name: str) -> Any:
+def _orientation_of_name(name: str) -> str | None:
     if name.startswith("neg_"):
         return "negated"
     if name in ("accuracy", "r2", "explained_variance") or name.startswith("d2_"):
@@ -365,16 +363,19 @@ def _orientation_of_name(name: str) -> Any:
 
 
 def _metric_of_loss(
-    name: str, loss: HalfSquared, estimator: Any, response_method: str
-) -> Any:
+    name: str, loss: Callable[..., Any], estimator: Any, response_method: ResponseMethod
+) -> Metric:
     """A loss of the model's response."""
     response = make_response(estimator, response_method)
     return Metric(name, LossOfModel(loss, response), True, "loss", None)
 
 
 def _metric_of_function(
-    name: str, function: Callable[..., Any], estimator: Any, response_method: str
-) -> Any:
+    name: str,
+    function: Callable[..., Any],
+    estimator: Any,
+    response_method: ResponseMethod,
+) -> Metric:
     """One of scikit-learn's loss functions."""
     if function.__name__.endswith("_score"):
         raise ValueError(
@@ -389,18 +390,18 @@ def _metric_of_function(
     return Metric(name, scorer, takes_weights(function), "loss", row_loss)
 
 
-def _is_of_scikit_learn(function: Callable[..., Any]) -> Any:
+def _is_of_scikit_learn(function: Callable[..., Any]) -> bool:
     module = getattr(function, "__module__", None) or ""
     return module.startswith("sklearn.metrics.") and hasattr(function, "__name__")
 
 
-def _name(scoring: None) -> Any:
+def _name(scoring: Any) -> str:
     if isinstance(scoring, str):
         return scoring
     return str(getattr(scoring, "__name__", None) or scoring)
 
 
-def takes_weights(function: Callable[..., Any]) -> Any:
+def takes_weights(function: Callable[..., Any]) -> bool:
     """Whether a function's signature has `sample_weight`."""
     try:
         return "sample_weight" in signature(function).parameters
@@ -408,7 +409,7 @@ def takes_weights(function: Callable[..., Any]) -> Any:
         return False
 
 
-def _is_loss(function: Callable[..., Any]) -> Any:
+def _is_loss(function: Callable[..., Any]) -> bool:
     """Whether a callable is a loss of targets and predictions, not a scorer.
 
     Scorers take an estimator, rows and targets, which may default to None.
@@ -421,9 +422,11 @@ def _is_loss(function: Callable[..., Any]) -> Any:
             "a loss or a scorer: wrap it in a function."
         ) from error
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    places = [p for p in parameters if p.kind in kinds and p.name != "sample_weight"]
-    needed = [p for p in places if p.default is Parameter.empty]
-    if len(needed) == 3 or (len(places) > 2 and places[2].name.startswith("y")):
+    positional = [
+        p for p in parameters if p.kind in kinds and p.name != "sample_weight"
+    ]
+    needed = [p for p in positional if p.default is Parameter.empty]
+    if len(needed) == 3 or (len(positional) > 2 and positional[2].name.startswith("y")):
         return False
     if len(needed) == 2:
         return True

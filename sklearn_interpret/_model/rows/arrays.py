@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,6 @@ from sklearn_interpret._model.rows.dates import (
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 from sklearn_interpret._model.rows.lazy import is_dask
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 _ROWS_IN_PARTITIONS = (
     " The rows of X are in partitions: transform of a Dask collection is lazy; explain "
     "takes partitions one by one, and Explanation.concatenate joins the results. fit "
@@ -40,7 +37,21 @@ _ROWS_IN_PARTITIONS = (
 )
 
 
-class ArrayRows(Rows):
+class _OneDtypeRows(Rows):
+    """Rows whose columns have one dtype."""
+
+    def dtype(self, j: int) -> Any:
+        """The dtype of all columns."""
+        return self.native.dtype
+
+    def conformed(self, dtypes: dict[int, Any]) -> Self:
+        """The rows in the dtype of the columns."""
+        if all(dtype == self.native.dtype for dtype in dtypes.values()):
+            return self
+        return type(self)(self.native.astype(next(iter(dtypes.values()))))
+
+
+class ArrayRows(_OneDtypeRows):
     """Rows of a numpy array."""
 
     @property
@@ -48,53 +59,43 @@ class ArrayRows(Rows):
         """Memory of a row."""
         return max(self.native.itemsize * self.n_columns, 1)
 
-    def take(self, index: NDArray[np.intp] | list[int]) -> Rows:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at `index`."""
-        return ArrayRows(self.native[index])
+        return type(self)(self.native[index])
 
-    def part(self, rows: slice) -> Rows:
+    def part(self, rows: slice) -> Self:
         """Rows of a slice, not copied."""
-        return ArrayRows(self.native[rows])
+        return type(self)(self.native[rows])
 
-    def keep_columns(self, columns: NDArray[np.intp] | list[int]) -> Rows:
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """Some of the columns."""
-        return ArrayRows(self.native[:, columns])
+        return type(self)(self.native[:, columns])
 
-    def _number_arrays(self) -> Iterator[Any] | list[NDArray[np.float64]]:
+    def _number_arrays(self) -> Iterable[Any]:
         return [self.native]
 
     def mixed(
         self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]
-    ) -> DataFrame | NDArray[np.float64]:
+    ) -> Any:
         """Rows whose columns come from several rows, without the copy in `Tiles`."""
         mixed = self.native[index]
-        for j, places in donors.items():
-            mixed[:, j] = self.native[places, j]
+        for j, sources in donors.items():
+            mixed[:, j] = self.native[sources, j]
         return mixed
 
-    def followed_by(self, others: Rows) -> Rows:
-        """These rows, then `others`; numbers and texts together become objects."""
-        below = others.native
-        if not isinstance(others, ArrayRows):
-            below = [others.column_array(j) for j in range(others.n_columns)]
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`; numbers and texts together become objects."""
+        below = rows.native
+        if not isinstance(rows, ArrayRows):
+            below = [rows.column_array(j) for j in range(rows.n_columns)]
             below = np.stack(below, axis=1)
         if (self.native.dtype.kind in "US") != (below.dtype.kind in "US"):
             below = below.astype(object)
-        return ArrayRows(np.concatenate([self.native, below]))
-
-    def dtype(self, j: int) -> Any:
-        """The dtype of all columns."""
-        return self.native.dtype
-
-    def conformed(self, dtypes: dict[int, Any]) -> Rows:
-        """The rows in the dtype of the columns."""
-        if all(dtype == self.native.dtype for dtype in dtypes.values()):
-            return self
-        return type(self)(self.native.astype(next(iter(dtypes.values()))))
+        return type(self)(np.concatenate([self.native, below]))
 
     def blended(
         self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
         # Column by column: writes to contiguous memory are fastest.
         blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
@@ -108,10 +109,9 @@ class ArrayRows(Rows):
         """Column `j`."""
         return self.native[:, j]
 
-    def _dates_of(self, vector: Any) -> Any:
-        is_object = vector.dtype.kind == "O"
-        clock = clock_of_objects(vector) if is_object else vector
-        return Dates(clock) if is_date(clock) else None
+    def _dates_of(self, vector: Any) -> Dates | None:
+        clock = clock_of_objects(vector) if vector.dtype.kind == "O" else vector
+        return Dates(clock) if clock is not None and is_date(clock) else None
 
     def _cast_dates(self, j: int, clock: NDArray[Any]) -> Any:
         """Dates in the array's dtype."""
@@ -140,7 +140,7 @@ class ArrayRows(Rows):
             return any(isinstance(v, str | bool | np.bool_) for v in self.native[:, j])
         return kind in "USb"
 
-    def _cast(self, j: int, values: NDArray[np.float64] | list[str]) -> Any:
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` in the array's dtype."""
         if self.native.dtype.kind in "US":
             cast = np.asarray(plain_list(values), dtype=self.native.dtype.kind)
@@ -156,10 +156,8 @@ class ArrayRows(Rows):
         return ArrayTiles(self.native[start:stop], repeats)
 
 
-class SparseRows(Rows):
+class SparseRows(_OneDtypeRows):
     """Rows of a scipy sparse matrix or array."""
-
-    dtype, conformed = ArrayRows.dtype, ArrayRows.conformed
 
     def __init__(self, native: Any) -> None:
         super().__init__(native)
@@ -179,47 +177,47 @@ class SparseRows(Rows):
         """Memory of an average row: value and index of each stored entry."""
         return 16 * (self._csr.nnz // max(self.n_rows, 1) + 1)
 
-    def take(self, index: NDArray[np.intp] | list[int]) -> Rows:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at `index`, in the same format."""
-        return SparseRows(self._csr[index].asformat(self._format))
+        return type(self)(self._csr[index].asformat(self._format))
 
-    def keep_columns(self, columns: Any) -> Any:
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """Some of the columns, in the same format."""
-        return SparseRows(self._csc[:, columns].asformat(self._format))
+        return type(self)(self._csc[:, columns].asformat(self._format))
 
-    def _number_arrays(self) -> Any:
+    def _number_arrays(self) -> Iterable[Any]:
         return [self._csr]
 
-    def are_within(self, limit: float) -> Any:
+    def are_within(self, limit: float) -> bool:
         """False, for unknown: some models treat entries not stored as missing."""
         return False
 
-    def followed_by(self, others: Any) -> Any:
-        """These rows, then `others`, in the same format."""
-        below = others.native
-        if not isinstance(others, SparseRows):
-            numbers = [others.numbers(j) for j in range(others.n_columns)]
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`, in the same format."""
+        below = rows.native
+        if not isinstance(rows, SparseRows):
+            numbers = [rows.numbers(j) for j in range(rows.n_columns)]
             below = np.stack(numbers, axis=1)
         below = type(self._csr)(below)
-        return SparseRows(sparse.vstack([self._csr, below], format=self._format))
+        return type(self)(sparse.vstack([self._csr, below], format=self._format))
 
     def blended(
         self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
-        own = self._csr[np.tile(np.arange(n_bases), len(donors))]
-        taken = self._csr[np.repeat(donors, n_bases)]
-        for part, wanted in ((own, False), (taken, True)):
-            entries = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
-            part.data[present[entries // n_bases, part.indices] != wanted] = 0
-            part.eliminate_zeros()
-        return (own + taken).asformat(self._format)
+        bases = self._csr[np.tile(np.arange(n_bases), len(donors))]
+        replacements = self._csr[np.repeat(donors, n_bases)]
+        for rows, wanted in ((bases, False), (replacements, True)):
+            entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+            rows.data[present[entries // n_bases, rows.indices] != wanted] = 0
+            rows.eliminate_zeros()
+        return (bases + replacements).asformat(self._format)
 
-    def agreeing(self, n_bases: int) -> Any:
+    def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row."""
         first = self._csr[:1].toarray()
-        own = self._csr[:n_bases]
-        low, high = own.min(axis=0).toarray(), own.max(axis=0).toarray()
+        bases = self._csr[:n_bases]
+        low, high = bases.min(axis=0).toarray(), bases.max(axis=0).toarray()
         constant = (low == high).reshape(-1)
         return constant & (self._csr[n_bases:].toarray() == first)
 
@@ -233,7 +231,7 @@ class SparseRows(Rows):
         """Booleans are categories; numbers never are."""
         return self.native.dtype.kind == "b"
 
-    def _cast(self, j: int, values: NDArray[np.float64] | list[str]) -> Any:
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` in the matrix's dtype."""
         return checked_cast(values, self.native.dtype, self.names[j])
 
@@ -254,22 +252,22 @@ class _SparseTiles(Tiles):
 
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
     ) -> Any:
         pieces, begin = [], 0
         by_column = sorted(zip(columns, levels, codes, strict=True), key=itemgetter(0))
-        for j, values, places in by_column:
-            fresh = np.asarray(values)[self._cells(places)]
-            pieces += [self._columns[:, begin:j], self._kind(fresh[:, None])]
+        for j, values, positions in by_column:
+            column = np.asarray(values)[self._cells(positions)]
+            pieces += [self._columns[:, begin:j], self._kind(column[:, None])]
             begin = j + 1
         pieces.append(self._columns[:, begin:])
-        kept = [piece for piece in pieces if piece.shape[1]]
-        return sparse.hstack(kept, format=self._format)
+        blocks = [piece for piece in pieces if piece.shape[1]]
+        return sparse.hstack(blocks, format=self._format)
 
 
-def _refuse_texts(X: list[list[float | str]]) -> None:
+def _refuse_texts(X: Any) -> None:
     """Raise an error with advice for a list of texts, which is not a table."""
     sized = hasattr(X, "__len__") and not isinstance(X, str | dict)
     if sized and len(X) and all(isinstance(text, str) for text in X):
@@ -310,13 +308,13 @@ def as_rows(X: Any) -> Rows:
     return ArrayRows(X)
 
 
-def as_days(X: Any) -> Any:
+def as_days(X: Any) -> NDArray[np.float64]:
     """Columns of numbers and dates as floats, for estimators that take no dates."""
     rows = as_rows(X)
     return np.stack([rows.numbers(j) for j in range(rows.n_columns)], axis=1)
 
 
-def with_days(rows: Rows) -> DataFrame | NDArray[np.float64]:
+def with_days(rows: Rows) -> Any:
     """Native rows for estimators of numbers: an array where some columns are dates."""
     has_dates = any(rows.dates(j) is not None for j in range(rows.n_columns))
     return as_days(rows) if has_dates else rows.native

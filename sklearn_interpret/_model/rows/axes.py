@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._model.parallel import LazyRows
@@ -17,8 +17,7 @@ from sklearn_interpret._model.rows.plain import PlainState
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret._model.rows.frames import PandasRows
-    from sklearn_interpret._model.validation import Sample
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,11 @@ class Axis(PlainState):
     date_dtype: Any = None  # of numbers that are days: numpy's dtype of their dates
 
     @property
-    def shown(self) -> NDArray[np.float64]:
+    def shown(self) -> NDArray[Any]:
         """Values as users see them: numbers of days as dates."""
         return shown(self.values, self.date_dtype)
 
-    def levels_and(self, rows: Any, number: Any) -> Any:
+    def levels_and(self, rows: Rows, number: float) -> Any:
         """Its values and one more of a single column, as a native vector."""
         values = shown(np.append(self.values, number), self.date_dtype)
         return rows.cast(self.columns[0], values)
@@ -53,8 +52,8 @@ class Axis(PlainState):
     def codes(self, rows: Rows) -> NDArray[np.intp]:
         """Position of each row's label in `values`; -1 for unknown labels."""
         codes, labels, _ = rows.encode(self.columns)
-        known = {label_key(label): code for code, label in enumerate(self.values)}
-        mapping = [known.get(label_key(label), -1) for label in labels]
+        code_of = {label_key(label): code for code, label in enumerate(self.values)}
+        mapping = [code_of.get(label_key(label), -1) for label in labels]
         return np.array(mapping, dtype=np.intp)[codes]
 
     def cells(self, rows: Rows) -> NDArray[np.intp]:
@@ -86,7 +85,10 @@ class CellsOfRows(LazyRows):
     """
 
     def __init__(
-        self, axes: list[Axis], rows: Rows, locate: Callable[..., Any] = Axis.cells
+        self,
+        axes: Sequence[Axis],
+        rows: Rows,
+        locate: Callable[[Axis, Rows], NDArray[np.intp]] = Axis.cells,
     ) -> None:
         self._axes, self._locate = axes, locate
         # The smallest dtype: the table is as large as the input.
@@ -98,7 +100,7 @@ class CellsOfRows(LazyRows):
         return np.stack([self._locate(axis, rows) for axis in self._axes], axis=1)
 
 
-def labels_array(labels: list[bool | str]) -> NDArray[Any]:
+def labels_array(labels: list[Any]) -> NDArray[Any]:
     """Labels as an array: numbers and booleans as such, everything else as objects."""
     kinds = {type(label) for label in labels}
     if kinds <= {int, float, np.int64, np.float64} or kinds == {bool}:
@@ -110,10 +112,10 @@ def labels_array(labels: list[bool | str]) -> NDArray[Any]:
 
 def level_axis(
     sample: Sample,
-    columns: tuple[int, ...],
+    columns: Sequence[int],
     name: str,
     *,
-    custom: list[float] | None = None,
+    custom: ArrayLike | None = None,
 ) -> Axis:
     """Axis over the levels of a categorical feature, or the joint levels of a group.
 
@@ -124,13 +126,13 @@ def level_axis(
     if custom is None:
         labels, levels = sample.levels_of(tuple(columns))
         return Axis(name, tuple(columns), labels_array(labels), levels, True)
-    custom = _custom_levels(custom, len(columns), name)
-    parts = [custom] if len(columns) == 1 else list(zip(*custom, strict=True))
-    levels = tuple(rows.cast(j, part) for j, part in zip(columns, parts, strict=True))
-    return Axis(name, tuple(columns), labels_array(custom), levels, True)
+    labels = _custom_levels(custom, len(columns), name)
+    by_column = [labels] if len(columns) == 1 else list(zip(*labels, strict=True))
+    levels = tuple(map(rows.cast, columns, by_column))
+    return Axis(name, tuple(columns), labels_array(labels), levels, True)
 
 
-def _custom_levels(custom: list[float] | None, n_columns: int, name: str) -> Any:
+def _custom_levels(custom: Any, n_columns: int, name: str) -> list[Any]:
     """Levels given by the user: distinct, and tuples for a group of columns."""
     if isinstance(custom, str) or not isinstance(custom, Iterable):
         raise ValueError(
@@ -161,12 +163,12 @@ def _custom_levels(custom: list[float] | None, n_columns: int, name: str) -> Any
 
 
 def grid_axis(
-    sample: Any,
+    sample: Sample,
     column: int,
     *,
     resolution: int,
     percentiles: tuple[float, float],
-    custom: list[float] | None = None,
+    custom: ArrayLike | None = None,
 ) -> Axis:
     """Axis over a grid of a numeric feature; empty if all of its values are missing.
 
@@ -177,9 +179,9 @@ def grid_axis(
     def grid(
         values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        whole = rows.is_integer(column)
+        is_integer = rows.is_integer(column)
         return grids.numeric_grid(
-            values, weights, resolution, percentiles, observed_only=whole
+            values, weights, resolution, percentiles, observed_only=is_integer
         )
 
     values = _numeric_values(sample, column, grid, custom, smallest=1)
@@ -198,11 +200,11 @@ def grid_axis(
 
 
 def interval_axis(
-    sample: Any,
+    sample: Sample,
     column: int,
     *,
     n_intervals: int,
-    custom: list[float] | None = None,
+    custom: ArrayLike | None = None,
     make_edges: Callable[..., Any] = grids.interval_edges,
 ) -> Axis:
     """Axis over interval edges of a numeric feature; empty if all are missing."""
@@ -225,12 +227,12 @@ def interval_axis(
 
 
 def _numeric_values(
-    sample: Any,
+    sample: Sample,
     column: int,
     choose: Callable[..., Any],
-    custom: list[float] | None,
+    custom: ArrayLike | None,
     smallest: int,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """Custom numbers, or the result of ``choose(values, weights)`` for known values."""
     if custom is not None:
         return _custom_numbers(custom, sample.rows, column, smallest)
@@ -238,9 +240,7 @@ def _numeric_values(
     return choose(values, weights) if len(values) else values
 
 
-def _custom_numbers(
-    custom: list[float], rows: PandasRows, column: int, smallest: int
-) -> NDArray[np.float64]:
+def _custom_numbers(custom: Any, rows: Rows, column: int, smallest: int) -> Any:
     """Custom grid or edges: finite numbers, distinct; dates as days."""
     name, is_of_dates = rows.names[column], rows.dates(column) is not None
     try:
@@ -263,9 +263,7 @@ def _custom_numbers(
     return custom if is_of_dates else values
 
 
-def values_along(
-    columns: tuple[int, ...], rows: Rows, categorical: bool
-) -> NDArray[np.float64]:
+def values_along(columns: Sequence[int], rows: Rows, categorical: bool) -> NDArray[Any]:
     """Each row's number, date or label: (n_rows,)."""
     if not categorical:
         is_number = rows.dates(columns[0]) is None
@@ -276,7 +274,7 @@ def values_along(
     return values[codes]
 
 
-def label_text(label: str) -> str:
+def label_text(label: Any) -> str:
     """A label as text in names: tuples joined, missing spelled out."""
     if isinstance(label, tuple):
         return ", ".join(map(label_text, label))

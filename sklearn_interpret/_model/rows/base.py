@@ -8,22 +8,17 @@ folder. The user's input is never changed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from sklearn_interpret._model.rows.dates import as_clock, is_date, is_missing
+from sklearn_interpret._model.rows.dates import Dates, as_clock, is_date, is_missing
 from sklearn_interpret._model.rows.plain import from_plain, to_plain
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from sklearn_interpret._model.rows.plain import Plain
 
 
 def default_name(column: int) -> str:
@@ -49,8 +44,8 @@ class Rows(ABC):
         # Caches are not pickled.
         return {"native": to_plain(self.native)}
 
-    def __setstate__(self, state: dict[str, Plain]) -> None:
-        self.__init__(from_plain(state["native"]))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(vars(type(self)(from_plain(state["native"]))))
 
     @cached_property
     def names(self) -> list[str]:
@@ -66,13 +61,11 @@ class Rows(ABC):
     def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at the integer positions `index`, as `Rows`."""
 
-    def native_at(
-        self, index: NDArray[np.intp] | list[int]
-    ) -> DataFrame | NDArray[np.float64]:
+    def native_at(self, index: NDArray[np.intp] | list[int]) -> Any:
         """Rows at `index` in the user's container; those of a frame keep its labels."""
         return self.take(index).native
 
-    def part(self, rows: slice) -> Rows:
+    def part(self, rows: slice) -> Self:
         """Rows of a slice, as `Rows`; `self` if the slice takes them all."""
         start, stop, _ = rows.indices(self.n_rows)
         if stop - start == self.n_rows:
@@ -80,28 +73,28 @@ class Rows(ABC):
         return self.take(np.arange(start, stop))
 
     @abstractmethod
-    def keep_columns(self, columns: NDArray[np.intp] | list[int]) -> Self:
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """The columns at the increasing positions `columns`, as `Rows`."""
 
     @abstractmethod
-    def column(self, j: int) -> Self:
+    def column(self, j: int) -> Any:
         """Column `j` as a native vector; `gather` takes from it."""
 
     @cached_property
-    def _dates(self) -> dict[Any, Any]:
+    def _dates(self) -> dict[int, Dates | None]:
         return {}
 
-    def dates(self, j: int) -> Any:
+    def dates(self, j: int) -> Dates | None:
         """Column `j` as `Dates`; None if it has no dates, times or durations."""
         if j not in self._dates:
             self._dates[j] = self._dates_of(self.column(j))
         return self._dates[j]
 
-    def _dates_of(self, vector: Any) -> None:
+    def _dates_of(self, vector: Any) -> Dates | None:
         """A native vector as `Dates`; None if it has none."""
         return None
 
-    def column_array(self, j: int) -> Any:
+    def column_array(self, j: int) -> NDArray[Any]:
         """Column `j` as a numpy vector, of numbers if it has numbers, else objects.
 
         Dates are numbers: days since 1970-01-01; durations are days.
@@ -110,7 +103,7 @@ class Rows(ABC):
         return self._plain_values(j) if dates is None else dates.numbers
 
     @abstractmethod
-    def _plain_values(self, j: int) -> Self:
+    def _plain_values(self, j: int) -> NDArray[Any]:
         """Column `j` as `values`, but for dates."""
 
     def shown(self, j: int) -> NDArray[Any]:
@@ -118,12 +111,12 @@ class Rows(ABC):
         dates = self.dates(j)
         return self.column_array(j) if dates is None else dates.at(dates.numbers)
 
-    def date_dtype(self, j: int) -> Any:
+    def date_dtype(self, j: int) -> np.dtype[Any] | None:
         """Dtype of the dates in column `j` as they are shown; None for others."""
         dates = self.dates(j)
         return None if dates is None else dates.dtype
 
-    def as_numbers(self, j: int, values: list[float]) -> NDArray[np.float64]:
+    def as_numbers(self, j: int, values: Iterable[Any]) -> NDArray[np.float64]:
         """Values that a user gives for a column of numbers, or of dates, as float64.
 
         A TypeError or ValueError says that they are none.
@@ -132,7 +125,7 @@ class Rows(ABC):
         return np.asarray(values, float) if dates is None else dates.parsed(values)
 
     @abstractmethod
-    def is_categorical(self, j: int) -> Self:
+    def is_categorical(self, j: int) -> bool:
         """Whether column `j` is categorical by its dtype."""
 
     def is_ordered(self, j: int) -> bool:
@@ -147,11 +140,11 @@ class Rows(ABC):
     def _is_integer(self, j: int) -> bool:
         return self.column_array(j).dtype.kind in "iu"
 
-    def categories(self, j: int) -> None:
+    def categories(self, j: int) -> list[Any] | None:
         """All categories that the dtype of column `j` declares, or None."""
         return None
 
-    def cast(self, j: int, values: NDArray[np.float64]) -> Any:
+    def cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` as a native vector of the dtype of column `j`.
 
         Numbers of a column of dates are days, which are rounded to the column's unit.
@@ -165,13 +158,17 @@ class Rows(ABC):
         except (TypeError, ValueError, OverflowError):
             refuse_values(values, self.dtype(j), self.names[j])
 
+    def _cast_dates(self, j: int, clock: NDArray[Any]) -> Any:
+        """Dates as a native vector of the dtype of column `j`, which has dates."""
+        raise TypeError(f"The dtype {self.dtype(j)} has no dates.")
+
     @abstractmethod
-    def _cast(self, j: int, values: NDArray[np.float64] | list[str]) -> Self:
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` of a column without dates as a native vector of its dtype."""
 
     def rounded(
         self, j: int, values: NDArray[np.float64]
-    ) -> tuple[Any, NDArray[np.float64], None]:
+    ) -> tuple[Any, NDArray[np.float64], np.dtype[Any] | None]:
         """Values as `cast`, and as numbers with the dtype that shows these as dates."""
         levels = self.cast(j, values)
         dates = self._dates_of(levels)
@@ -180,12 +177,12 @@ class Rows(ABC):
         return levels, dates.numbers, dates.dtype
 
     @abstractmethod
-    def tiles(self, start: int, stop: int, repeats: int) -> Self:
+    def tiles(self, start: int, stop: int, repeats: int) -> Tiles:
         """Rows start..stop, each repeated `repeats` times, as `Tiles`."""
 
     def mixed(
         self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]
-    ) -> DataFrame | NDArray[np.float64]:
+    ) -> Any:
         """Rows whose columns come from several rows, in the native container.
 
         Parameters
@@ -198,7 +195,7 @@ class Rows(ABC):
         tiles = self.take(index).tiles(0, len(index), 1)
         levels = [self.column(j) for j in donors]
         return tiles.replaced(
-            list(donors), levels, [places[:, None] for places in donors.values()]
+            list(donors), levels, [sources[:, None] for sources in donors.values()]
         )
 
     def check_finite(self, estimator_name: str) -> None:
@@ -210,7 +207,7 @@ class Rows(ABC):
                         values, estimator_name=estimator_name, input_name="X"
                     )
 
-    def _number_arrays(self) -> Iterator[Any] | list[NDArray[np.float64]]:
+    def _number_arrays(self) -> Iterable[Any]:
         """Arrays that hold all numbers, and no dates."""
         return map(self._plain_values, range(self.n_columns))
 
@@ -233,19 +230,19 @@ class Rows(ABC):
         )
 
     @abstractmethod
-    def followed_by(self, others: Rows) -> Self:
-        """These rows, then `others`, which may be of another kind.
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`, which may be of another kind.
 
         Numbers of two dtypes get a common dtype; a ValueError names a value that a
         column's dtype cannot hold.
         """
 
-    def joined(self, others: Rows) -> Rows:
-        """These rows, then `others`, in dtypes that hold the values of both."""
-        return self.followed_by(others)
+    def joined(self, rows: Rows) -> Self:
+        """These rows, then `rows`, in dtypes that hold the values of both."""
+        return self.followed_by(rows)
 
     @abstractmethod
-    def dtype(self, j: int) -> Self:
+    def dtype(self, j: int) -> Any:
         """Native dtype of column `j`."""
 
     @abstractmethod
@@ -254,7 +251,7 @@ class Rows(ABC):
 
     def blended(
         self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    ) -> Any:
         """Copies of the first rows, with some columns taken from a later row.
 
         Parameters
@@ -271,25 +268,25 @@ class Rows(ABC):
         native container of m x n_bases rows, copy after copy
         """
         bases = np.arange(n_bases)
-        places = {
+        sources = {
             j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
             for j in np.flatnonzero(present.any(axis=0)).tolist()
         }
-        return self.mixed(np.tile(bases, len(donors)), places)
+        return self.mixed(np.tile(bases, len(donors)), sources)
 
     def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row.
 
         Of shape (n_rows - n_bases, n_columns); missing values count as equal.
         """
-        same = np.empty((self.n_rows, self.n_columns), dtype=bool)
+        agrees = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
             values = self.column_array(j)
             if values.dtype.kind not in "iufb":
                 values, _ = self.encode_column(j)
             first = values[0]
-            same[:, j] = values == first if first == first else values != values
-        return same[:n_bases].all(axis=0) & same[n_bases:]
+            agrees[:, j] = values == first if first == first else values != values
+        return agrees[:n_bases].all(axis=0) & agrees[n_bases:]
 
     @property
     def detected_categorical(self) -> NDArray[np.bool_]:
@@ -322,7 +319,7 @@ class Rows(ABC):
         return numbers
 
     def encode(
-        self, columns: list[int] | tuple[int, ...]
+        self, columns: Sequence[int]
     ) -> tuple[NDArray[np.intp], list[Any], NDArray[np.intp]]:
         """Joint levels of one or several columns.
 
@@ -347,16 +344,14 @@ class Rows(ABC):
         if len(encoded) == 1:
             labels = [labels[level] for level in used]
         else:
-            parts = [
+            columns_of_labels = [
                 [labels[level] for level in levels]
                 for (_, labels), levels in zip(encoded, used.T, strict=True)
             ]
-            labels = list(zip(*parts, strict=True))
+            labels = list(zip(*columns_of_labels, strict=True))
         return codes.reshape(-1), labels, first
 
-    def encode_column(
-        self, j: int
-    ) -> tuple[NDArray[np.intp], list[bool | float | str]]:
+    def encode_column(self, j: int) -> tuple[NDArray[np.intp], list[Any]]:
         """Codes and ordered labels of one column; some labels may be unused."""
         try:
             values = self.shown(j)
@@ -385,10 +380,10 @@ class Tiles(ABC):
     @abstractmethod
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
-    ) -> Self:
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
+    ) -> Any:
         """The repeated rows with some columns replaced.
 
         Parameters
@@ -417,7 +412,7 @@ class ArrayTiles(Tiles):
         super().__init__(len(block), repeats)
         self._set_work(np.repeat(block, repeats, axis=0))
         self._columns = np.asfortranarray(block)  # contiguous, to restore from
-        self._replaced = ()
+        self._replaced: Sequence[int] = ()
 
     def _set_work(self, work: NDArray[Any]) -> None:
         self._work = work
@@ -425,9 +420,9 @@ class ArrayTiles(Tiles):
 
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
     ) -> Any:
         levels = [np.asarray(values) for values in levels]
         widest = np.result_type(self._work, *levels)
@@ -436,34 +431,32 @@ class ArrayTiles(Tiles):
         for j in self._replaced:
             if j not in columns:
                 self._cube[:, :, j] = self._columns[:, j, None]
-        for j, values, places in zip(columns, levels, codes, strict=True):
-            self._cube[:, :, j] = values[places]
+        for j, values, positions in zip(columns, levels, codes, strict=True):
+            self._cube[:, :, j] = values[positions]
         self._replaced = tuple(columns)
         return self._work
 
 
-def _distinct(
-    values: NDArray[Any],
-) -> tuple[list[bool | float | str], NDArray[np.intp]]:
+def _distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct entries of a vector, with the position of each row's entry."""
     if values.dtype.kind != "O":
         distinct, inverse = np.unique(values, return_inverse=True)
         # Lists of numpy's dates would be of Python's, without their unit.
         return list(distinct) if is_date(values) else distinct.tolist(), inverse
     # Objects need not be comparable: hash them.
-    positions = {}
-    inverse = [positions.setdefault(label_key(v), len(positions)) for v in values]
-    distinct = [np.nan if key is _MISSING else key for key in positions]
-    return distinct, np.array(inverse, dtype=np.intp)
+    positions: dict[Hashable, int] = {}
+    codes = [positions.setdefault(label_key(v), len(positions)) for v in values]
+    labels = [np.nan if key is _MISSING else key for key in positions]
+    return labels, np.array(codes, dtype=np.intp)
 
 
 _MISSING = "<missing>", None
 
 
-def label_key(label: float | str) -> float | str:
+def label_key(label: Any) -> Hashable:
     """A hashable key; equal labels share one, and so do all missing ones."""
     if isinstance(label, tuple):
-        return tuple(label_key(part) for part in label)
+        return tuple(label_key(member) for member in label)
     if is_missing(label):
         return _MISSING
     if not isinstance(label, np.generic):
@@ -472,26 +465,24 @@ def label_key(label: float | str) -> float | str:
     return (as_clock([label], label.dtype.kind) if is_date(label) else label).item()
 
 
-def same_labels(left: Any, right: list[float | str]) -> bool:
+def same_labels(left: Iterable[Any], right: Iterable[Any]) -> bool:
     """Whether two sequences hold equal labels."""
     return list(map(label_key, left)) == list(map(label_key, right))
 
 
-def order_labels(
-    labels: list[int | str], declared: list[str] | None = None
-) -> list[str]:
+def order_labels(labels: list[Any], declared: Sequence[Any] | None = None) -> list[Any]:
     """Labels in their declared order, else sorted; missing last."""
     missing = [label for label in labels if is_missing(label)]
-    known = [label for label in labels if not is_missing(label)]
+    labels_present = [label for label in labels if not is_missing(label)]
     if declared is not None:
-        rank = {label_key(label): place for place, label in enumerate(declared)}
-        known.sort(key=lambda label: rank[label_key(label)])
+        rank = {label_key(label): position for position, label in enumerate(declared)}
+        labels_present.sort(key=lambda label: rank[label_key(label)])
     else:
         try:
-            known.sort()
+            labels_present.sort()
         except TypeError:  # mixed types: an order that does not depend on the rows
-            known.sort(key=lambda label: (type(label).__name__, repr(label)))
-    return known + missing[:1]
+            labels_present.sort(key=lambda label: (type(label).__name__, repr(label)))
+    return labels_present + missing[:1]
 
 
 def gather(vector: Any, codes: NDArray[np.intp]) -> Any:
@@ -501,12 +492,14 @@ def gather(vector: Any, codes: NDArray[np.intp]) -> Any:
     return vector.take(codes)
 
 
-def plain_list(values: NDArray[np.float64] | list[str]) -> list[float | str]:
+def plain_list(values: NDArray[Any] | Sequence[Any]) -> list[Any]:
     """A list of Python objects; mixed numbers and texts keep their types."""
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
-def refuse_values(values: NDArray[np.float64], dtype: Any, name: str) -> Any:
+def refuse_values(
+    values: NDArray[Any] | Sequence[Any], dtype: Any, name: str
+) -> NoReturn:
     """Raise the error for values that the dtype of a feature cannot hold."""
     raise ValueError(
         f"The feature {name!r} has dtype {dtype}, which cannot hold all of the values "
@@ -514,7 +507,7 @@ def refuse_values(values: NDArray[np.float64], dtype: Any, name: str) -> Any:
     )
 
 
-def rounded(values: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:
+def rounded(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Numbers cast to a dtype; integer dtypes get the nearest value in range."""
     if dtype.kind in "biu":
         values = np.rint(values)
@@ -527,7 +520,7 @@ def rounded(values: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:
 
 
 def checked_cast(
-    values: NDArray[np.float64] | list[bool], dtype: Any, name: str
+    values: NDArray[Any] | Sequence[Any], dtype: np.dtype[Any], name: str
 ) -> NDArray[Any]:
     """Cast to a numpy dtype; values that would wrap or lose fractions are refused."""
     values = np.asarray(values)
@@ -547,7 +540,7 @@ def checked_cast(
     return cast
 
 
-def copy_of(X: DataFrame | NDArray[Any] | list[str]) -> Any:
+def copy_of(X: Any) -> Any:
     """A deep copy of a native container."""
     return X.clone() if hasattr(X, "clone") else X.copy()
 

@@ -89,9 +89,9 @@ def _dates(numbers: NDArray[Any], kind: str, unit: str) -> NDArray[Any]:
     missing = np.isnan(numbers)
     counts = np.where(missing, 0, numbers) * _UNITS_PER_DAY.get(unit, 1)
     counts = np.rint(counts) if unit in _UNITS_PER_DAY else np.floor(counts)
-    whole = counts.astype(np.int64)
-    whole[missing] = np.iinfo(np.int64).min  # of NaT
-    dates = whole.view(f"{kind}8[{unit if unit in _UNITS_PER_DAY else 'D'}]")
+    integers = counts.astype(np.int64)
+    integers[missing] = np.iinfo(np.int64).min  # of NaT
+    dates = integers.view(f"{kind}8[{unit if unit in _UNITS_PER_DAY else 'D'}]")
     return dates.astype(f"{kind}8[{unit}]")
 
 
@@ -122,7 +122,7 @@ def as_objects(values: NDArray[Any]) -> NDArray[Any]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def date_between(low: float, high: float, dtype: Any) -> Any:
+def date_between(low: float, high: float, dtype: np.dtype[Any]) -> Any:
     """The coarsest date at or after `low` and before `high`, both in days.
 
     It is near their middle where it is not `low` itself, in a unit of days or less.
@@ -140,7 +140,7 @@ def date_between(low: float, high: float, dtype: Any) -> Any:
     return shown([low], dtype)[0]
 
 
-def dates_within(low: float, high: float, dtype: Any) -> NDArray[Any]:
+def dates_within(low: float, high: float, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Ends of an interval of days, rounded inward to dates of a dtype."""
     per_day = _UNITS_PER_DAY.get(np.datetime_data(dtype)[0], 1)
     ends = np.array([np.ceil(low * per_day), np.floor(high * per_day)]) / per_day
@@ -159,8 +159,8 @@ def _unit(clock: NDArray[Any]) -> str:
     """The coarsest unit of days and less in which all dates are whole."""
     clock = clock[~np.isnat(clock)]
     for unit in _UNITS_PER_DAY:
-        whole = clock.astype(f"{clock.dtype.kind}8[{unit}]")
-        if np.array_equal(whole.astype(clock.dtype), clock):
+        rounded = clock.astype(f"{clock.dtype.kind}8[{unit}]")
+        if np.array_equal(rounded.astype(clock.dtype), clock):
             return unit
     return "us"
 

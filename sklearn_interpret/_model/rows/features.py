@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
+from itertools import chain
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from sklearn_interpret.exceptions import InspectionWarning
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
+T = TypeVar("T")
+
 # Rows that show whether the values of a column can be levels.
 _FIRST_ROWS = 1000
 # What lists of features never have, or not as often: targets passed in their place.
@@ -24,7 +27,11 @@ _ENTRIES_OF_TARGETS = {bool, np.bool_, int, float, np.int64, np.float64, np.int3
 
 
 def feature_index(
-    feature: Any, names: list[str], *, named: bool = True, parameter: str = "features"
+    feature: Any,
+    names: Sequence[str],
+    *,
+    named: bool = True,
+    parameter: str = "features",
 ) -> int:
     """Column of a feature given by position or name.
 
@@ -40,7 +47,7 @@ def feature_index(
         Parameter named in errors.
     """
     if isinstance(feature, Integral) and not isinstance(feature, bool | np.bool_):
-        if not 0 <= feature < len(names):
+        if not 0 <= int(feature) < len(names):
             raise ValueError(
                 f"{parameter} has the position {feature!r}, but X has {len(names)} "
                 f"features: positions go from 0 to {len(names) - 1}."
@@ -67,11 +74,11 @@ def resolve_features(
     names: list[str],
     *,
     named: bool = True,
-    groups: dict[Any, Any] | None = None,
+    groups: dict[str, list[int]] | None = None,
     min_order: int = 1,
     max_order: int = 2,
     parameter: str = "features",
-) -> list[tuple[int, ...]]:
+) -> list[tuple[int | str, ...]]:
     """Turn `features` into a list of tuples of columns (int) or group names (str).
 
     Parameters
@@ -91,9 +98,9 @@ def resolve_features(
     """
     groups = groups or {}
     if features is None:
-        taken = {column for members in groups.values() for column in members}
-        alone = [(column,) for column in range(len(names)) if column not in taken]
-        return alone + [(name,) for name in groups]
+        grouped = {column for members in groups.values() for column in members}
+        single = [(column,) for column in range(len(names)) if column not in grouped]
+        return single + [(name,) for name in groups]
     index = partial(feature_index, names=names, named=named, parameter=parameter)
     orders = min_order, max_order
     entries = [
@@ -101,15 +108,15 @@ def resolve_features(
         for entry in _listed(features, names, parameter)
     ]
     if not entries:
-        what = "feature" if min_order == 1 else f"entry of {min_order} features"
+        needed = "feature" if min_order == 1 else f"entry of {min_order} features"
         raise ValueError(
-            f"{parameter} is empty: name at least one {what}, or pass None for all."
+            f"{parameter} is empty: name at least one {needed}, or pass None for all."
         )
     _refuse_repetition(entries, names, parameter)
     return entries
 
 
-def _listed(features: Any, names: list[str], parameter: str) -> list[Any]:
+def _listed(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
     """Features as a list, from a single one, a slice, a mask or a sequence."""
     if isinstance(features, np.ndarray) and features.ndim == 0:
         features = features.item()
@@ -136,11 +143,11 @@ def _listed(features: Any, names: list[str], parameter: str) -> list[Any]:
 
 def _entry(
     entry: Any,
-    index: Callable[..., Any],
-    groups: dict[Any, Any],
+    index: Callable[[Any], int],
+    groups: Mapping[str, list[int]],
     orders: tuple[int, int],
     parameter: str,
-) -> tuple[int, ...]:
+) -> tuple[int | str, ...]:
     """One entry of `features` as a tuple."""
     if isinstance(entry, str | Integral):
         entry = (entry,)
@@ -154,8 +161,8 @@ def _entry(
             f"{accepted} features can be taken together."
         )
     resolved = tuple(
-        part if isinstance(part, str) and part in groups else index(part)
-        for part in entry
+        member if isinstance(member, str) and member in groups else index(member)
+        for member in entry
     )
     if len(set(resolved)) < len(resolved):
         raise ValueError(
@@ -165,20 +172,18 @@ def _entry(
 
 
 def _refuse_repetition(
-    entries: list[tuple[int, ...]], names: list[str], parameter: str
+    entries: list[tuple[int | str, ...]], names: list[str], parameter: str
 ) -> None:
     seen = set()
     for entry in entries:
         key = frozenset(entry)
         if key in seen:
-            shown = tuple(p if isinstance(p, str) else names[p] for p in entry)
-            raise ValueError(f"{parameter} has the entry {shown!r} more than once.")
+            repeated = tuple(m if isinstance(m, str) else names[m] for m in entry)
+            raise ValueError(f"{parameter} has the entry {repeated!r} more than once.")
         seen.add(key)
 
 
-def resolve_categorical(
-    categorical_features: list[bool | int] | str, rows: Rows
-) -> NDArray[np.bool_]:
+def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.bool_]:
     """Mask of the categorical columns of `Rows`; "auto" takes the detected ones."""
     if isinstance(categorical_features, str) and categorical_features == "auto":
         return np.array(rows.detected_categorical, dtype=bool)
@@ -187,28 +192,28 @@ def resolve_categorical(
         return flags
     names, parameter = rows.names, "categorical_features"
     for feature in _listed(categorical_features, names, parameter):
-        at = feature_index(feature, names, named=rows.named, parameter=parameter)
-        flags[at] = True
+        column = feature_index(feature, names, named=rows.named, parameter=parameter)
+        flags[column] = True
     return flags
 
 
-def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[Any]:
+def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
     """Positions of columns that are no numbers, dates or levels; complex ones pass."""
-    some = rows.part(slice(0, min(rows.n_rows, _FIRST_ROWS)))
-    found = set()
+    first_rows = rows.part(slice(0, min(rows.n_rows, _FIRST_ROWS)))
+    columns = set()
     for j in range(rows.n_columns):
         if not categorical[j]:
             if not rows.are_numbers[j] and rows.column_array(j).dtype.kind not in "bc":
-                found.add(j)
+                columns.add(j)
             continue
         try:
-            some.encode_column(j)
+            first_rows.encode_column(j)
         except ValueError:  # lists, for one, are no levels
-            found.add(j)
-    return found
+            columns.add(j)
+    return columns
 
 
-def named_as_left_out(rows: Any, columns: Any) -> Any:
+def named_as_left_out(rows: Rows, columns: Iterable[int]) -> list[str]:
     """Names of columns that cannot be treated, after a warning that has them."""
     names = [rows.names[j] for j in sorted(columns)]
     warn(
@@ -221,7 +226,7 @@ def named_as_left_out(rows: Any, columns: Any) -> Any:
 
 def resolve_groups(
     feature_groups: dict[str, Any] | None, names: list[str], *, named: bool = True
-) -> dict[Any, Any]:
+) -> dict[str, list[int]]:
     """Feature groups as a dict of name to list of columns."""
     if feature_groups is None:
         return {}
@@ -230,7 +235,8 @@ def resolve_groups(
             "feature_groups must be a dict of name to features; got "
             f"{type(feature_groups).__name__}."
         )
-    groups, owner = {}, {}
+    groups: dict[str, list[int]] = {}
+    owner: dict[int, str] = {}
     for name, members in feature_groups.items():
         columns = [
             feature_index(m, names, named=named, parameter="feature_groups")
@@ -255,7 +261,9 @@ def resolve_groups(
 
 
 def resolve_players(
-    names: list[str], groups: dict[Any, Any], entries: Any = None
+    names: list[str],
+    groups: Mapping[str, list[int]],
+    entries: Iterable[tuple[int | str]] | None = None,
 ) -> tuple[list[tuple[int, ...]], list[str]]:
     """Columns and name of each player: a feature, or a group of features.
 
@@ -278,31 +286,31 @@ def resolve_players(
     """
     if entries is None:
         owner = {column: name for name, columns in groups.items() for column in columns}
-        parts = [owner.get(column, column) for column in range(len(names))]
-        entries = [(part,) for part in dict.fromkeys(parts)]
-    players, player_names, seen = [], [], set()
-    for (part,) in entries:
-        columns = tuple(groups[part]) if isinstance(part, str) else (part,)
-        name = part if isinstance(part, str) else str(names[part])
-        if seen & set(columns):
+        owners = [owner.get(column, column) for column in range(len(names))]
+        entries = [(player,) for player in dict.fromkeys(owners)]
+    players: list[tuple[int, ...]] = []
+    player_names = []
+    for (player,) in entries:
+        columns = tuple(groups[player]) if isinstance(player, str) else (player,)
+        name = player if isinstance(player, str) else str(names[player])
+        if set(columns) & set(chain.from_iterable(players)):
             raise ValueError(
                 f"features has {name!r} and another group or feature that shares a "
                 "column with it."
             )
-        seen |= set(columns)
         players.append(columns)
         player_names.append(name)
     return players, player_names
 
 
 def resolve_keys(
-    mapping: dict[int | str, Any] | None,
+    mapping: Mapping[Any, T] | None,
     names: list[str],
     *,
     named: bool = True,
     parameter: str,
-    groups: dict[Any, Any] | None = None,
-) -> dict[int, list[float]]:
+    groups: Mapping[str, list[int]] | None = None,
+) -> dict[Any, T]:
     """A dict keyed by features, rekeyed by column or group name."""
     groups = groups or {}
     if mapping is None:
@@ -322,18 +330,18 @@ def resolve_keys(
     return rekeyed
 
 
-def near_names(unknown: int | str, known: list[int | str], start: str) -> str:
+def near_names(unknown: Any, names: Sequence[Any], start: str) -> str:
     """A question for the known names near an unknown one; all of them without any."""
     near = []
     if isinstance(unknown, str):
-        texts = [name for name in known if isinstance(name, str)]
+        texts = [name for name in names if isinstance(name, str)]
         near = get_close_matches(unknown, texts, n=3)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
-    return f"{start} {shortened(known)}."
+    return f"{start} {shortened(names)}."
 
 
-def shortened(names: list[bool | int | str], most: int = 10) -> str:
+def shortened(names: Sequence[Any], most: int = 10) -> str:
     """The first `most` names, as text."""
-    shown = ", ".join(map(repr, names[:most]))
-    return shown + (", ..." if len(names) > most else "")
+    text = ", ".join(map(repr, names[:most]))
+    return text + (", ..." if len(names) > most else "")

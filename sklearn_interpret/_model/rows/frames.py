@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,6 @@ from sklearn_interpret._model.rows.base import (
 )
 from sklearn_interpret._model.rows.dates import Dates, clock_of_objects, objects_of
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 class PandasRows(Rows):
     """Rows of a pandas DataFrame."""
@@ -39,69 +37,68 @@ class PandasRows(Rows):
         """Column names."""
         return [str(name) for name in self.native.columns]
 
-    def take(self, index: NDArray[np.intp] | list[int]) -> Rows:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at `index`, renumbered."""
-        return PandasRows(self.native_at(index).reset_index(drop=True))
+        return type(self)(self.native_at(index).reset_index(drop=True))
 
-    def native_at(
-        self, index: NDArray[np.intp] | list[int]
-    ) -> DataFrame | NDArray[np.float64]:
+    def native_at(self, index: NDArray[np.intp] | list[int]) -> Any:
         """Rows at `index`, with their labels."""
         return self.native.iloc[index]
 
-    def keep_columns(self, columns: NDArray[np.intp] | list[int]) -> Rows:
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """Some of the columns."""
-        return PandasRows(self.native.iloc[:, list(columns)])
+        return type(self)(self.native.iloc[:, list(columns)])
 
-    def followed_by(self, others: Rows) -> Rows:
-        """These rows, then `others`; categories are those of these rows."""
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`; categories are those of these rows."""
         pandas = sys.modules["pandas"]
-        whole = {}
+        stacked = {}
         for j in range(self.n_columns):
-            own = self.native.iloc[:, j]
-            below = pandas.Series(others.column(j))
-            if own.dtype != below.dtype and not _are_numbers(own.dtype, below.dtype):
-                below = pandas.Series(self.cast(j, others.column_array(j)))
-            whole[j] = pandas.concat([own, below], ignore_index=True)
-        frame = pandas.DataFrame(whole, copy=False)
+            above = self.native.iloc[:, j]
+            below = pandas.Series(rows.column(j))
+            pair = above.dtype, below.dtype
+            if pair[0] != pair[1] and not _are_numbers(*pair):
+                below = pandas.Series(self.cast(j, rows.column_array(j)))
+            stacked[j] = pandas.concat([above, below], ignore_index=True)
+        frame = pandas.DataFrame(stacked, copy=False)
         frame.columns = self.native.columns
-        return PandasRows(frame)
+        return type(self)(frame)
 
-    def joined(self, others: Rows) -> Rows:
-        """These rows, then `others`; labels are kept, categories those of both."""
+    def joined(self, rows: Rows) -> Self:
+        """These rows, then `rows`; labels are kept, categories those of both."""
         pandas = sys.modules["pandas"]
-        whole = []
-        for (_, own), (_, below) in zip(
-            self.native.items(), others.native.items(), strict=True
+        stacked = []
+        for (_, above), (_, below) in zip(
+            self.native.items(), rows.native.items(), strict=True
         ):
-            both = own.dtype, below.dtype
-            if both[0] != both[1] and all(dtype == "category" for dtype in both):
-                joined = pandas.api.types.union_categoricals([own, below])
-                whole.append(pandas.Series(joined))
+            pair = above.dtype, below.dtype
+            if pair[0] != pair[1] and all(dtype == "category" for dtype in pair):
+                joined = pandas.api.types.union_categoricals([above, below])
+                stacked.append(pandas.Series(joined))
             else:
-                whole.append(pandas.concat([own, below], ignore_index=True))
-        frame = pandas.concat(whole, axis=1)
+                stacked.append(pandas.concat([above, below], ignore_index=True))
+        frame = pandas.concat(stacked, axis=1)
         frame.columns = self.native.columns
-        frame.index = self.native.index.append(others.native.index)
-        return PandasRows(frame)
+        frame.index = self.native.index.append(rows.native.index)
+        return type(self)(frame)
 
     def dtype(self, j: int) -> Any:
         """The dtype of a column."""
         return self.native.dtypes.iloc[j]
 
-    def conformed(self, dtypes: dict[int, Any]) -> Rows:
+    def conformed(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         names = self.native.columns
-        others = {
+        changed = {
             names[j]: dtype for j, dtype in dtypes.items() if self.dtype(j) != dtype
         }
-        return PandasRows(self.native.astype(others)) if others else self
+        return type(self)(self.native.astype(changed)) if changed else self
 
     def column(self, j: int) -> Any:
         """Column `j` as pandas' own array, with its dtype."""
         return self.native.iloc[:, j].array
 
-    def _dates_of(self, vector: Any) -> Any:
+    def _dates_of(self, vector: Any) -> Dates | None:
         series, unit = sys.modules["pandas"].Series(vector, copy=False), None
         if str(series.dtype).startswith("period"):
             letter = str(series.dtype)[len("period[")]
@@ -175,12 +172,12 @@ class PandasRows(Rows):
         """Whole-number dtypes."""
         return _kind(self.native.dtypes.iloc[j]) in "iu"
 
-    def categories(self, j: int) -> list[str] | None:
+    def categories(self, j: int) -> list[Any] | None:
         """The categories of a category dtype."""
         dtype = self.native.dtypes.iloc[j]
         return list(dtype.categories) if dtype.name == "category" else None
 
-    def _cast(self, j: int, values: NDArray[np.float64] | list[str]) -> Any:
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` as an array of the column's dtype."""
         pandas = sys.modules["pandas"]
         dtype = self.native.dtypes.iloc[j]
@@ -197,14 +194,14 @@ class PandasRows(Rows):
             refuse_values(values, dtype, self.names[j])
         return cast
 
-    def _refuse_unknown(self, j: int, values: list[float | str]) -> None:
+    def _refuse_unknown(self, j: int, values: list[Any]) -> None:
         """Refuse labels that a category dtype does not declare."""
         declared = self.categories(j)
         if declared is None:
             return
-        known = set(map(label_key, declared))
+        declared_keys = set(map(label_key, declared))
         for label in values:
-            if not is_missing(label) and label_key(label) not in known:
+            if not is_missing(label) and label_key(label) not in declared_keys:
                 raise ValueError(
                     f"The feature {self.names[j]!r} has no category {label!r}; its "
                     f"categories are {declared!r}."
@@ -246,17 +243,17 @@ class _PandasTiles(Tiles):
 
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
     ) -> Any:
         pandas = sys.modules["pandas"]
         frame, dtypes = self._frame.copy(deep=False), self._frame.dtypes.tolist()
-        for j, values, places in zip(columns, levels, codes, strict=True):
-            fresh = gather(values, self._cells(places))
+        for j, values, positions in zip(columns, levels, codes, strict=True):
+            column = gather(values, self._cells(positions))
             # Without a dtype, pandas would infer strings from objects that are texts.
-            fresh = pandas.Series(fresh, frame.index, dtypes[j], copy=False)
-            frame.isetitem(j, fresh)
+            column = pandas.Series(column, frame.index, dtypes[j], copy=False)
+            frame.isetitem(j, column)
         return frame
 
 
@@ -273,9 +270,9 @@ class _PlainPandasTiles(Tiles):
 
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
     ) -> Any:
         work = self._tiles.replaced(columns, levels, codes)
         pandas = sys.modules["pandas"]
@@ -292,50 +289,50 @@ class PolarsRows(Rows):
         """Column names."""
         return list(self.native.columns)
 
-    def take(self, index: NDArray[np.intp] | list[int]) -> Rows:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Rows at `index`."""
-        return PolarsRows(self.native[np.asarray(index)])
+        return type(self)(self.native[np.asarray(index)])
 
-    def keep_columns(self, columns: Any) -> Any:
+    def keep_columns(self, columns: NDArray[np.intp] | Sequence[int]) -> Self:
         """Some of the columns."""
-        return PolarsRows(self.native.select([self.names[j] for j in columns]))
+        return type(self)(self.native.select([self.names[j] for j in columns]))
 
-    def followed_by(self, others: Any) -> Any:
-        """These rows, then `others`; categories are those of these rows."""
+    def followed_by(self, rows: Rows) -> Self:
+        """These rows, then `rows`; categories are those of these rows."""
         polars = sys.modules["polars"]
-        whole = []
+        stacked = []
         for j, name in enumerate(self.names):
-            own = self.column(j)
-            same_kind = isinstance(others, PolarsRows)
-            below = others.column(j) if same_kind else others.column_array(j)
+            above = self.column(j)
+            same_kind = isinstance(rows, PolarsRows)
+            below = rows.column(j) if same_kind else rows.column_array(j)
             below = polars.Series(name, below)
-            numbers = own.dtype.is_numeric() and below.dtype.is_numeric()
-            if own.dtype != below.dtype and not numbers:
-                below = self.cast(j, others.column_array(j)).alias(name)
-            pair = own.to_frame(), below.to_frame()
-            whole.append(polars.concat(pair, how="vertical_relaxed").to_series())
-        return PolarsRows(polars.DataFrame(whole))
+            numbers = above.dtype.is_numeric() and below.dtype.is_numeric()
+            if above.dtype != below.dtype and not numbers:
+                below = self.cast(j, rows.column_array(j)).alias(name)
+            pair = above.to_frame(), below.to_frame()
+            stacked.append(polars.concat(pair, how="vertical_relaxed").to_series())
+        return type(self)(polars.DataFrame(stacked))
 
-    def joined(self, others: Any) -> Any:
-        """These rows, then `others`; categories are those of both."""
+    def joined(self, rows: Rows) -> Self:
+        """These rows, then `rows`; categories are those of both."""
         polars = sys.modules["polars"]
-        pair = self.native, others.native
-        return PolarsRows(polars.concat(pair, how="vertical_relaxed"))
+        pair = self.native, rows.native
+        return type(self)(polars.concat(pair, how="vertical_relaxed"))
 
     def dtype(self, j: int) -> Any:
         """The dtype of a column."""
         return self.native.dtypes[j]
 
-    def conformed(self, dtypes: dict[int, Any]) -> Any:
+    def conformed(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         casts = {self.names[j]: dtype for j, dtype in dtypes.items()}
-        return PolarsRows(self.native.cast(casts))
+        return type(self)(self.native.cast(casts))
 
     def column(self, j: int) -> Any:
         """Column `j` as a Series."""
         return self.native.to_series(j)
 
-    def _dates_of(self, vector: Any) -> Any:
+    def _dates_of(self, vector: Any) -> Dates | None:
         polars, series = sys.modules["polars"], vector
         kind = series.dtype.base_type()
         if kind is polars.Object:
@@ -384,7 +381,7 @@ class PolarsRows(Rows):
         is_level = self.native.dtypes[j].base_type() in (*kinds, polars.Object)
         return is_level and self.dates(j) is None
 
-    def is_ordered(self, j: int) -> Any:
+    def is_ordered(self, j: int) -> bool:
         """Enums and booleans have an order."""
         polars = sys.modules["polars"]
         return self.native.dtypes[j].base_type() in (polars.Enum, polars.Boolean)
@@ -393,14 +390,14 @@ class PolarsRows(Rows):
         """Whole-number dtypes."""
         return self.native.dtypes[j].is_integer()
 
-    def categories(self, j: int) -> list[str] | None:
+    def categories(self, j: int) -> list[Any] | None:
         """The categories of an enum."""
         dtype = self.native.dtypes[j]
         if dtype.base_type() is sys.modules["polars"].Enum:
             return dtype.categories.to_list()
         return None
 
-    def _cast(self, j: int, values: NDArray[np.float64] | list[str]) -> Any:
+    def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` as a Series of the column's dtype."""
         polars = sys.modules["polars"]
         dtype = self.native.dtypes[j]
@@ -433,13 +430,13 @@ class _PolarsTiles(Tiles):
 
     def replaced(
         self,
-        columns: list[int] | tuple[int, ...],
-        levels: list[Any] | tuple[Any, ...],
-        codes: list[NDArray[np.intp]],
+        columns: Sequence[int],
+        levels: Sequence[Any],
+        codes: Sequence[NDArray[np.intp]],
     ) -> Any:
         polars = sys.modules["polars"]
         names = self._frame.columns
         return self._frame.with_columns(
-            polars.Series(names[j], gather(values, self._cells(places)))
-            for j, values, places in zip(columns, levels, codes, strict=True)
+            polars.Series(names[j], gather(values, self._cells(positions)))
+            for j, values, positions in zip(columns, levels, codes, strict=True)
         )

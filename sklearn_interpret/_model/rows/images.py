@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.arrays import ArrayRows
-from sklearn_interpret._model.rows.base import rounded
+from sklearn_interpret._model.rows.base import Rows, rounded
 from sklearn_interpret._model.rows.texts import SampleRows
 
 # Bytes of images sent to the model in one call, and their least number: models of
@@ -29,17 +29,17 @@ class Images:
         An array of images, or a table with one row of pixels per image.
     shape : tuple of int
         Height, width and, if any, channels.
-    segments : list of ndarray of shape (height, width), default=None
+    segments : sequence of ndarray of shape (height, width), default=()
         Their segments, if computed.
     """
 
     def __init__(
         self,
-        rows: ArrayRows,
-        shape: tuple[int, int],
-        segments: list[NDArray[np.intp]] | None = None,
+        rows: Rows | SampleRows,
+        shape: tuple[int, ...],
+        segments: Sequence[NDArray[np.intp]] = (),
     ) -> None:
-        self.rows = rows
+        self.rows: Any = rows
         self.shape = shape
         self.segments = segments
         self.named = rows.named
@@ -70,23 +70,23 @@ class Images:
         columns = [_numbers(rows, j) for j in range(rows.n_columns)]
         return np.stack(columns, axis=1).reshape(shape)
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "pixels"}
 
-    def __iter__(self) -> Iterator[_ArrayImage]:
+    def __iter__(self) -> Iterator[_Image]:
         """Yield the images one by one, as makers of copies with hidden segments."""
         kind = _ArrayImage if _is_numeric(self.rows) else _TableImage
         for i in range(self.n_rows):
             yield kind(self.rows.take(np.array([i])), self.pixels[i], self.segments[i])
 
 
-def _is_numeric(rows: ArrayRows) -> bool:
+def _is_numeric(rows: Rows | SampleRows) -> bool:
     """Whether all pixels are numbers of one dtype in an array."""
-    kinds = SampleRows, ArrayRows
-    return isinstance(rows, kinds) and rows.native.dtype.kind in "biuf"
+    has_dtype = isinstance(rows, SampleRows | ArrayRows)
+    return has_dtype and rows.native.dtype.kind in "biuf"
 
 
-def _numbers(rows: Any, j: int) -> Any:
+def _numbers(rows: Rows, j: int) -> NDArray[np.float64]:
     """A column of pixels, missing ones as NaN."""
     values = rows.column_array(j)
     if values.dtype.kind not in "biuf":
@@ -97,7 +97,7 @@ def _numbers(rows: Any, j: int) -> Any:
     return values.astype(np.float64)
 
 
-def as_image_rows(X: NDArray[np.float64]) -> Any:
+def as_image_rows(X: Any) -> SampleRows | None:
     """Wrap an array or list of images as `SampleRows`.
 
     Returns None for anything else: a table of pixels. A ValueError refuses images of
@@ -127,12 +127,12 @@ def as_image_rows(X: NDArray[np.float64]) -> Any:
     return SampleRows(X)
 
 
-def given_shape(image_shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
+def given_shape(image_shape: Sequence[int] | None) -> tuple[int, ...] | None:
     """The parameter `image_shape` as a tuple, or None."""
     if image_shape is None:
         return None
-    whole = all(isinstance(n, Integral) and n > 0 for n in image_shape)
-    if len(image_shape) not in (2, 3) or not whole:
+    are_positive = all(isinstance(n, Integral) and n > 0 for n in image_shape)
+    if len(image_shape) not in (2, 3) or not are_positive:
         raise ValueError(
             f"image_shape={image_shape!r} must be (height, width) or (height, width, "
             "channels), positive whole numbers."
@@ -140,9 +140,7 @@ def given_shape(image_shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return tuple(int(n) for n in image_shape)
 
 
-def shape_of_rows(
-    image_shape: tuple[int, ...] | None, n_columns: int
-) -> tuple[int, ...]:
+def shape_of_rows(image_shape: Sequence[int] | None, n_columns: int) -> tuple[int, ...]:
     """The shape of images that are rows of a table; by default strips of height 1."""
     shape = given_shape(image_shape) or (1, n_columns)
     if np.prod(shape) != n_columns:
@@ -160,7 +158,7 @@ class _Image:
     """
 
     def __init__(
-        self, row: ArrayRows, pixels: NDArray[np.float64], segments: NDArray[np.intp]
+        self, row: Any, pixels: NDArray[np.float64], segments: NDArray[np.intp]
     ) -> None:
         self.row = row
         self.pixels = pixels
@@ -177,15 +175,15 @@ class _Image:
         most = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
         return min(batch_rows(row_bytes), most)
 
-    def hidden(self, colour: str) -> NDArray[np.float64]:
+    def hidden(self, colour: ArrayLike | None) -> NDArray[np.float64]:
         """The numbers of the image with all segments hidden, not rounded.
 
         A colour of None is the mean colour of each segment. A segment of one pixel
         would not change, and gets the mean colour of the image.
         """
         if colour is not None:
-            colour = np.asarray(colour, dtype=np.float64)
-            return np.broadcast_to(colour, self.pixels.shape).reshape(-1)
+            numbers = np.asarray(colour, dtype=np.float64)
+            return np.broadcast_to(numbers, self.pixels.shape).reshape(-1)
         segments = self._segments
         points = self.pixels.reshape(segments.size, -1).astype(np.float64)
         means = segment_means(points, segments, self.n_segments)
@@ -197,7 +195,7 @@ class _Image:
 class _ArrayImage(_Image):
     """An image in an array."""
 
-    def masker(self, colour: str) -> Callable[..., Any]:
+    def masker(self, colour: ArrayLike | None) -> Callable[[NDArray[np.bool_]], Any]:
         """A function from masks of kept segments, (m, n_segments), to copies."""
         dtype = self.pixels.dtype
         size = min(dtype.itemsize, 8)
@@ -207,14 +205,14 @@ class _ArrayImage(_Image):
             for numbers in (self.pixels, rounded(self.hidden(colour), dtype))
         )
         # Bitwise operations are several times faster than np.where on the numbers.
-        change, seen = image ^ hidden, ~bits.type(0)
+        change, all_bits = image ^ hidden, ~bits.type(0)
         segment_of = np.repeat(self.segment_of, dtype.itemsize // size)
 
-        def copies(kept: NDArray[np.bool_]) -> NDArray[np.float64]:
-            made = np.where(kept, seen, bits.type(0)).take(segment_of, axis=1)
-            made &= change
-            made ^= hidden
-            return made.view(dtype).reshape(len(kept), *self.row.native.shape[1:])
+        def copies(visible: NDArray[np.bool_]) -> NDArray[Any]:
+            images = np.where(visible, all_bits, bits.type(0)).take(segment_of, axis=1)
+            images &= change
+            images ^= hidden
+            return images.view(dtype).reshape(len(visible), *self.row.native.shape[1:])
 
         return copies
 
@@ -222,24 +220,25 @@ class _ArrayImage(_Image):
 class _TableImage(_Image):
     """An image in a table, whose columns may have several dtypes."""
 
-    def masker(self, colour: str) -> Any:
+    def masker(self, colour: ArrayLike | None) -> Callable[[NDArray[np.bool_]], Any]:
         """A function from masks of kept segments, (m, n_segments), to copies."""
         columns = list(range(self.row.n_columns))
-        hidden, shown = self.hidden(colour), self.pixels.reshape(-1)
-        levels = [self._levels(j, hidden[j], shown[j]) for j in columns]
+        hidden, pixels = self.hidden(colour), self.pixels.reshape(-1)
+        levels = [self._levels(j, hidden[j], pixels[j]) for j in columns]
 
-        def copies(kept: Any) -> Any:
-            codes = kept.astype(np.intp)
-            return self.row.tiles(0, 1, len(kept)).replaced(
+        def copies(visible: NDArray[np.bool_]) -> Any:
+            codes = visible.astype(np.intp)
+            return self.row.tiles(0, 1, len(visible)).replaced(
                 columns, levels, [codes[None, :, j] for j in self.segment_of]
             )
 
         return copies
 
-    def _levels(self, j: int, hidden: tuple[str, ...], shown: Any) -> Any:
-        """The hidden and the shown value of a pixel, in the column's dtype."""
-        whole = self.row.column_array(j).dtype.kind in "biu"
-        return self.row.cast(j, np.array([np.rint(hidden) if whole else hidden, shown]))
+    def _levels(self, j: int, hidden: float, pixel: float) -> Any:
+        """The hidden and the visible value of a pixel, in the column's dtype."""
+        if self.row.column_array(j).dtype.kind in "biu":
+            hidden = np.rint(hidden)
+        return self.row.cast(j, np.array([hidden, pixel]))
 
 
 def segment_means(
@@ -248,9 +247,9 @@ def segment_means(
     """Means (n_segments, p) of each segment's points (n, p), ignoring missing ones."""
     means = np.empty((n_segments, points.shape[1]))
     for column, mean in zip(points.T, means.T, strict=True):
-        known = ~np.isnan(column)
-        weights = np.where(known, column, 0.0)
-        counts = np.bincount(segments, known, n_segments)
+        present = ~np.isnan(column)
+        weights = np.where(present, column, 0.0)
+        counts = np.bincount(segments, present, n_segments)
         sums = np.bincount(segments, weights, n_segments)
         with np.errstate(invalid="ignore"):
             mean[:] = sums / counts

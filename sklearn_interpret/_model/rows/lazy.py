@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -19,7 +20,7 @@ def is_dask(X: Any) -> bool:
     return hasattr(type(X), "__dask_graph__")
 
 
-def once_for_all(shared: Callable[..., Any]) -> Callable[..., Any]:
+def once_for_all(shared: Any) -> Any:
     """An object that tasks share, as the result of a task."""
     # Unlike scattered data, it survives the loss of a worker.
     return sys.modules["dask"].delayed(_identity, pure=False)(shared)
@@ -29,19 +30,19 @@ def lazy_for_dask(transform: Callable[..., Any]) -> Callable[..., Any]:
     """Let `transform(self, X)` return a lazy collection for one of Dask."""
 
     @wraps(transform)
-    def transform_or_defer(self, X: Any, *args: Any, **options: Any) -> Any:
+    def transform_or_defer(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_dask(X):
             return transform(self, X, *args, **options)
         shared = once_for_all(self)
         if not hasattr(X, "chunks"):
             meta = _frame_of_block(X._meta, self)
             return X.map_partitions(_frame_of_block, shared, meta=meta)
-        whole = X.rechunk({1: -1})
+        row_blocks = X.rechunk({1: -1})
         empty = self.transform(np.empty((0, X.shape[1]), X.dtype))
-        return whole.map_blocks(
+        return row_blocks.map_blocks(
             _array_of_block,
             estimator=shared,
-            chunks=(whole.chunks[0], (empty.shape[1],)),
+            chunks=(row_blocks.chunks[0], (empty.shape[1],)),
             dtype=empty.dtype,
             meta=np.empty((0, 0), empty.dtype),
         )
@@ -57,18 +58,18 @@ def lazy_transformer(cls: type[T]) -> type[T]:
     return cls
 
 
-def _identity(shared: Callable[..., Any]) -> Callable[..., Any]:
+def _identity(shared: Any) -> Any:
     return shared
 
 
-def _array_of_block(rows: Any, estimator: Any) -> Any:
+def _array_of_block(rows: Any, estimator: Any) -> NDArray[Any]:
     return np.asarray(estimator.transform(rows))
 
 
 def _frame_of_block(rows: Any, estimator: Any) -> Any:
     """The result as a data frame with names."""
-    found = estimator.transform(rows)
-    if hasattr(found, "columns"):
-        return found
+    result = estimator.transform(rows)
+    if hasattr(result, "columns"):
+        return result
     names = estimator.get_feature_names_out()
-    return sys.modules["pandas"].DataFrame(found, index=rows.index, columns=names)
+    return sys.modules["pandas"].DataFrame(result, index=rows.index, columns=names)

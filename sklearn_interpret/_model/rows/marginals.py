@@ -22,9 +22,7 @@ from sklearn_interpret._model.rows.number_format import (
 from sklearn_interpret._model.rows.plain import PlainState
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +39,10 @@ class Location:
         if the value is missing, else 0.
     """
 
-    scores: np.ndarray
-    codes: np.ndarray
+    scores: NDArray[np.float64]
+    codes: NDArray[np.intp]
 
-    def take(self, index: list[int]) -> Location:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Location:
         """The location of some rows."""
         return Location(self.scores[index], self.codes[index])
 
@@ -96,10 +94,10 @@ class Marginals:
 
     def __init__(
         self,
-        rows: PandasRows,
+        rows: Rows,
         weights: NDArray[np.float64],
         categorical: NDArray[np.bool_],
-        n_bins: int,
+        n_bins: int | None,
     ) -> None:
         self.rows = rows
         self.nominal = nominal = categorical | ~rows.are_numbers
@@ -116,41 +114,41 @@ class Marginals:
         varies = ~self.discrete & (self.spreads > 0)
         self.scales = np.where(varies, self.spreads, 1.0)
 
-    def draw(self, points: NDArray[np.float64]) -> tuple[DataFrame, Location]:
+    def draw(self, points: NDArray[np.float64]) -> tuple[Any, Location]:
         """Draw the columns independently, from uniform points (n, n_columns) in (0, 1).
 
         Returns a native container of n rows, and their `Location`.
         """
         levels = [c.level_at(p) for c, p in zip(self.columns, points.T, strict=True)]
-        drawn = list(zip(self.columns, levels, strict=True))
-        donors = {j: column.first[level] for j, (column, level) in enumerate(drawn)}
+        draws = list(zip(self.columns, levels, strict=True))
+        donors = {j: column.first[level] for j, (column, level) in enumerate(draws)}
         native = self.rows.mixed(np.zeros(len(points), dtype=np.intp), donors)
-        scores = [column.scores[level] for column, level in drawn]
-        codes = [column.codes[level] for column, level in drawn]
+        scores = [column.scores[level] for column, level in draws]
+        codes = [column.codes[level] for column, level in draws]
         return native, Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
 
-    def locate(self, rows: PandasRows) -> Location:
+    def locate(self, rows: Rows) -> Location:
         """The `Location` of any rows with the same columns."""
         located = [column.locate(rows, j) for j, column in enumerate(self.columns)]
         scores, codes = zip(*located, strict=True)
         return Location(np.stack(scores, axis=1), np.stack(codes, axis=1))
 
-    def levels(self) -> PandasRows:
+    def levels(self) -> Rows:
         """The distinct values of all columns, in one table of `Rows`.
 
         Column j has its values in the order of its marginal; the last one is repeated
         to the length of the longest column.
         """
         height = max(len(column.first) for column in self.columns)
-        places = np.arange(height)
+        positions = np.arange(height)
         donors = {
-            j: column.first[np.minimum(places, len(column.first) - 1)]
+            j: column.first[np.minimum(positions, len(column.first) - 1)]
             for j, column in enumerate(self.columns)
         }
         return as_rows(self.rows.mixed(np.zeros(height, dtype=np.intp), donors))
 
     def local_probabilities(
-        self, own: Location, width: float
+        self, locations: Location, width: float
     ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
         r"""Marginal probabilities of each column, weighted by a kernel at rows.
 
@@ -169,13 +167,13 @@ class Marginals:
         probabilities, statistics = [], []
         for j, column in enumerate(self.columns):
             values = Location(column.scores, column.codes)
-            here = Location(own.scores[:, [j]], own.codes[:, [j]])
-            squares = values.squared_distances(here)
+            location = Location(locations.scores[:, [j]], locations.codes[:, [j]])
+            squares = values.squared_distances(location)
             squares -= squares.min(axis=1, keepdims=True)
             near = column.shares * gaussian(squares, width)
             probabilities.append(near / near.sum(axis=1, keepdims=True))
-            same = (column.codes == here.codes).astype(np.float64)
-            statistics.append(same if column.discrete else column.scores)
+            has_code = (column.codes == location.codes).astype(np.float64)
+            statistics.append(has_code if column.discrete else column.scores)
         return probabilities, statistics
 
     def conditions(self, location: Location) -> NDArray[Any]:
@@ -183,8 +181,8 @@ class Marginals:
         texts = np.empty(location.codes.shape, dtype=object)
         for j, column in enumerate(self.columns):
             codes, name = location.codes[:, j].tolist(), str(self.rows.names[j])
-            known = {code: column.text(code, name) for code in set(codes)}
-            texts[:, j] = [known[code] for code in codes]
+            text_of = {code: column.text(code, name) for code in set(codes)}
+            texts[:, j] = [text_of[code] for code in codes]
         return texts
 
 
@@ -197,7 +195,7 @@ class _Marginal(PlainState):
 
     mean, spread = 0.0, 0.0
 
-    def __init__(self, rows: PandasRows, weights: NDArray[np.float64], j: int) -> None:
+    def __init__(self, rows: Rows, weights: NDArray[np.float64], j: int) -> None:
         codes, self.labels, self.first = rows.encode([j])
         self.shares = np.bincount(codes, weights, len(self.labels)) / weights.sum()
 
@@ -211,22 +209,24 @@ class _Nominal(_Marginal):
 
     discrete = True
 
-    def __init__(self, rows: Any, weights: NDArray[np.float64], j: int) -> None:
+    def __init__(self, rows: Rows, weights: NDArray[np.float64], j: int) -> None:
         super().__init__(rows, weights, j)
         self.codes = np.arange(len(self.labels))
         self.scores = np.zeros(len(self.labels))
-        self._known = {label_key(v): code for code, v in enumerate(self.labels)}
+        self._code_of = {label_key(v): code for code, v in enumerate(self.labels)}
 
-    def locate(self, rows: Any, j: int) -> Any:
+    def locate(
+        self, rows: Rows, j: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         codes, labels, _ = rows.encode([j])
-        known = [self._known.get(label_key(label), -1) for label in labels]
-        return np.zeros(len(codes)), np.array(known, dtype=np.intp)[codes]
+        codes_of_labels = [self._code_of.get(label_key(label), -1) for label in labels]
+        return np.zeros(len(codes)), np.array(codes_of_labels, dtype=np.intp)[codes]
 
-    def condition(self, code: int) -> Any:
+    def condition(self, code: int) -> dict[str, Any]:
         """Keyword arguments of the `Condition` of a category."""
         return {"levels": (self.labels[code],)}
 
-    def text(self, code: int, name: str) -> Any:
+    def text(self, code: int, name: str) -> str:
         if code < 0:
             return f"{name} is new"
         label = self.labels[code]
@@ -237,12 +237,12 @@ class _Numeric(_Marginal):
     """Marginal of a numeric column, with or without bins."""
 
     def __init__(
-        self, rows: PandasRows, weights: NDArray[np.float64], j: int, n_bins: int
+        self, rows: Rows, weights: NDArray[np.float64], j: int, n_bins: int | None
     ) -> None:
         super().__init__(rows, weights, j)
         values = numbers = rows.numbers(j)
-        known = ~np.isnan(values)
-        values, weights = values[known], weights[known]
+        present = ~np.isnan(values)
+        values, weights = values[present], weights[present]
         self.discrete = n_bins is not None
         self._edges = np.empty(0)
         if len(values):
@@ -258,7 +258,7 @@ class _Numeric(_Marginal):
             # A standard deviation below the rounding error of a mean is zero.
             varies = spread > 1e-12 * np.abs(values).max()
             self.spread = float(spread) if varies else 0.0
-        if len(values) and self.discrete:
+        if len(values) and n_bins is not None:
             inner = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, inner, weights))
             distinct, dates = np.unique(values), rows.date_dtype(j) is not None
@@ -282,7 +282,7 @@ class _Numeric(_Marginal):
         return np.zeros(len(values)), np.where(missing, len(self._edges) + 1, codes)
 
     def locate(
-        self, rows: PandasRows, j: int
+        self, rows: Rows, j: int
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         return self._locate(rows.numbers(j))
 

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.dates import date_text, dates_within, is_date
@@ -39,8 +39,8 @@ def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
     if value == 0:
         text = "0"
     elif 1e-4 <= size < 10**6 - 0.5:
-        whole = size >= 10**digits or float(value).is_integer()
-        text = f"{size:.0f}" if whole else f"{size:.{digits}g}"
+        no_decimals = size >= 10**digits or float(value).is_integer()
+        text = f"{size:.0f}" if no_decimals else f"{size:.{digits}g}"
         if "e" in text:  # rounded up to a power of ten
             text = f"{float(text):.0f}"
     else:
@@ -69,7 +69,7 @@ def p_text(pvalue: float) -> str:
 
 
 def column_texts(
-    values: NDArray[np.float64] | list[float], digits: int = 3, *, signed: bool = False
+    values: ArrayLike, digits: int = 3, *, signed: bool = False
 ) -> list[str]:
     """Numbers of one column with the same number of decimals.
 
@@ -93,22 +93,21 @@ def column_texts(
     >>> column_texts([2.345, 0.1, 1e-17]), column_texts([3, 20], signed=True)
     (['2.35', '0.10', '0.00'], ['+3', '+20'])
     """
-    values = np.asarray(values, dtype=np.float64)
-    known = values[np.isfinite(values)]
-    largest = np.abs(known).max(initial=0.0)
+    numbers = np.asarray(values, dtype=np.float64)
+    largest = np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)
     # The power of the rounded number: 9.996 is 10.0.
     power = int(f"{largest:.{digits - 1}e}".split("e")[1])
-    unit, end = 1.0, ""
+    unit, exponent = 1.0, ""
     if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
-        unit, end = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
+        unit, exponent = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
         power = 0
     decimals = max(digits - 1 - power, 0)
-    sizes = [f"{abs(value) / unit:.{decimals}f}" for value in values]
+    sizes = [f"{abs(number) / unit:.{decimals}f}" for number in numbers]
     while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
         sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
-    pairs = zip(values, sizes, strict=True)
     return [
-        _signed(value, size.removesuffix("."), end, signed) for value, size in pairs
+        _signed(number, size.removesuffix("."), exponent, signed)
+        for number, size in zip(numbers, sizes, strict=True)
     ]
 
 
@@ -139,7 +138,7 @@ def number_beside(value: float, span: float) -> str:
     return number_text(value, 4)
 
 
-def value_text(value: float | str, column: NDArray[Any] | None = None) -> str:
+def value_text(value: Any, column: NDArray[Any] | None = None) -> str:
     """A short text of a value, as exact as the differences in its column."""
     number = isinstance(value, int | float | np.integer | np.floating)
     if not number or isinstance(value, bool) or not np.isfinite(value):
@@ -149,19 +148,17 @@ def value_text(value: float | str, column: NDArray[Any] | None = None) -> str:
         return f"{value:.0f}".replace("-", MINUS)
     if column is None or column.dtype.kind != "f":
         return number_text(value, 4)
-    known = column[np.isfinite(column)].astype(np.float64)
-    if abs(value) < NOISE * np.abs(known).max():
+    finite = column[np.isfinite(column)].astype(np.float64)
+    if abs(value) < NOISE * np.abs(finite).max():
         return "0"
     text = number_text(value, 4)
-    if not np.array_equal(known, np.round(known)):
-        text = number_beside(value, known.max() / 2 - known.min() / 2)
+    if not np.array_equal(finite, np.round(finite)):
+        text = number_beside(value, finite.max() / 2 - finite.min() / 2)
     # A column of few large numbers does not say how exact small ones are.
     return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
 
-def entry_text(
-    entry: float | str | None, digits: int | None = 4, *, signed: bool = False
-) -> str:
+def entry_text(entry: Any, digits: int | None = 4, *, signed: bool = False) -> str:
     """A level, or a number for plain text: as `number_text`, with the sign "-".
 
     `digits` None writes all digits.
@@ -187,7 +184,7 @@ def rounded_text(value: float, *, down: bool, digits: int = 3) -> str:
 
 def only_number(
     values: NDArray[np.float64], low: float | None, high: float | None
-) -> Any:
+) -> float | None:
     """The one of two whole numbers in the interval (low, high], or None.
 
     Also None if there are more values, or fractions. An end of None is open.
@@ -200,8 +197,11 @@ def only_number(
 
 
 def interval_text(
-    low: Any, high: NDArray[np.float64], change: Any = np.inf, date_dtype: None = None
-) -> Any:
+    low: float,
+    high: float,
+    change: float = np.inf,
+    date_dtype: np.dtype[Any] | None = None,
+) -> str:
     """An interval as text, with the digits that its width or `change` needs.
 
     Ends are rounded inward: the interval in the text lies within the true one. Ends of
@@ -223,7 +223,7 @@ def interval_text(
     return f"{least} to {_end_text(high, span)}"
 
 
-def _end_text(value: float, span: float, *, down: bool = True) -> Any:
+def _end_text(value: float, span: float, *, down: bool = True) -> str:
     """A number of at least four digits, and of those that resolve `span` / 100."""
     size, digits = abs(value), 4
     if 1 < size / span < np.inf:
@@ -267,8 +267,8 @@ def with_same_decimals(texts: list[str]) -> list[str]:
     most = max((len(text.partition(".")[2]) for text in plain), default=0)
 
     def padded(text: str) -> str:
-        whole, _, decimals = text.partition(".")
-        return text if "e" in text or not most else f"{whole}.{decimals:0<{most}}"
+        integer, _, decimals = text.partition(".")
+        return text if "e" in text or not most else f"{integer}.{decimals:0<{most}}"
 
     return list(map(padded, texts))
 
@@ -318,7 +318,7 @@ def short_threshold(below: float, above: float) -> float:
     return float(below)
 
 
-def decimal_text(entry: object) -> str | None:
+def decimal_text(entry: Any) -> str | None:
     """All digits of a number, or None: of no number, or of more than 15 digits.
 
     Examples

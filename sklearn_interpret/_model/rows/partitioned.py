@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from sklearn_interpret._model.rows.sample import Sample, observed_levels
 from sklearn_interpret._model.rows.validation import check_known, check_weights
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret._core.statistics.order_statistics import DistinctValues
 
 
@@ -49,16 +48,18 @@ class PartitionedSample:
 
     partitions: Any
     rows: Rows
-    check: Callable | None = None
-    values: dict = field(default_factory=dict)
-    levels: dict = field(default_factory=dict)
-    dtypes: dict = field(default_factory=dict)
+    check: Callable[..., Any] | None = None
+    values: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(
+        default_factory=dict
+    )
+    levels: dict[tuple[int, ...], Rows] = field(default_factory=dict)
+    dtypes: dict[int, Any] = field(default_factory=dict)
 
     def map_reduce(
         self,
         function: Callable[..., Any],
         merge: Callable[..., Any],
-        columns: list[int] | set[int] | None = None,
+        columns: Iterable[int] | None = None,
     ) -> Any:
         """Merged results of ``function(sample)`` for the partitions, in their order.
 
@@ -81,22 +82,22 @@ class PartitionedSample:
         first = self.rows.take(np.arange(1))
         reader = _Reader(first, self.dtypes, self.check, columns)
         task = partial(reader.result, function)
-        found = self.partitions.map_reduce(task, partial(merge_known, merge), names)
-        if found is None:
+        result = self.partitions.map_reduce(task, partial(merge_known, merge), names)
+        if result is None:
             raise ValueError("X has no rows of positive weight in any partition.")
-        return found
+        return result
 
     def summarised(
         self,
-        quantiles: dict[int, NDArray[np.float64]],
-        level_sets: list[Any] | tuple[Any, ...],
+        quantiles: Mapping[int, NDArray[np.float64] | None],
+        level_sets: Sequence[tuple[int, ...]],
         most_distinct: int,
     ) -> PartitionedSample:
         """The sample with `values_of` and `levels_of` columns, see `Sample`.
 
         If all quantiles of a column are one value, all of its values are kept, too.
         """
-        columns = sorted({*quantiles, *(j for some in level_sets for j in some)})
+        columns = sorted({*quantiles, *chain.from_iterable(level_sets)})
         if not columns:
             return self
         head = Sample(self.rows, None, np.ones(self.rows.n_rows))
@@ -126,12 +127,12 @@ class PartitionedSample:
             and len(np.unique(values[j].quantiles(quantiles[j]))) == 1
         }
         values |= self._collected(summary.columns, repeated)
-        dtypes = {j: summary.first.dtype(place) for place, j in enumerate(columns)}
+        dtypes = {j: summary.first.dtype(k) for k, j in enumerate(columns)}
         return replace(
             self,
             rows=self.rows.conformed(dtypes),
             values=self.values
-            | {j: summary.with_counts(own) for j, own in values.items()},
+            | {j: summary.with_counts(distinct) for j, distinct in values.items()},
             levels=self.levels | summary.levels,
             dtypes=self.dtypes | dtypes,
         )
@@ -143,15 +144,15 @@ class PartitionedSample:
         if not bins:
             return {}
         task = partial(_values_in_bins, {j: (columns[j].edges, bins[j]) for j in bins})
-        found = self.map_reduce(task, merged, list(bins))
-        return {j: columns[j].completed(bins[j], found[j]) for j in bins}
+        distinct = self.map_reduce(task, merged, list(bins))
+        return {j: columns[j].completed(bins[j], distinct[j]) for j in bins}
 
     @property
-    def total_weight(self) -> Any:
+    def total_weight(self) -> float:
         """Sum of the weights."""
         return self.map_reduce(_total_weight, add, [0])
 
-    def n_distinct(self, columns: Any, most: int) -> Any:
+    def n_distinct(self, columns: Sequence[int], most: int) -> int:
         """Number of distinct joint values of columns, or `most` if there are more."""
         task = partial(_first_of_levels, columns, most)
         return self.map_reduce(task, partial(_joined_levels, most), columns).n_rows
@@ -163,18 +164,18 @@ class PartitionedSample:
         """
         return self.values[j]
 
-    def levels_of(self, columns: Any) -> Any:
+    def levels_of(self, columns: tuple[int, ...]) -> tuple[list[Any], tuple[Any, ...]]:
         """Labels of the joint values of columns, and native vectors of these."""
         return observed_levels(self.levels[columns], range(len(columns)))
 
 
-def first_rows(estimator: Any, partitions: Any) -> DataFrame | NDArray[np.float64]:
+def first_rows(estimator: Any, partitions: Any) -> Any:
     """First rows of partitions, if the estimator's `fit` takes them."""
     name, subsample = type(estimator).__name__, getattr(estimator, "subsample", None)
     if not estimator._takes_partitions or subsample is not None:
-        drawn = f" to draw subsample={subsample!r}" if subsample else ""
+        purpose = f" to draw subsample={subsample!r}" if subsample else ""
         raise TypeError(
-            f"{name} needs all rows in memory{drawn}, and those of X are in "
+            f"{name} needs all rows in memory{purpose}, and those of X are in "
             "partitions: pass a sample of them that fits in memory; transform and "
             "explain take each partition in turn."
         )
@@ -187,28 +188,24 @@ def first_rows(estimator: Any, partitions: Any) -> DataFrame | NDArray[np.float6
 class _SomeColumns:
     """Some columns of rows, at their places in the whole table."""
 
-    def __init__(
-        self, rows: Rows, names: list[str], columns: dict[int, int] | list[int]
-    ) -> None:
+    def __init__(self, rows: Rows, names: list[str], columns: Iterable[int]) -> None:
         self._rows, self.names = rows, names
-        self._places = {j: place for place, j in enumerate(columns)}
+        self._positions = {j: position for position, j in enumerate(columns)}
         self.n_rows, self.row_bytes = rows.n_rows, rows.row_bytes
         self.take = rows.take
 
     def part(self, rows: slice) -> _SomeColumns:
         """Rows of a slice."""
-        return _SomeColumns(self._rows.part(rows), self.names, self._places)
+        return _SomeColumns(self._rows.part(rows), self.names, self._positions)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """A method of `Rows` that takes a column, or columns."""
         method = getattr(self._rows, name)
 
-        def of_columns(
-            columns: int,
-        ) -> NDArray[Any] | tuple[NDArray[np.intp], list[str]] | None:
-            of_one = np.ndim(columns) == 0
-            places = self._places
-            return method(places[columns] if of_one else [places[j] for j in columns])
+        def of_columns(columns: int | Iterable[int]) -> Any:
+            if isinstance(columns, Iterable):
+                return method([self._positions[j] for j in columns])
+            return method(self._positions[columns])
 
         return of_columns
 
@@ -218,25 +215,25 @@ class _Summary:
     """Values of some columns: a state of rows that can be merged."""
 
     first: Rows
-    columns: dict
-    levels: dict
+    columns: dict[int, BinnedColumn]
+    levels: dict[tuple[int, ...], Rows]
     least: float
     largest: float
 
     @classmethod
     def of_sample(
         cls,
-        edges: dict[int, NDArray[np.float64]],
-        level_sets: tuple[Any, ...],
+        edges: Mapping[int, NDArray[np.float64]],
+        level_sets: Sequence[tuple[int, ...]],
         most_distinct: int,
-        sample: Any,
+        sample: Sample,
     ) -> _Summary:
         """The summary of a partition."""
         columns = {}
-        for j, own in edges.items():
+        for j in edges:
             values, weights = sample.values_of(j)
-            columns[j] = BinnedColumn.of_rows(values, weights, own, most_distinct)
-        levels = {some: _first_of_levels(some, None, sample) for some in level_sets}
+            columns[j] = BinnedColumn.of_rows(values, weights, edges[j], most_distinct)
+        levels = {key: _first_of_levels(key, None, sample) for key in level_sets}
         weights = sample.weights
         first = sample.rows.take(np.arange(1))
         return cls(first, columns, levels, weights.min(), weights.max())
@@ -253,8 +250,8 @@ class _Summary:
     def merge(self, other: _Summary) -> _Summary:
         """The summary of both."""
         levels = {
-            some: _joined_levels(None, own, other.levels[some])
-            for some, own in self.levels.items()
+            key: _joined_levels(None, rows, other.levels[key])
+            for key, rows in self.levels.items()
         }
         return _Summary(
             self.first.joined(other.first).take(np.arange(1)),
@@ -265,38 +262,39 @@ class _Summary:
         )
 
 
-def _total_weight(sample: Any) -> Any:
+def _total_weight(sample: Sample) -> float:
     return sample.weights.sum()
 
 
-def _first_of_levels(columns: Any, most: int, sample: Any) -> Any:
+def _first_of_levels(columns: Sequence[int], most: int | None, sample: Sample) -> Rows:
     """The first row of each joint value of columns, `most` of them: these columns."""
     _, _, first = sample.rows.encode(columns)
     return sample.rows.keep_columns(columns).take(first[:most])
 
 
-def _joined_levels(most: int, rows: Any, others: Any) -> Any:
+def _joined_levels(most: int | None, rows: Rows, more_rows: Rows) -> Rows:
     """One row of each value in both, `most` of them."""
-    both = rows.joined(others)
+    both = rows.joined(more_rows)
     _, _, first = both.encode(range(both.n_columns))
     return both.take(first[:most])
 
 
 def _values_in_bins(
-    wanted: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]], sample: Sample
+    bins_of_columns: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]],
+    sample: Sample,
 ) -> dict[int, DistinctValues]:
     """Distinct values of columns in their bins."""
-    found = {}
-    for j, (edges, bins) in wanted.items():
+    distinct = {}
+    for j, (edges, bins) in bins_of_columns.items():
         values, weights = sample.values_of(j)
-        found[j] = values_in_bins(values, weights, edges, bins)
-    return found
+        distinct[j] = values_in_bins(values, weights, edges, bins)
+    return distinct
 
 
 def merged(first: Any, second: Any) -> Any:
     """Merged states, or their sum; of dicts, lists and tuples member by member."""
     if isinstance(first, dict):
-        return {key: merged(own, second[key]) for key, own in first.items()}
+        return {key: merged(state, second[key]) for key, state in first.items()}
     if isinstance(first, list | tuple):
         return [merged(*pair) for pair in zip(first, second, strict=True)]
     return first.merge(second) if hasattr(first, "merge") else first + second
@@ -324,17 +322,17 @@ class _Reader:
     """
 
     first: Rows
-    dtypes: dict
-    check: Callable | None
-    columns: list | None
+    dtypes: dict[int, Any]
+    check: Callable[..., Any] | None
+    columns: list[int] | None
 
     def result(
         self,
         function: Callable[..., Any],
         index: int,
-        X: DataFrame | NDArray[np.float64],
-        y: NDArray[Any] | None = None,
-        sample_weight: NDArray[np.float64] | None = None,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
     ) -> Any:
         """The function of a partition's `Sample`; None without rows."""
         try:
@@ -347,43 +345,38 @@ class _Reader:
             error.add_note(f"This is partition {index}, counted from 0.")
             raise
 
-    def sample(
-        self,
-        rows: Rows,
-        y: NDArray[Any] | None,
-        sample_weight: NDArray[np.float64] | None,
-    ) -> Any:
+    def sample(self, rows: Rows, y: Any, sample_weight: Any) -> Sample | None:
         """The rows of positive weight; None if there are none."""
         if type(rows) is not type(self.first):
-            kinds = [type(part.native).__name__ for part in (rows, self.first)]
+            kinds = [type(table.native).__name__ for table in (rows, self.first)]
             raise TypeError(
                 f"A partition is of type {kinds[0]}, and the first one is of type "
                 f"{kinds[1]}: pass all of them in one kind of container."
             )
         all_names = self.first.names
         columns = range(len(all_names)) if self.columns is None else self.columns
-        given, names = rows.names, [all_names[j] for j in columns]
+        all_columns, names = rows.names, [all_names[j] for j in columns]
         if rows.n_columns == len(all_names):
             rows = rows if self.columns is None else rows.keep_columns(columns)
         if rows.n_columns != len(names) or (rows.named and rows.names != names):
             raise ValueError(
-                f"A partition has the columns {given[:5]!r}, {len(given)} in all; the "
-                f"first one has {all_names[:5]!r}, {len(all_names)} in all."
+                f"A partition has the columns {all_columns[:5]!r}, {len(all_columns)} "
+                f"in all; the first one has {all_names[:5]!r}, {len(all_names)} in all."
             )
-        places = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
-        rows = rows.conformed(places)
+        dtypes = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
+        rows = rows.conformed(dtypes)
         if y is not None:
             check_known(y)
             y = np.asarray(y)
             check_consistent_length(rows.native, y)
         if self.check is not None:
             y = self.check(rows, y)
-        given = np.asarray(sample_weight)
-        if given.dtype.kind in "biuf" and not given.any():
+        numbers = np.asarray(sample_weight)
+        if numbers.dtype.kind in "biuf" and not numbers.any():
             return None
         weights = check_weights(sample_weight, rows)
         sample = Sample.of_positive_weight(rows, y, weights)
         if self.columns is None:
             return sample
-        rows = _SomeColumns(sample.rows, all_names, columns)
-        return replace(sample, rows=rows)
+        some_columns: Any = _SomeColumns(sample.rows, all_names, columns)
+        return replace(sample, rows=some_columns)

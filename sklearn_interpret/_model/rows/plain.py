@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._model.rows.dates import is_missing
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -102,7 +104,7 @@ def _index(index: Any) -> Plain:
     return Plain("index", [_array(index), index.name])
 
 
-def _array(column: Any) -> NDArray[np.float64] | Plain:
+def _array(column: Any) -> NDArray[Any] | Plain:
     """Values of a Series or Index; a TypeError for dtypes that no name determines."""
     pandas, dtype = sys.modules["pandas"], column.dtype
     if isinstance(dtype, np.dtype):
@@ -112,7 +114,7 @@ def _array(column: Any) -> NDArray[np.float64] | Plain:
         return Plain("category", [column.array.codes, levels, dtype.ordered])
     if isinstance(dtype, pandas.SparseDtype):
         return Plain("sparse", [np.asarray(column), dtype.fill_value])
-    values = np.where(column.isna(), None, column.astype(object)).tolist()
+    values = [None if is_missing(v) else v for v in column.astype(object)]
     if isinstance(dtype, pandas.ArrowDtype):
         schema = sys.modules["pyarrow"].schema([("", dtype.pyarrow_dtype)])
         return Plain("arrow", [values, schema.serialize().to_pybytes()])
@@ -124,33 +126,33 @@ def _array(column: Any) -> NDArray[np.float64] | Plain:
 def _pandas_frame(columns: Any, index: Any, arrays: list[Any]) -> DataFrame:
     pandas = import_module("pandas")
     # Without a dtype, pandas would infer strings from objects that are texts.
-    whole = {j: pandas.Series(a, index, a.dtype) for j, a in enumerate(arrays)}
-    frame = pandas.DataFrame(whole, index)
+    series = [pandas.Series(array, index, array.dtype) for array in arrays]
+    frame = pandas.DataFrame(dict(enumerate(series)), index)
     frame.columns = columns
     return frame
 
 
-def _index_of(array: Any, name: str) -> Any:
+def _index_of(array: Any, name: Any) -> Any:
     kind = import_module("pandas").Index
     return kind(array, dtype=array.dtype, name=name, tupleize_cols=False)
 
 
-def _polars(file: Any, is_frame: Any) -> Any:
+def _polars(file: bytes, is_frame: bool) -> Any:
     frame = import_module("polars").read_ipc(io.BytesIO(file))
     return frame if is_frame else frame.to_series()
 
 
-def _category(codes: Any, levels: tuple[float, float], ordered: bool) -> Any:
+def _category(codes: NDArray[np.intp], levels: Any, ordered: bool) -> Any:
     kind = import_module("pandas").Categorical
     return kind.from_codes(codes, levels, ordered=ordered)
 
 
-def _sparse(values: NDArray[np.float64], fill_value: Any) -> Any:
+def _sparse(values: NDArray[Any], fill_value: Any) -> Any:
     kind = import_module("pandas").arrays.SparseArray
     return kind(values, fill_value=fill_value)
 
 
-def _arrow(values: NDArray[np.float64], schema: Any) -> Any:
+def _arrow(values: list[Any], schema: bytes) -> Any:
     pandas, pyarrow = import_module("pandas"), import_module("pyarrow")
     dtype = pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)).field(0).type
     return pandas.array(values, dtype=pandas.ArrowDtype(dtype))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state, resample
 
 from sklearn_interpret._model.rows.base import Rows, gather
 
 
 def observed_levels(
-    rows: Rows, columns: tuple[int, ...]
-) -> tuple[list[bool | str], tuple[Any, ...]]:
+    rows: Rows, columns: Sequence[int]
+) -> tuple[list[Any], tuple[Any, ...]]:
     """Labels of the joint values of columns in rows, and native vectors of these."""
     _, labels, first = rows.encode(columns)
     return labels, tuple(gather(rows.column(j), first) for j in columns)
@@ -24,9 +24,9 @@ def observed_levels(
 
 def draw_rows(
     n_rows: int,
-    subsample: int,
+    subsample: float | None,
     *,
-    stratify: NDArray[np.intp] | None = None,
+    stratify: NDArray[Any] | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> NDArray[np.intp]:
     """Increasing positions of rows, drawn without replacement.
@@ -53,14 +53,14 @@ def draw_rows(
         return np.arange(n_rows)
     if stratify is not None and size < len(np.unique(stratify)):
         stratify = None
-    drawn = resample(
+    positions = resample(
         np.arange(n_rows),
         replace=False,
         n_samples=int(size),
         stratify=stratify,
         random_state=check_random_state(random_state),
     )
-    return np.sort(drawn)
+    return np.sort(positions)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Sample:
         Their targets.
     weights : ndarray of shape (n_rows,)
         Their weights; read-only.
-    kept : ndarray of shape (n_rows,), default=None
+    positions : ndarray of shape (n_rows,), default=None
         Their positions in the input; None for all rows, which saves memory.
     partition : int, default=0
         Number of their partition.
@@ -93,17 +93,19 @@ class Sample:
 
     rows: Rows
     y: Any
-    weights: np.ndarray
-    kept: np.ndarray | None = None
+    weights: NDArray[np.float64]
+    positions: NDArray[np.intp] | None = None
     partition: int = 0
 
     @property
     def index(self) -> NDArray[np.intp]:
         """Positions of the rows in the input: (n_rows,)."""
-        return np.arange(self.rows.n_rows) if self.kept is None else self.kept
+        return np.arange(self.rows.n_rows) if self.positions is None else self.positions
 
     @classmethod
-    def of_positive_weight(cls, rows: Any, y: Any, weights: NDArray[np.float64]) -> Any:
+    def of_positive_weight(
+        cls, rows: Rows, y: ArrayLike | None, weights: NDArray[np.float64]
+    ) -> Self:
         """The rows of positive weight.
 
         Parameters
@@ -128,7 +130,7 @@ class Sample:
         self,
         function: Callable[..., Any],
         merge: Callable[..., Any],
-        columns: range | set[int] | None = None,
+        columns: Iterable[int] | None = None,
     ) -> Any:
         """Merged results of a function of parts of the rows: here of all in one.
 
@@ -150,8 +152,8 @@ class Sample:
 
     def summarised(
         self,
-        quantiles: dict[int, NDArray[np.float64]],
-        level_sets: list[Any] | tuple[Any, ...],
+        quantiles: Mapping[int, NDArray[np.float64] | None],
+        level_sets: Sequence[tuple[int, ...]],
         most_distinct: int,
     ) -> Self:
         """The sample with `values_of` some columns and `levels_of` some sets of them.
@@ -187,12 +189,12 @@ class Sample:
             Those of the rows.
         """
         values, weights = self.rows.numbers(j), self.weights
-        known = ~np.isnan(values)
-        return (values, weights) if known.all() else (values[known], weights[known])
+        present = ~np.isnan(values)
+        if present.all():
+            return values, weights
+        return values[present], weights[present]
 
-    def levels_of(
-        self, columns: tuple[int, ...]
-    ) -> tuple[list[bool | str], tuple[Any, ...]]:
+    def levels_of(self, columns: Sequence[int]) -> tuple[list[Any], tuple[Any, ...]]:
         """Distinct joint values of columns.
 
         Parameters
@@ -209,7 +211,7 @@ class Sample:
         """
         return observed_levels(self.rows, columns)
 
-    def n_distinct(self, columns: tuple[int, int], most: int) -> int:
+    def n_distinct(self, columns: Sequence[int], most: int) -> int:
         """Number of distinct joint values of columns, at most `most`.
 
         Parameters
@@ -231,7 +233,7 @@ class Sample:
         """Sum of the weights."""
         return self.weights.sum()
 
-    def distinct(self, columns: list[int] | None = None) -> Sample:
+    def distinct(self, columns: Sequence[int] | None = None) -> Sample:
         """The distinct rows with their targets, sorted, and weighted by their copies.
 
         Parameters
@@ -246,20 +248,20 @@ class Sample:
             share the same total.
         """
         every = range(self.rows.n_columns) if columns is None else columns
-        columns = [self.rows.encode_column(j)[0] for j in every]
+        codes = [self.rows.encode_column(j)[0] for j in every]
         targets = self.y.reshape(len(self.y), -1).T
-        columns += [np.unique(part, return_inverse=True)[1] for part in targets]
+        codes += [np.unique(output, return_inverse=True)[1] for output in targets]
         _, first, copies = np.unique(
-            columns, axis=1, return_index=True, return_inverse=True
+            codes, axis=1, return_index=True, return_inverse=True
         )
-        weights = np.bincount(copies.ravel(), self.weights)
+        weights = np.bincount(copies.ravel(), self.weights).astype(np.float64)
         return Sample(
-            self.rows.take(first), self.y[first], weights, kept=self.index[first]
+            self.rows.take(first), self.y[first], weights, positions=self.index[first]
         )
 
     def draw(
         self,
-        subsample: int | None,
+        subsample: float | None,
         random_state: int | np.random.RandomState | None,
         *,
         stratified: bool,
@@ -283,18 +285,18 @@ class Sample:
         if subsample is None:
             return self
         by_class = stratified and self.y is not None and self.y.ndim == 1
-        drawn = draw_rows(
+        positions = draw_rows(
             self.rows.n_rows,
             subsample,
             stratify=self.y if by_class else None,
             random_state=random_state,
         )
-        return self._take(drawn)
+        return self._take(positions)
 
-    def _take(self, positions: NDArray[np.intp]) -> Sample:
+    def _take(self, positions: NDArray[np.intp]) -> Self:
         # Increasing positions of this number are all rows.
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]
-        kept = positions if self.kept is None else self.kept[positions]
-        return Sample(self.rows.take(positions), y, self.weights[positions], kept)
+        rows, weights = self.rows.take(positions), self.weights[positions]
+        return type(self)(rows, y, weights, self.index[positions])

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.number_format import (
@@ -24,7 +24,7 @@ from sklearn_interpret._model.rows.number_format import (
 Block = dict[str, Any]
 
 
-def with_outputs(values: NDArray[np.float64], n_axes: int) -> NDArray[np.float64]:
+def with_outputs(values: ArrayLike, n_axes: int) -> NDArray[np.float64]:
     """The array with an axis of outputs in front."""
     values = np.asarray(values, dtype=np.float64)
     return values[None] if values.ndim == n_axes else values
@@ -32,11 +32,11 @@ def with_outputs(values: NDArray[np.float64], n_axes: int) -> NDArray[np.float64
 
 def effect_blocks(
     names: Sequence[str],
-    places: Sequence[Any],
+    points: Sequence[Any],
     numbers: Mapping[str, Any],
     outputs: Sequence[Any],
     rows: Any = None,
-    **others: Any,
+    **constants: Any,
 ) -> list[Block]:
     """Lines of the effect of one feature or two, for each output.
 
@@ -44,7 +44,7 @@ def effect_blocks(
     ----------
     names : sequence of str
         The features.
-    places : sequence of array-like
+    points : sequence of array-like
         Points along each of them.
     numbers : dict of str to ndarray of shape (k, [n,] G[, G2])
         Numbers at the points, the second axis fastest.
@@ -52,11 +52,11 @@ def effect_blocks(
         Names of the k outputs.
     rows : array-like of shape (n,), default=None
         Rows that have curves of their own.
-    **others : object
+    **constants : object
         Columns of one value.
     """
-    grids = [np.ravel(grid) for grid in np.meshgrid(*places, indexing="ij")]
-    fixed: Block = dict(zip(("feature", "feature2"), names, strict=False)) | others
+    grids = [np.ravel(grid) for grid in np.meshgrid(*points, indexing="ij")]
+    fixed: Block = dict(zip(("feature", "feature2"), names, strict=False)) | constants
     if rows is not None:
         fixed["row"] = np.repeat(rows, len(grids[0]))
         grids = [np.tile(grid, len(rows)) for grid in grids]
@@ -132,11 +132,11 @@ def text_of_facts(facts: Mapping[str, Any], digits: int) -> str:
 
 
 def _texts(
-    name: str, entries: list[float | str], digits: int, own_unit: bool
+    name: str, entries: Sequence[Any], digits: int, own_unit: bool
 ) -> tuple[list[str], bool]:
     """Texts of the entries of a column, and whether they are numbers."""
-    known = [entry for entry in entries if not is_missing(entry)]
-    if any(isinstance(e, bool | np.bool_) or not isinstance(e, Real) for e in known):
+    present = [entry for entry in entries if not is_missing(entry)]
+    if any(isinstance(e, bool | np.bool_) or not isinstance(e, Real) for e in present):
         texts = ["" if is_missing(e) else entry_text(e, digits) for e in entries]
         return [text.replace(MINUS, "-") for text in texts], False
     numbers = [np.nan if is_missing(entry) else float(entry) for entry in entries]
@@ -177,7 +177,7 @@ def json_value(value: Any) -> Any:
     return str(value)
 
 
-def _key(key: str | tuple[str, str]) -> str:
+def _key(key: Any) -> str:
     return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class SampleRows:
 
     named = False
 
-    def __init__(self, native: list[str]) -> None:
+    def __init__(self, native: Any) -> None:
         self.native = native
         self.n_rows = len(native)
 
@@ -40,11 +40,11 @@ class SampleRows:
             return self.native[:1].nbytes
         return sum(len(str(sample)) for sample in self.native) // max(1, self.n_rows)
 
-    def take(self, index: NDArray[np.intp] | list[int]) -> TextRows:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Self:
         """Samples at the integer positions `index`."""
         return type(self)(safe_indexing(self.native, index))
 
-    def part(self, rows: slice) -> TextRows:
+    def part(self, rows: slice) -> Self:
         """Samples of a slice."""
         start, stop, _ = rows.indices(self.n_rows)
         if stop - start == self.n_rows:
@@ -55,7 +55,7 @@ class SampleRows:
 class TextRows(SampleRows):
     """Texts in the user's container; see :func:`as_texts`."""
 
-    def like(self, texts: list[str]) -> list[str]:
+    def like(self, texts: list[str]) -> Any:
         """A list of other texts, in the same kind of container."""
         native = self.native
         if isinstance(native, list):
@@ -72,7 +72,7 @@ class TextRows(SampleRows):
         return series(native.name, texts)
 
 
-def as_texts(X: list[str]) -> TextRows:
+def as_texts(X: Any) -> TextRows:
     """Wrap a list, tuple, one-dimensional array or Series of str as `TextRows`.
 
     Anything else raises a TypeError or ValueError that says why.
@@ -82,8 +82,9 @@ def as_texts(X: list[str]) -> TextRows:
     if isinstance(X, tuple):
         X = list(X)
     libraries = map(sys.modules.get, ("pandas", "polars"))
-    series = tuple(library.Series for library in libraries if library is not None)
-    if not isinstance(X, (list, np.ndarray, *series)) or getattr(X, "ndim", 1) == 0:
+    series = [library.Series for library in libraries if library is not None]
+    kinds: tuple[Any, ...] = (list, np.ndarray, *series)
+    if not isinstance(X, kinds) or getattr(X, "ndim", 1) == 0:
         hint = "; pass one of its columns" if hasattr(X, "columns") else ""
         raise TypeError(
             "X must be a list, a one-dimensional array or a Series of str; got "
@@ -96,10 +97,10 @@ def as_texts(X: list[str]) -> TextRows:
         )
     if not len(X):
         raise ValueError("Found array with 0 sample(s): X has no texts.")
-    for place, text in enumerate(X):
+    for position, text in enumerate(X):
         if not isinstance(text, str):
             raise TypeError(
-                f"X has {text!r}, a {type(text).__name__}, at position {place}; texts "
-                "must be str."
+                f"X has {text!r}, a {type(text).__name__}, at position {position}; "
+                "texts must be str."
             )
     return TextRows(X)

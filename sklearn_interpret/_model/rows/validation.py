@@ -11,7 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,8 +23,6 @@ from sklearn_interpret._model.rows.lazy import is_dask
 from sklearn_interpret.exceptions import LowWeightWarning
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
-
     from sklearn_interpret._model.rows.base import Rows
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,12 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SCALES = 1e-60, 1e60
 
 
-def check_rows(
-    estimator: Any,
-    X: DataFrame | NDArray[np.float64] | list[list[float]],
-    *,
-    reset: bool,
-) -> Rows:
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """Wrap `X` as `Rows`; check its shape and its feature names.
 
     Parameters
@@ -58,10 +51,10 @@ def check_rows(
     if not reset:
         check_is_fitted(estimator)
     rows = as_rows(X)
-    for count, what in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
+    for count, item in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
         if count == 0:
             raise ValueError(
-                f"Found array with 0 {what}(s) (shape={rows.native.shape}) while a "
+                f"Found array with 0 {item}(s) (shape={rows.native.shape}) while a "
                 f"minimum of 1 is required by {type(estimator).__name__}."
             )
     if rows.named and len(set(rows.names)) < rows.n_columns:
@@ -82,9 +75,9 @@ def empty_for_no_rows(method: F) -> F:
     """
 
     @wraps(method)
-    def of_rows(self, X: Any, *args: NDArray[np.intp] | Series, **options: Any) -> Any:
-        shape = () if is_dask(X) else getattr(X, "shape", ())
-        if len(shape) != 2 or shape[0] != 0:
+    def of_rows(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        shape = None if is_dask(X) else getattr(X, "shape", None)
+        if shape is None or len(shape) != 2 or shape[0] != 0:
             return method(self, X, *args, **options)
         check_is_fitted(self)
         validate_data(self, as_rows(X).native, reset=False, skip_check_array=True)
@@ -108,9 +101,7 @@ def _check_names_are_text(names: list[str]) -> None:
         ) from error
 
 
-def call_given(
-    parameter: str, function: Callable[..., Any], *arguments: NDArray[np.float64] | type
-) -> NDArray[np.float64]:
+def call_given(parameter: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function that the user passed; errors name the parameter."""
     try:
         return function(*arguments)
@@ -118,15 +109,13 @@ def call_given(
         raise TypeError(f"{parameter} cannot be used: {error}") from error
 
 
-def check_not_masked(
-    values: NDArray[Any] | Series | list[int | str], name: str
-) -> None:
+def check_not_masked(values: Any, name: str) -> None:
     """Refuse a masked array: masked entries would be used like others."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill it, or leave out those rows.")
 
 
-def check_known(y: NDArray[Any] | Series | list[int | str]) -> None:
+def check_known(y: Any) -> None:
     """Refuse masked targets, and missing labels, which cannot be sorted."""
     check_not_masked(y, "y")
     labels = np.asarray(y)
@@ -134,19 +123,19 @@ def check_known(y: NDArray[Any] | Series | list[int | str]) -> None:
         return
     missing = [is_missing(label) for label in labels.ravel()]
     if any(missing):
-        place = missing.index(True)
+        position = missing.index(True)
         raise ValueError(
-            f"y has the missing label {labels.ravel()[place]!r} in row "
-            f"{place * len(labels) // len(missing)}: leave out rows without one."
+            f"y has the missing label {labels.ravel()[position]!r} in row "
+            f"{position * len(labels) // len(missing)}: leave out rows without one."
         )
 
 
-def check_scale(values: NDArray[np.float64], what: str) -> None:
+def check_scale(values: NDArray[np.float64], name: str) -> None:
     """Refuse numbers whose products would overflow or vanish."""
     largest = float(np.fmax.reduce(np.abs(values), initial=0.0))  # ignores NaN
     if 0 < largest < _SCALES[0] or _SCALES[1] < largest < np.inf:
         raise ValueError(
-            f"{what} has numbers up to {largest:g}; the largest may be "
+            f"{name} has numbers up to {largest:g}; the largest may be "
             f"{_SCALES[0]:g} to {_SCALES[1]:g}, or zero: rescale it."
         )
 
@@ -159,7 +148,7 @@ def check_scales(rows: Rows) -> None:
 
 
 def check_weights(
-    sample_weight: NDArray[np.float64] | None, rows: Any, *, count_rows: bool = False
+    sample_weight: ArrayLike | None, rows: Any, *, count_rows: bool = False
 ) -> NDArray[np.float64]:
     """Weights of rows as float64, ones by default; read-only.
 
@@ -169,8 +158,8 @@ def check_weights(
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
     check_not_masked(sample_weight, "sample_weight")
-    given = np.asarray(sample_weight)
-    for weight in given.ravel().tolist() if given.dtype.kind in "OSU" else ():
+    numbers = np.asarray(sample_weight)
+    for weight in numbers.ravel().tolist() if numbers.dtype.kind in "OSU" else ():
         if isinstance(weight, str | bytes):
             raise TypeError(f"sample_weight has {weight!r}; weights are numbers.")
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
@@ -198,7 +187,7 @@ def check_weights(
     return weights
 
 
-def offsets_of(column: Any, rows: Rows) -> NDArray[np.float64]:
+def offsets_of(column: int | None, rows: Rows) -> NDArray[np.float64]:
     """Known parts of the linear predictor."""
     if column is None:
         return np.zeros(rows.n_rows)
@@ -210,11 +199,7 @@ def offsets_of(column: Any, rows: Rows) -> NDArray[np.float64]:
 
 
 def check_targets(
-    estimator: Any,
-    rows: Rows,
-    y: NDArray[np.float64] | Series,
-    *,
-    dtype: type | None = None,
+    estimator: Any, rows: Rows, y: Any, *, dtype: type | None = None
 ) -> NDArray[Any]:
     """Validated targets of rows, (n_rows,), unchanged or cast to a dtype."""
     if y is not None:
@@ -228,8 +213,8 @@ def check_targets(
 
 
 def check_labels(
-    estimator: Any, rows: Rows, y: NDArray[np.intp] | Series
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    estimator: Any, rows: Rows, y: Any
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Classes (n_classes,), and the position of each row's class (n_rows,)."""
     y = check_targets(estimator, rows, y)
     check_classification_targets(y)

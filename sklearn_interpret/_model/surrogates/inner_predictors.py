@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +27,6 @@ from sklearn_interpret._model.rows.arrays import as_days, as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from sklearn_interpret._model.rows.base import Rows
 
 
@@ -36,26 +36,26 @@ class Column:
 
     name: str  # of the feature, or of a column computed from several
     category: str | None = None  # whose presence it indicates
-    levels: tuple | None = None  # categories whose positions it holds
-    whole: bool = False  # whether it holds whole numbers
-    order: tuple = ()  # categories of the feature's dtype
-    date_dtype: object = None  # of the dates that it holds as days
+    levels: tuple[str, ...] | None = None  # categories whose positions it holds
+    is_integer: bool = False  # whether it holds whole numbers
+    order: tuple[str, ...] = ()  # categories of the feature's dtype
+    date_dtype: np.dtype[Any] | None = None  # of the dates that it holds as days
 
-    def __str__(self) -> Any:
+    def __str__(self) -> str:
         return self.name if self.category is None else f"{self.name} = {self.category}"
 
-    def in_order(self, levels: tuple[float, float]) -> Any:
+    def in_order(self, levels: Sequence[str]) -> list[str]:
         """Levels in the order of the dtype, where that has them all."""
-        known = set(levels) <= set(self.order)
-        return sorted(levels, key=self.order.index) if known else list(levels)
+        has_all = set(levels) <= set(self.order)
+        return sorted(levels, key=self.order.index) if has_all else list(levels)
 
 
 @dataclass(frozen=True)
 class InnerPredictor:
     """A fitted predictor, of one output or all, and the transformer before it."""
 
-    transformer: object  # or None
-    predictor: object
+    transformer: Any  # or None
+    predictor: Any
 
     def columns_of(self, rows: Rows) -> Rows:
         """The columns that the predictor gets, as `Rows`."""
@@ -68,7 +68,7 @@ class InnerPredictor:
         columns = [
             Column(
                 str(name),
-                whole=rows.is_integer(j),
+                is_integer=rows.is_integer(j),
                 order=tuple(map(str, rows.categories(j) or ())),
                 date_dtype=rows.date_dtype(j),
             )
@@ -76,15 +76,15 @@ class InnerPredictor:
         ]
         if self.transformer is None:
             return columns
-        columns = _transformed(self.transformer, columns)
+        outputs = _transformed(self.transformer, columns)
         n_columns = self.predictor.n_features_in_
-        if columns is None or len(columns) != n_columns:
+        if outputs is None or len(outputs) != n_columns:
             return [Column(f"column {j}") for j in range(n_columns)]
-        return columns
+        return outputs
 
 
 def inner_predictors(
-    surrogate: BaseEstimator, transformers: tuple[Any, ...] = ()
+    surrogate: Any, transformers: tuple[Any, ...] = ()
 ) -> list[InnerPredictor]:
     """Predictors inside of pipelines, searches and wrappers: one, or one per output."""
     model = unfrozen(surrogate)
@@ -94,20 +94,20 @@ def inner_predictors(
         steps = [step for _, step in model.steps[:-1] if not is_passthrough(step)]
         return inner_predictors(model[-1], (*transformers, *steps))
     if isinstance(model, MultiOutputRegressor):
-        nested = [inner_predictors(one, transformers) for one in model.estimators_]
-        return [inner for predictors in nested for inner in predictors]
+        nested = [inner_predictors(m, transformers) for m in model.estimators_]
+        return list(chain.from_iterable(nested))
     transformer = make_pipeline(*transformers) if transformers else None
     return [InnerPredictor(transformer, model)]
 
 
-def innermost_name(estimator: BaseEstimator) -> str:
+def innermost_name(estimator: Any) -> str:
     """Class name of the predictor inside of pipelines, searches and wrappers."""
     return type(inner_predictors(estimator)[0].predictor).__name__
 
 
 def importances(
-    surrogate: BaseEstimator, rows: Rows, weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    surrogate: Any, rows: Rows, weights: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
     """Importances of features to a surrogate fitted on `Rows`; None if it has none."""
     by_predictor = []
     for inner in inner_predictors(surrogate):
@@ -126,7 +126,7 @@ def importances(
 
 def _column_importances(
     inner: InnerPredictor, rows: Rows, weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64] | None:
     """Importances of the columns that the predictor gets, or None."""
     if getattr(inner.predictor, "coef_", None) is not None:
         sizes = np.abs(coefficient_table(inner.predictor)).mean(axis=0)
@@ -135,7 +135,9 @@ def _column_importances(
     return None if values is None else np.asarray(values, dtype=np.float64)
 
 
-def column_deviations(columns: Any, weights: NDArray[np.float64]) -> Any:
+def column_deviations(
+    columns: Rows, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weighted standard deviation of each of the numeric columns of `Rows`."""
     if sparse.issparse(columns.native):
         entries = columns.native.tocsc().astype(np.float64)
@@ -151,7 +153,7 @@ def column_deviations(columns: Any, weights: NDArray[np.float64]) -> Any:
     return deviations
 
 
-def _transformed(transformer: BaseEstimator, columns: Any) -> Any:
+def _transformed(transformer: Any, columns: list[Column]) -> list[Column] | None:
     """The output columns of a transformer of these columns; None where not known."""
     transformer = unfrozen(transformer)
     if isinstance(transformer, Pipeline) and len(transformer.steps) == 1:
@@ -160,13 +162,13 @@ def _transformed(transformer: BaseEstimator, columns: Any) -> Any:
         return columns
     names = [column.name for column in columns]
     if isinstance(transformer, ColumnTransformer):
-        made = []
-        for _, part, given in fitted_transformers(transformer):
-            of_part = _transformed(part, [columns[j] for j in given])
-            if of_part is None:
+        outputs: list[Column] = []
+        for _, member, indices in fitted_transformers(transformer):
+            member_outputs = _transformed(member, [columns[j] for j in indices])
+            if member_outputs is None:
                 return None
-            made += of_part
-        return made
+            outputs += member_outputs
+        return outputs
     if isinstance(transformer, OneHotEncoder):
         return _indicators(transformer, columns)
     if isinstance(transformer, OrdinalEncoder):
@@ -175,11 +177,11 @@ def _transformed(transformer: BaseEstimator, columns: Any) -> Any:
             Column(column.name, levels=tuple(map(str, levels)), order=column.order)
             for column, levels in pairs
         ]
-    made = _output_names(transformer, names)
-    return None if made is None else [Column(name) for name in made]
+    output_names = _output_names(transformer, names)
+    return None if output_names is None else list(map(Column, output_names))
 
 
-def _returns_its_input(transformer: BaseEstimator) -> Any:
+def _returns_its_input(transformer: Any) -> bool:
     """Whether a transformer leaves its columns as they are."""
     if isinstance(transformer, StandardScaler):
         return not (transformer.with_mean or transformer.with_std)
@@ -188,27 +190,27 @@ def _returns_its_input(transformer: BaseEstimator) -> Any:
     return is_passthrough(transformer) or is_identity
 
 
-def _indicators(encoder: BaseEstimator, given: Any) -> Any:
+def _indicators(encoder: Any, columns: list[Column]) -> list[Column]:
     """A column for each category that has one."""
-    # Known prefixes, so that the rest of a name is the category.
-    prefixes = [f"x{j}" for j in range(len(given))]
+    # With known prefixes, what follows them in a name is the category.
+    prefixes = [f"x{j}" for j in range(len(columns))]
     if hasattr(encoder, "feature_names_in_"):
         prefixes = list(encoder.feature_names_in_)
-    made = encoder.get_feature_names_out(prefixes)
-    columns = []
-    for j, text in zip(input_columns(encoder, len(given)), made, strict=True):
-        category = text[len(prefixes[j]) + 1 :]
+    names = encoder.get_feature_names_out(prefixes)
+    indicators = []
+    for j, name in zip(input_columns(encoder, len(columns)), names, strict=True):
+        category = name[len(prefixes[j]) + 1 :]
         if category == "infrequent_sklearn":
             category = "a rare one"
-        columns.append(Column(given[j].name, category, order=given[j].order))
-    return columns
+        indicators.append(Column(columns[j].name, category, order=columns[j].order))
+    return indicators
 
 
-def _output_names(transformer: BaseEstimator, names: Any) -> Any:
+def _output_names(transformer: Any, names: list[str]) -> list[str] | None:
     """Names of a transformer's columns; None where these are not known."""
-    known = getattr(transformer, "feature_names_in_", names)
+    inputs = getattr(transformer, "feature_names_in_", names)
     try:
-        return list(map(str, transformer.get_feature_names_out(known)))
+        return list(map(str, transformer.get_feature_names_out(inputs)))
     except (AttributeError, ValueError, TypeError):
         pass
     try:

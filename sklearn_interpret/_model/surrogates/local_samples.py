@@ -13,6 +13,7 @@ from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.marginals import Marginals
 
 
@@ -44,30 +45,33 @@ class LocalDraws:
         weights: NDArray[np.float64],
         n_samples: int,
         *,
-        correlated: Any,
-        rng: Any,
+        correlated: bool,
+        rng: np.random.Generator,
     ) -> None:
         self._marginals = marginals
         rows = marginals.rows
         self._numeric = np.flatnonzero(~marginals.nominal)
-        others = np.flatnonzero(marginals.nominal).tolist()
+        nominal = np.flatnonzero(marginals.nominal).tolist()
         if correlated:
             points = quasi_random_points(n_samples, 1 + len(self._numeric), rng)
-            drawn = draw_positions(weights / weights.sum(), points[:, 0])
-            self._donors = dict.fromkeys(others, drawn)
-            self._shifts = self._smoothed(drawn, weights, ndtri(points[:, 1:]))
+            positions = draw_positions(weights / weights.sum(), points[:, 0])
+            self._donors = dict.fromkeys(nominal, positions)
+            self._shifts = self._smoothed(positions, weights, ndtri(points[:, 1:]))
         else:
             points = quasi_random_points(n_samples, rows.n_columns, rng)
             self._donors = {}
-            for j in others:
+            for j in nominal:
                 column = marginals.columns[j]
                 self._donors[j] = column.first[column.level_at(points[:, j])]
             noise = ndtri(points[:, self._numeric])
             self._shifts = noise * marginals.spreads[self._numeric]
 
     def _smoothed(
-        self, drawn: Any, weights: NDArray[np.float64], noise: NDArray[np.float64]
-    ) -> Any:
+        self,
+        positions: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        noise: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         r"""Deviations of drawn rows from the mean, blurred.
 
         With the bandwidth h of Silverman's rule, :math:`\sqrt{1 - h^2}` times the
@@ -75,20 +79,20 @@ class LocalDraws:
         """
         rows, means = self._marginals.rows, self._marginals.means[self._numeric]
         values = np.empty((rows.n_rows, len(self._numeric)))
-        for place, j in enumerate(self._numeric.tolist()):
-            values[:, place] = rows.numbers(j)
+        for k, j in enumerate(self._numeric.tolist()):
+            values[:, k] = rows.numbers(j)
         values = np.where(np.isnan(values), 0.0, values - means)
         shares = weights / weights.sum()
         size, effective = len(self._numeric), 1 / (shares**2).sum()
-        h = min(1.0, (4 / ((size + 2) * effective)) ** (1 / (size + 4)))
+        bandwidth = min(1.0, (4 / ((size + 2) * effective)) ** (1 / (size + 4)))
         covariance = (values * shares[:, None]).T @ values
         variances, axes = np.linalg.eigh(covariance)
         # The symmetric root does not depend on signs or order of the axes.
         root = (axes * np.sqrt(variances.clip(min=0))) @ axes.T
-        return np.sqrt(1 - h**2) * values[drawn] + h * noise @ root
+        return np.sqrt(1 - bandwidth**2) * values[positions] + bandwidth * noise @ root
 
     @property
-    def n_samples(self) -> Any:
+    def n_samples(self) -> int:
         """Number of rows drawn around each row."""
         return len(self._shifts)
 
@@ -96,7 +100,7 @@ class LocalDraws:
         """The draws around the mean row: native container of n_samples rows."""
         return self._placed(self._marginals.rows.take([0]), self._marginals.means[None])
 
-    def around(self, rows: Any) -> Any:
+    def around(self, rows: Rows) -> Any:
         """The draws around `Rows`, first those around the first row: native container.
 
         Where a number is missing, the mean stands for it.
@@ -107,27 +111,27 @@ class LocalDraws:
             values[:, j] = rows.numbers(j)
         return self._placed(rows, np.where(np.isnan(values), means, values))
 
-    def _placed(self, rows: Any, centers: Any) -> Any:
+    def _placed(self, rows: Rows, centers: NDArray[np.float64]) -> Any:
         tiles = rows.tiles(0, rows.n_rows, self.n_samples)
         every = np.arange(rows.n_rows * self.n_samples).reshape(rows.n_rows, -1)
-        known = self._marginals.rows
+        marginal_rows = self._marginals.rows
         levels, codes = [], []
-        for j in range(known.n_columns):
+        for j in range(marginal_rows.n_columns):
             if j in self._donors:
-                levels.append(known.column(j))
+                levels.append(marginal_rows.column(j))
                 codes.append(self._donors[j][None])
                 continue
             shifts = self._shifts[:, np.searchsorted(self._numeric, j)]
             values = self._possible(j, (centers[:, j, None] + shifts).ravel())
-            levels.append(known.cast(j, values))
+            levels.append(marginal_rows.cast(j, values))
             codes.append(every)
-        return tiles.replaced(list(range(known.n_columns)), levels, codes)
+        return tiles.replaced(list(range(marginal_rows.n_columns)), levels, codes)
 
-    def _possible(self, j: int, values: NDArray[np.float64]) -> Any:
+    def _possible(self, j: int, values: NDArray[np.float64]) -> NDArray[Any]:
         """Values of a numeric column, whole numbers where it takes these alone."""
         rows = self._marginals.rows
         if not rows.is_integer(j):
             return values
-        known = rows.numbers(j)
-        values = np.rint(values).clip(np.nanmin(known), np.nanmax(known))
+        observed = rows.numbers(j)
+        values = np.rint(values).clip(np.nanmin(observed), np.nanmax(observed))
         return rounded(values, rows.column_array(j).dtype)

@@ -1,7 +1,7 @@
 """Segments of images: patches of pixels that are left out together."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ _N_ITERATIONS = 20
 _MOST_SEGMENTS = 50
 
 
-def default_number(shape: tuple[int, int]) -> int:
+def default_number(shape: Sequence[int]) -> int:
     """Number of segments that an image of this shape is cut into by default.
 
     It is 50, or fewer in small images: segments have at least four pixels on average,
@@ -70,10 +70,10 @@ def _grid(height: int, width: int, n_segments: int) -> tuple[int, int]:
 def _scaled(image: NDArray[np.float64]) -> NDArray[np.float64]:
     """Colours in units of the image's range times the compactness."""
     colours = image.reshape(*image.shape[:2], -1).astype(np.float64)
-    known = np.isfinite(colours)
-    if not known.all():
-        middle = colours[known].mean() if known.any() else 0.0
-        colours = np.where(known, colours, middle)
+    finite = np.isfinite(colours)
+    if not finite.all():
+        middle = colours[finite].mean() if finite.any() else 0.0
+        colours = np.where(finite, colours, middle)
     low, high = colours.min(), colours.max()
     if high > low:
         # Halves first: the difference of huge numbers may overflow.
@@ -119,12 +119,12 @@ def _points(
 ) -> NDArray[np.float64]:
     """Positions and colours of the pixels, one pixel per row."""
     shape = colours.shape[:2]
-    parts = [
+    coordinates = [
         np.broadcast_to(rows[:, None, None], (*shape, 1)),
         np.broadcast_to(columns[:, None], (*shape, 1)),
         colours,
     ]
-    return np.concatenate(parts, axis=2).reshape(shape[0] * shape[1], -1)
+    return np.concatenate(coordinates, axis=2).reshape(shape[0] * shape[1], -1)
 
 
 def _cell_means(
@@ -160,33 +160,37 @@ def _pieces(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Connected pieces of equal label, numbered as they appear."""
     pixels = np.arange(labels.size).reshape(labels.shape)
     left, right = _neighbours(labels)
-    one, other = _neighbours(pixels)
-    same = left == right
-    return _components(one[same], other[same], labels.size).reshape(labels.shape)
+    first, second = _neighbours(pixels)
+    equal = left == right
+    pieces = _components(first[equal], second[equal], labels.size)
+    return pieces.reshape(labels.shape)
 
 
 def _components(
-    one: NDArray[np.intp], other: NDArray[np.intp], n: int
+    first: NDArray[np.intp], second: NDArray[np.intp], n_nodes: int
 ) -> NDArray[np.intp]:
-    graph = coo_array((np.ones(len(one), dtype=bool), (one, other)), shape=(n, n))
+    edges = np.ones(len(first), dtype=bool), (first, second)
+    graph = coo_array(edges, shape=(n_nodes, n_nodes))
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
 
 def _joined(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Pieces after each small one joined the neighbour with the longest border."""
-    n = len(small)
+    n_pieces = len(small)
     left, right = _neighbours(pieces)
-    pairs = np.concatenate([left * n + right, right * n + left])
+    pairs = np.concatenate([left * n_pieces + right, right * n_pieces + left])
     pairs, lengths = np.unique(pairs, return_counts=True)
-    one, other = np.divmod(pairs, n)
-    borders = small[one] & (one != other)
-    one, other, lengths = one[borders], other[borders], lengths[borders]
-    order = np.lexsort((other, -lengths, one))
-    first = order[np.unique(one[order], return_index=True)[1]]
-    return _components(one[first], other[first], n)[pieces]
+    first, second = np.divmod(pairs, n_pieces)
+    borders = small[first] & (first != second)
+    first, second, lengths = first[borders], second[borders], lengths[borders]
+    order = np.lexsort((second, -lengths, first))
+    longest = order[np.unique(first[order], return_index=True)[1]]
+    return _components(first[longest], second[longest], n_pieces)[pieces]
 
 
-def checked_segments(labels: Any, shape: Any, source: Callable[..., Any]) -> Any:
+def checked_segments(
+    labels: Any, shape: Sequence[int], source: str
+) -> NDArray[np.intp]:
     """The user's integer labels as 0, 1, ... in the same order."""
     try:
         labels = np.asarray(labels)

@@ -34,11 +34,7 @@ from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret._model.rows.base import is_missing
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-    from sklearn.base import BaseEstimator
-
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret._model.rows.frames import PandasRows
 
 # Largest number of indicators of a column: the rarest levels share the last one.
 MAX_LEVELS = 20
@@ -53,7 +49,7 @@ _THRESHOLDS = {
 }
 
 
-def check_surrogate(surrogate: BaseEstimator) -> None:
+def check_surrogate(surrogate: Any) -> None:
     """Refuse objects that are not predictors, such as a class."""
     needs = "surrogate must be an estimator with fit and predict; got"
     if isinstance(surrogate, type):
@@ -63,12 +59,12 @@ def check_surrogate(surrogate: BaseEstimator) -> None:
         raise TypeError(f"{needs} {type(surrogate).__name__}.")
 
 
-def default_surrogate(random_state: int | None) -> BaseEstimator:
+def default_surrogate(random_state: Any) -> DecisionTreeRegressor:
     """An unfitted tree of depth three."""
     return DecisionTreeRegressor(max_depth=3, random_state=random_state)
 
 
-def _encoded(surrogate: BaseEstimator, rows: Rows) -> BaseEstimator:
+def _encoded(surrogate: Any, rows: Rows) -> Any:
     """A surrogate, behind encoders where it takes no categories and `Rows` have some.
 
     Ordered categories become their positions, others a column each.
@@ -109,7 +105,7 @@ def _encoded(surrogate: BaseEstimator, rows: Rows) -> BaseEstimator:
     return make_pipeline(encoders, surrogate)
 
 
-def _has_own_way(estimator: BaseEstimator) -> bool:
+def _has_own_way(estimator: Any) -> bool:
     """Whether an estimator, or its first step, may handle categories."""
     if isinstance(estimator, Pipeline):
         return _has_own_way(estimator[0])
@@ -145,25 +141,22 @@ def with_exact_sums(
     return np.round(targets / step) * step, weights
 
 
-def _order(rows: PandasRows, j: int) -> list[bool] | None:
+def _order(rows: Rows, j: int) -> list[Any] | None:
     """Categories of an ordered column, or None where they have no order to keep."""
     if not rows.is_ordered(j):
         return None
-    order = rows.categories(j)
-    if order is None:
-        order = [label for label in rows.encode([j])[1] if not is_missing(label)]
-    order = np.asarray(order)
-    # The encoder takes numbers in their own order only.
-    kept = order.dtype.kind in "OUS" or (order[1:] >= order[:-1]).all()
-    return order.tolist() if kept and len(order) else None
+    labels = rows.categories(j)
+    if labels is None:
+        labels = [label for label in rows.encode([j])[1] if not is_missing(label)]
+    order = np.asarray(labels)
+    # The encoder takes numbers in increasing order only.
+    is_taken = order.dtype.kind in "OUS" or (order[1:] >= order[:-1]).all()
+    return order.tolist() if is_taken and len(order) else None
 
 
 def fit_surrogate(
-    surrogate: BaseEstimator,
-    rows: Rows,
-    targets: NDArray[Any],
-    weights: NDArray[np.float64],
-) -> BaseEstimator:
+    surrogate: Any, rows: Rows, targets: NDArray[Any], weights: NDArray[np.float64]
+) -> Any:
     """A clone of a surrogate, fitted to responses or labels of the model for `Rows`.
 
     A surrogate that takes a single output is fitted once for each. It must take the
@@ -177,14 +170,12 @@ def fit_surrogate(
         )
     learner = _encoded(clone(surrogate), rows)
     name = weight_parameter(learner)
+    parameters = {} if name is None or (weights == 1).all() else {name: weights}
     if targets.ndim == 2 and not tags_of(surrogate).target_tags.multi_output:
         learner = MultiOutputRegressor(learner)
-    weighted = name is not None and (weights != 1).any()
     # The weights go to the surrogate whatever it requests by metadata routing.
     with config_context(enable_metadata_routing=False):
-        return learner.fit(
-            rows.native, targets, **({name: weights} if weighted else {})
-        )
+        return learner.fit(rows.native, targets, **parameters)
 
 
 def squeeze_outputs(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,7 +187,7 @@ def squeeze_outputs(values: NDArray[np.float64]) -> NDArray[np.float64]:
 class SurrogatePredictions:
     """Predictions of a fitted surrogate, in the terms of its model."""
 
-    surrogate: object  # a regressor fitted to responses, or a classifier to labels
+    surrogate: Any  # a regressor fitted to responses, or a classifier to labels
     response: Response  # of the model
 
     @property
@@ -205,19 +196,19 @@ class SurrogatePredictions:
         return is_classifier(self.surrogate)
 
     @property
-    def has_probabilities(self) -> Any:
+    def has_probabilities(self) -> bool:
         """Whether it can give probabilities of the model's classes."""
         if self.predicts_labels:
             return hasattr(self.surrogate, "predict_proba")
         return self._of_probabilities and self.why_no_labels() is None
 
     @property
-    def _of_probabilities(self) -> Any:
+    def _of_probabilities(self) -> bool:
         """Whether the response is a probability, or an average of labels 0 and 1."""
         return self.response.method in ("predict_proba", "predict")
 
     @property
-    def methods(self) -> Any:
+    def methods(self) -> set[str]:
         """Names of a classifier's methods, besides `predict`, that it can provide."""
         if self.has_probabilities:
             return {"predict_proba", "predict_log_proba"}
@@ -227,7 +218,7 @@ class SurrogatePredictions:
             return {"decision_function"}
         return set()
 
-    def responses(self, X: DataFrame | NDArray[np.float64]) -> NDArray[np.float64]:
+    def responses(self, X: Any) -> Any:
         """Its estimate of the model's responses, (n, k).
 
         None if it is a classifier without probabilities of the kind of the response.
@@ -240,7 +231,7 @@ class SurrogatePredictions:
         as_probabilities = replace(self.response, method="predict_proba")
         return as_probabilities.read(self.probabilities(X))
 
-    def predictions(self, X: DataFrame | NDArray[np.float64]) -> NDArray[Any]:
+    def predictions(self, X: Any) -> NDArray[Any]:
         """Estimates of the model's `predict`: numbers, or labels of classes."""
         if self.predicts_labels:
             return np.asarray(self.surrogate.predict(X))
@@ -252,21 +243,23 @@ class SurrogatePredictions:
     def probabilities(self, X: Any) -> Any:
         """Probabilities of the model's classes, a list of them for several outputs."""
         if self.predicts_labels:
-            known = np.asarray(self.surrogate.predict_proba(X), dtype=np.float64)
+            predicted = np.asarray(self.surrogate.predict_proba(X), dtype=np.float64)
             order = self.response.classes.tolist()
-            shares = np.zeros((len(known), len(order)))
+            shares = np.zeros((len(predicted), len(order)))
             # Some classes may be missing among the labels it was fitted to.
-            shares[:, list(map(order.index, self.surrogate.classes_.tolist()))] = known
+            shares[:, list(map(order.index, self.surrogate.classes_.tolist()))] = (
+                predicted
+            )
             return shares
         values, classes = self._signed(self.responses(X)), self.response.classes
         if classes is None:
             return np.clip(values, 0, 1)
         if isinstance(classes, list):
-            parts = zip(_split(values, classes), classes, strict=True)
-            return [_normalised(part, len(labels)) for part, labels in parts]
+            outputs = zip(_split(values, classes), classes, strict=True)
+            return [_normalised(columns, len(labels)) for columns, labels in outputs]
         return _normalised(values, len(classes))
 
-    def why_no_labels(self) -> Any:
+    def why_no_labels(self) -> str | None:
         """Reason why its responses do not determine labels; None if they do."""
         method, classes = self.response.method, self.response.classes
         if self.predicts_labels:
@@ -281,12 +274,12 @@ class SurrogatePredictions:
 
     def _labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
         values, classes = self._signed(values), self.response.classes
-        threshold = _THRESHOLDS[self.response.method]
+        threshold = _THRESHOLDS[str(self.response.method)]
         if classes is None:
             return (values > threshold).astype(np.intp)
         if isinstance(classes, list):
-            parts = zip(_split(values, classes), classes, strict=True)
-            return np.stack([_likeliest(p, c, threshold) for p, c in parts], axis=1)
+            outputs = zip(_split(values, classes), classes, strict=True)
+            return np.stack([_likeliest(p, c, threshold) for p, c in outputs], axis=1)
         return _likeliest(values, classes, threshold)
 
     def _signed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -300,11 +293,13 @@ class SurrogatePredictions:
         return -values
 
 
-def _is_binary(classes: Any) -> Any:
+def _is_binary(classes: Any) -> bool:
     return classes is not None and not isinstance(classes, list) and len(classes) == 2
 
 
-def _split(values: NDArray[np.float64], classes: Any) -> Any:
+def _split(
+    values: NDArray[np.float64], classes: list[NDArray[Any]]
+) -> list[NDArray[np.float64]]:
     """Columns of each output: one for two classes, else one per class."""
     widths = [1 if len(labels) == 2 else len(labels) for labels in classes]
     return np.split(values, np.cumsum(widths)[:-1], axis=1)
@@ -324,7 +319,7 @@ def _likeliest(
     return classes[values.argmax(axis=1)]
 
 
-def _normalised(values: NDArray[np.float64], n_classes: int) -> Any:
+def _normalised(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
     """Responses clipped and scaled to probabilities, in the same order."""
     if n_classes == 2 and values.shape[1] == 1:
         second = np.clip(values, 0, 1)

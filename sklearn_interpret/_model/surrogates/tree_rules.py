@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,7 +103,9 @@ class _TreeInWords:
         self._distinct = {
             j: np.unique(v[~np.isnan(v)]) for j, v in self._values.items()
         }
-        self._texts = {}  # for each column, its thresholds as texts
+        self._texts: dict[
+            int, dict[float, str]
+        ] = {}  # for each column, its thresholds as texts
         self._missing = {j: bool(np.isnan(v).any()) for j, v in self._values.items()}
 
     def test(self, node: int) -> tuple[str, bool]:
@@ -128,7 +131,7 @@ class _TreeInWords:
             return f"{column.name} = {_any_of(column, low)}{or_missing}", True
         return f"{column.name} ≤ {low[-1]}{or_missing}", True
 
-    def _only(self, j: int, low: float | None, high: float | None) -> Any:
+    def _only(self, j: int, low: float | None, high: float | None) -> str | None:
         """The number within an interval where the rows have two whole ones, as text."""
         if self._columns[j].date_dtype is not None:
             return None
@@ -137,25 +140,27 @@ class _TreeInWords:
 
     def _number(self, j: int, threshold: float) -> str:
         """A threshold as short as the rows allow."""
-        if self._columns[j].date_dtype is not None:
-            values, dtype = self._distinct[j], self._columns[j].date_dtype
+        column, values = self._columns[j], self._distinct[j]
+        if column.date_dtype is not None:
             below, above = values[values <= threshold], values[values > threshold]
             low, high = [*below[-1:], threshold][0], [*above[:1], threshold + 1][0]
-            return date_text(date_between(low, high, dtype))
-        if self._columns[j].whole:
+            return date_text(date_between(low, high, column.date_dtype))
+        if column.is_integer:
             threshold = np.floor(threshold)
             return f"{threshold:.0f}" if abs(threshold) < 1e15 else f"{threshold:g}"
         if j not in self._texts:
             inner = self.tree.children_left != LEAF
-            own = np.unique(self.tree.threshold[inner & (self.tree.feature == j)])
-            texts = [rounded_between(one, self._values[j]) for one in own]
-            self._texts[j] = dict(zip(own, with_same_decimals(texts), strict=True))
+            splits_column = inner & (self.tree.feature == j)
+            thresholds = np.unique(self.tree.threshold[splits_column])
+            texts = [rounded_between(value, self._values[j]) for value in thresholds]
+            texts = with_same_decimals(texts)
+            self._texts[j] = dict(zip(thresholds, texts, strict=True))
         return self._texts[j][threshold]
 
     def rules(self) -> list[str]:
         """The path to each node in words, conditions on one feature merged."""
         rules = [""] * self.tree.node_count
-        waiting = [(0, ())]
+        waiting: list[tuple[int, tuple[tuple[int, bool], ...]]] = [(0, ())]
         while waiting:
             node, path = waiting.pop()
             rules[node] = self._rule(path)
@@ -167,7 +172,7 @@ class _TreeInWords:
 
     def _rule(self, path: tuple[tuple[int, bool], ...]) -> str:
         """A path of pairs (node, whether it went left) in words."""
-        by_feature = {}
+        by_feature: dict[int | str, list[tuple[int, bool]]] = {}
         for node, went_left in path:
             j = int(self.tree.feature[node])
             column = self._columns[j]
@@ -186,7 +191,7 @@ class _TreeInWords:
         low, high = max(lows, default=None), min(highs, default=None)
         j = self.tree.feature[steps[0][0]]
         if columns[0].levels is not None:
-            text = _levels_text(columns[0], low, high)
+            text = _levels_text(columns[0], columns[0].levels, low, high)
         else:
             text = self._interval(columns[0].name, j, low, high)
         takes_missing = self._missing[j] and all(
@@ -201,31 +206,33 @@ class _TreeInWords:
         only = self._only(j, low, high)
         if only is not None:
             return f"{name} = {only}"
-        if low is None:
-            return f"{name} ≤ {self._number(j, high)}"
+        lower = "" if low is None else self._number(j, low)
         if high is None:
-            return f"{name} > {self._number(j, low)}"
-        return f"{self._number(j, low)} < {name} ≤ {self._number(j, high)}"
+            return f"{name} > {lower}"
+        upper = f"{name} ≤ {self._number(j, high)}"
+        return f"{lower} < {upper}" if lower else upper
 
 
-def _categories_text(columns: Any, absent: Any) -> Any:
+def _categories_text(columns: list[Column], absent: list[bool]) -> str:
     """The category of a feature that is present, else those that are not."""
     for column, is_absent in zip(columns, absent, strict=True):
         if not is_absent:
             return str(column)
-    left_out = columns[0].in_order([column.category for column in columns])
+    left_out = columns[0].in_order([str(column.category) for column in columns])
     return f"{columns[0].name} ≠ {', '.join(left_out)}"
 
 
-def _levels_text(column: Any, low: Any, high: NDArray[np.float64]) -> Any:
+def _levels_text(
+    column: Column, levels: tuple[str, ...], low: float | None, high: float | None
+) -> str:
     first = 0 if low is None else int(np.floor(low)) + 1
-    stop = len(column.levels) if high is None else int(np.floor(high)) + 1
-    allowed = column.levels[first:stop]
-    in_order = column.in_order(column.levels) == [*column.levels]
+    stop = len(levels) if high is None else int(np.floor(high)) + 1
+    allowed = levels[first:stop]
+    in_order = column.in_order(levels) == [*levels]
     if len(allowed) > MANY_LABELS and in_order:
         return f"{column.name} from {allowed[0]} to {allowed[-1]}"
     return f"{column.name} = {_any_of(column, allowed)}"
 
 
-def _any_of(column: Any, levels: tuple[float, float]) -> Any:
+def _any_of(column: Column, levels: Sequence[str]) -> str:
     return " or ".join(column.in_order(levels))

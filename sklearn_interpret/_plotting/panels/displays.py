@@ -32,8 +32,8 @@ from sklearn_interpret._plotting.surfaces import draw_colour_bar
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
-    from pandas import DataFrame
 
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
     from sklearn_interpret._plotting.axes import Canvas
     from sklearn_interpret._plotting.panels.lines import Artists, Panel, PlotOptions
 
@@ -126,7 +126,6 @@ def curve_columns(
 class PanelDisplay(DisplayMixin, ABC):
     """Base of displays that are made of panels."""
 
-    _band_text = MODEL_BAND
     # Artists of the panels that become attributes.
     _artist_names: tuple[str, ...] = ("lines", "bands", "fold_lines", "rug")
 
@@ -134,9 +133,14 @@ class PanelDisplay(DisplayMixin, ABC):
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame."""
 
+    @property
+    def _band_text(self) -> str:
+        """Text of the bands in the legend."""
+        return MODEL_BAND
+
     def _render(
         self,
-        panels: list[tuple[Panel, Panel | None]],
+        panels: Sequence[tuple[Panel, Panel | None]],
         ax: Any,
         options: PlotOptions,
         *,
@@ -187,7 +191,7 @@ class PanelDisplay(DisplayMixin, ABC):
 
     def _label(
         self,
-        panels: list[tuple[Panel, Panel | None]],
+        panels: Sequence[tuple[Panel, Panel | None]],
         canvas: Canvas,
         share_y: bool,
         again: list[bool],
@@ -247,7 +251,7 @@ class EntryDisplay(PanelDisplay):
         if self.importances is not None and np.isfinite(self.importances[entry]):
             return self.importances[entry]
         values = self._effect(entry).values
-        return np.nanstd(values) if np.isfinite(values).any() else 0.0
+        return float(np.nanstd(values)) if np.isfinite(values).any() else 0.0
 
     def _entry(
         self, entry: int, places: Any, values: ArrayLike, **fields: Any

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.dates import days, is_date
-from sklearn_interpret._plotting.axes import Slot, letters_along, merged_style
+from sklearn_interpret._plotting.axes import Slot, Style, letters_along, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     PALETTE,
@@ -35,6 +35,7 @@ from sklearn_interpret._plotting.curves import (
     rug_handle,
 )
 from sklearn_interpret._plotting.labels import (
+    LEVEL_WIDTH,
     NAME_WIDTH,
     date_label,
     date_ticks,
@@ -60,6 +61,7 @@ from sklearn_interpret._plotting.surfaces import (
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.lines import Line2D
     from matplotlib.typing import ColorType
 
@@ -70,9 +72,12 @@ MODEL_BAND = f"this model's curve, {ERROR_BAND}"
 BY_SIMILARITY = "\n(ordered by similarity)"
 FOLD_SHIFT = 0.12  # distance of the folds' points from that of their mean
 BAR_SHARE = 0.6  # share of its width that an axes with a colour bar keeps
-MANY_LEVELS = 12  # more levels are below each other, which leaves room for names
+# More levels are below each other, which leaves room for names: 12 slanted names fill
+# the width of a panel.
+MANY_LEVELS = 12
 NAME_LENGTH = 30  # characters of a level there
-MOST_ROWS, PITCH = 120, 0.18  # largest number of names, and inches per name
+# Largest number of names, which makes a panel of 22 inches, and inches per name.
+MOST_ROWS, PITCH = 120, 0.18
 EFFECT = "effect"  # group id of the lines, by which later displays find them
 VALUES, SHARES = "values in the data", "share of the rows"
 ROWS, JITTERED, NO_ROWS = "rows", "rows (jittered at levels)", "no rows"
@@ -89,15 +94,15 @@ class PlotOptions:
     order: str = "levels"
     kind: str = "curves"
     outputs: Any = None  # positions of those drawn together as lines
-    line_kw: dict[str, Any] | None = None
-    band_kw: dict[str, Any] | None = None
-    fold_kw: dict[str, Any] | None = None
-    rug_kw: dict[str, Any] | None = None
-    contour_kw: dict[str, Any] | None = None
-    heatmap_kw: dict[str, Any] | None = None
-    points_kw: dict[str, Any] | None = None
-    curve_kw: dict[str, Any] | None = None
-    residual_kw: dict[str, Any] | None = None
+    line_kw: Style | None = None
+    band_kw: Style | None = None
+    fold_kw: Style | None = None
+    rug_kw: Style | None = None
+    contour_kw: Style | None = None
+    heatmap_kw: Style | None = None
+    points_kw: Style | None = None
+    curve_kw: Style | None = None
+    residual_kw: Style | None = None
 
     @classmethod
     def of_arguments(cls, arguments: dict[str, Any]) -> PlotOptions:
@@ -130,7 +135,7 @@ class Panel(Protocol):
     """Axes of a display: how much space they need, and how they are drawn."""
 
     @property
-    def values_along(self) -> str | None:
+    def values_along(self) -> Literal["x", "y"] | None:
         """The axis of the values, which other panels may share."""
 
     def slot(self, below: bool) -> Slot:
@@ -165,9 +170,10 @@ class Series:
     ) -> Series:
         """The line with its numbers along y changed."""
         arrays = {name: getattr(self, name) for name in ("y", "low", "high")}
-        return replace(
-            self, **{n: change(y) for n, y in arrays.items() if y is not None}
-        )
+        changed: dict[str, Any] = {
+            name: change(each) for name, each in arrays.items() if each is not None
+        }
+        return replace(self, **changed)
 
 
 @dataclass(frozen=True)
@@ -208,8 +214,8 @@ class Effect:
     def has_rows(self) -> NDArray[np.bool_]:
         """Mask of the values (G1, G2) of a pair that border on a cell with rows."""
         if self.counts is None or not self.counts.size:
-            return np.isfinite(self.values).all(axis=0)
-        mask = self.counts > 0
+            return np.logical_and.reduce(np.isfinite(self.values))
+        mask: NDArray[np.bool_] = self.counts > 0
         if not self.levelled[0]:
             mask = np.pad(mask, ((1, 0), (0, 0))) | np.pad(mask, ((0, 1), (0, 0)))
         if not self.levelled[1]:
@@ -218,17 +224,17 @@ class Effect:
 
     def swapped(self) -> Effect:
         """The effect of a pair, with its features in the other order."""
-        turned: dict[str, Any] = self._changed(lambda values: values.swapaxes(1, 2))
+        swapped_fields = self._changed(lambda values: values.swapaxes(1, 2))
         for name in ("names", "places", "levelled", "data"):
-            turned[name] = getattr(self, name) and getattr(self, name)[::-1]
-        return replace(self, **turned)
+            swapped_fields[name] = getattr(self, name) and getattr(self, name)[::-1]
+        return replace(self, **swapped_fields)
 
     def by_level(self, output: int) -> Effect:
         """One output of a pair, as a curve for each level of the second feature."""
-        curves: dict[str, Any] = self._changed(lambda values: values[output].T)
+        curve_fields = self._changed(lambda values: values[output].T)
         for name in ("names", "places", "levelled"):
-            curves[name] = getattr(self, name)[:1]
-        return replace(self, **curves)
+            curve_fields[name] = getattr(self, name)[:1]
+        return replace(self, **curve_fields)
 
     def _changed(self, change: Callable[..., Any]) -> dict[str, Any]:
         """The values and the ends of their bands, changed."""
@@ -332,7 +338,7 @@ class LinePanel:
     missing: ArrayLike | None = None
     by_similarity: bool = False  # whether levels are ordered by similarity
     # Name of a row, its position along the feature, and its value on each line.
-    mark: tuple[str, float, Sequence[float]] | None = None
+    mark: tuple[str, float, Sequence[float] | NDArray[np.float64]] | None = None
 
     @property
     def has_bar(self) -> bool:
@@ -347,28 +353,28 @@ class LinePanel:
     @property
     def across(self) -> bool:
         """Whether levels stand below each other, and values go to the right."""
-        return self.has_levels and len(self.levels) > MANY_LEVELS
+        return len(self.level_texts) > MANY_LEVELS
 
     @property
-    def values_along(self) -> str:
+    def values_along(self) -> Literal["x", "y"]:
         """The axis of the values, which other panels may share."""
         return "x" if self.across else "y"
 
     @property
     def level_texts(self) -> list[str]:
         """Names of the levels."""
-        return list(map(level_text, self.levels)) if self.has_levels else []
+        return [] if self.levels is None else list(map(level_text, self.levels))
 
     def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
         if not self.across:
             return Slot(below, self.has_bar, level_inches(self.level_texts))
         side = level_side_inches(self.level_texts, NAME_LENGTH)
-        height = levels_height(len(self.levels))
+        height = levels_height(len(self.level_texts))
         return Slot(below, self.has_bar, side=side, height=height)
 
     @property
-    def dates(self) -> Any:
+    def dates(self) -> np.dtype[Any] | None:
         """Dtype of the dates along the feature, or None."""
         return self.series[0].dates
 
@@ -386,7 +392,7 @@ class LinePanel:
             line(0, color=shade(ax, 0.35), linewidth=0.8, zorder=0.9)
         colours = unused_colours([series.colour for series in self.series], ax)
         if self.curves is not None and len(self.curves):
-            self._draw_curves(ax, colours[0], options.curve_kw, artists)
+            self._draw_curves(ax, self.curves, colours[0], options.curve_kw, artists)
         n_series = len(self.series)
         shifts = np.zeros(n_series)
         if self.has_levels:  # points at a level stand side by side
@@ -399,32 +405,35 @@ class LinePanel:
             x = series.x + shift
             self._draw_series(ax, series, x, colour, style, options, artists)
         if self.missing is not None:
-            artists.missing = self._draw_missing(ax, colours)
+            artists.missing = self._draw_missing(ax, self.missing, colours)
         if self.mark is not None:
-            self._draw_marks(ax, colours, shifts, artists)
-        ax.margins(**{self.values_along: 0.1})
+            self._draw_marks(ax, self.mark, colours, shifts, artists)
+        ax.margins(x=0.1 if self.across else None, y=None if self.across else 0.1)
         if not len(self._places):
             note_empty(ax, "no observed value")
         elif options.rug and self.data is not None:
-            self._draw_data(ax, options.rug_kw, artists)
+            self._draw_data(ax, self.data, options.rug_kw, artists)
         if self.has_levels:
             self._name_levels(ax, again=n_earlier > 0)
         date_ticks(ax, self.dates)
         return artists
 
     def _draw_curves(
-        self, ax: Axes, colour: str, style: dict[str, Any] | None, artists: Artists
+        self,
+        ax: Axes,
+        curves: NDArray[np.float64],
+        colour: ColorType,
+        style: Style | None,
+        artists: Artists,
     ) -> None:
         from matplotlib.lines import Line2D
 
         shades, x = self.shades, self.series[0].x
         each = [colour] if shades is None else shades.colours(ax)
-        artists.curves = draw_curves(
-            ax, x, self.curves, each, style, across=self.across
-        )
+        artists.curves = draw_curves(ax, x, curves, each, style, across=self.across)
         if shades is None:
             handle = Line2D([], [], color=seen(colour, ax), alpha=0.6, linewidth=1)
-            artists.entries[f"{len(self.curves)} rows"] = handle
+            artists.entries[f"{len(curves)} rows"] = handle
         elif self.has_bar:
             artists.scale = colour_scale(feature_map(ax), shades.limits)
         artists.entries |= {} if shades is None else shades.entries(ax)
@@ -434,21 +443,20 @@ class LinePanel:
         ax: Axes,
         series: Series,
         x: NDArray[np.float64],
-        colour: str,
-        style: dict[str, Any] | None,
+        colour: ColorType,
+        style: Style,
         options: PlotOptions,
         artists: Artists,
     ) -> None:
-        as_points = self.has_levels or series.as_points
-        kind = {"as_points": as_points, "across": self.across}
-        shown, entries = colour, artists.entries
+        form = {"as_points": self.has_levels or series.as_points, "across": self.across}
+        line_colour, entries = colour, artists.entries
         if self.curves is not None and "color" not in style:
             # Black (or white) stands out among many coloured curves.
-            taken = [line.get_color() for line in earlier_lines(ax)]
-            shown = colour if ink(ax) in taken else ink(ax)
+            used = [line.get_color() for line in earlier_lines(ax)]
+            line_colour = colour if ink(ax) in used else ink(ax)
         text = self._series_text(series, style)
         style = style if text is None else {**style, "label": text}
-        line = draw_line(ax, x, series.y, shown, style, **kind)
+        line = draw_line(ax, x, series.y, line_colour, style, **form)
         line.set_gid(EFFECT)
         artists.lines.append(line)
         if text is None and series.folds is not None:
@@ -460,68 +468,71 @@ class LinePanel:
         if series.folds is not None:
             shifted = x + FOLD_SHIFT * self.has_levels / len(self.series)
             folds = draw_thin_lines(
-                ax, shifted, series.folds, shown, options.fold_kw, **kind
+                ax, shifted, series.folds, line_colour, options.fold_kw, **form
             )
             artists.fold_lines.append(folds)
             entries.setdefault(f"{len(folds)} folds", folds[0])
-        if options.band and series.low is not None:
-            ends = series.low, series.high
-            band = draw_band(ax, x, *ends, shown, options.band_kw, **kind)
+        if options.band and series.low is not None and series.high is not None:
+            low, high, band_kw = series.low, series.high, options.band_kw
+            band = draw_band(ax, x, low, high, line_colour, band_kw, **form)
             artists.bands.append(band)
             text = options.band_text
             if series.folds is not None:
                 text = options.learner_text
             entries.setdefault(text, band)
 
-    def _series_text(self, series: Series, style: dict[str, Any] | None) -> str | None:
+    def _series_text(self, series: Series, style: Style) -> str | None:
         """Text of a line in a legend: the user's label, the output, both or None."""
         several = len(self.series) > 1
-        parts = [style.get("label"), series.label if several else None]
-        return ", ".join(str(part) for part in parts if part is not None) or None
+        labels = [style.get("label"), series.label if several else None]
+        return ", ".join(str(text) for text in labels if text is not None) or None
 
     def _draw_marks(
         self,
         ax: Axes,
-        colours: list[str],
+        mark: tuple[str, float, Sequence[float] | NDArray[np.float64]],
+        colours: Sequence[ColorType],
         shifts: NDArray[np.float64],
         artists: Artists,
     ) -> None:
         """A large point on each line, at one row's value."""
         from matplotlib.lines import Line2D
 
-        text, place, values = self.mark
-        style = {"markersize": 9, "markeredgecolor": ink(ax), "zorder": 4}
-        kind = {"as_points": True, "across": self.across}
+        text, x, values = mark
+        style: Style = {"markersize": 9, "markeredgecolor": ink(ax), "zorder": 4}
+        form = {"as_points": True, "across": self.across}
         for colour, shift, value in zip(colours, shifts, values, strict=True):
-            mark = draw_line(ax, [place + shift], [value], colour, style, **kind)
-            artists.marks.append(mark)
-        shown = NEUTRAL_COLOUR if len(values) > 1 else mark.get_color()
-        handle = Line2D([], [], linestyle="none", marker="o", color=shown, **style)
+            point = draw_line(ax, [x + shift], [value], colour, style, **form)
+            artists.marks.append(point)
+        colour = NEUTRAL_COLOUR if len(values) > 1 else point.get_color()
+        handle = Line2D([], [], linestyle="none", marker="o", color=colour, **style)
         artists.entries[text] = handle
 
-    def _draw_missing(self, ax: Axes, colours: list[str]) -> list[Any]:
+    def _draw_missing(
+        self, ax: Axes, values: ArrayLike, colours: Sequence[ColorType]
+    ) -> list[Line2D]:
         """Marks to the right of the lines."""
         ends = self._places
         low, high = (ends.min(), ends.max()) if len(ends) else (0.0, 1.0)
-        place = high + 0.08 * (high - low or 1.0)
-        return draw_aside(ax, place, self.missing, colours, "missing")
+        x = high + 0.08 * (high - low or 1.0)
+        return draw_aside(ax, x, values, colours, "missing")
 
     def _draw_data(
-        self, ax: Axes, style: dict[str, Any] | None, artists: Artists
+        self, ax: Axes, data: NDArray[Any], style: Style | None, artists: Artists
     ) -> None:
         """Mark the data, unless another display has done so."""
         text = SHARES if self.has_levels else VALUES
         if any(lines.get_label() == text for lines in ax.collections):
             return
-        if self.has_levels:
-            places = level_places(self.data, self.levels)
-            known = places[np.isfinite(places)].astype(np.intp)
-            counts = np.bincount(known, minlength=len(self.levels))
-            shares = counts / max(len(self.data), 1)
+        if self.levels is not None:
+            positions = level_places(data, self.levels)
+            codes = positions[np.isfinite(positions)].astype(np.intp)
+            counts = np.bincount(codes, minlength=len(self.levels))
+            shares = counts / max(len(data), 1)
             artists.rug = draw_shares(ax, shares, style, across=self.across)
         else:
             ends = self._places
-            artists.rug = draw_rug(ax, days(self.data), ends.min(), ends.max(), style)
+            artists.rug = draw_rug(ax, days(data), ends.min(), ends.max(), style)
         artists.rug.set_label(text)
         artists.entries[text] = rug_handle(artists.rug, across=self.across)
 
@@ -530,9 +541,9 @@ class LinePanel:
         side = "y" if self.across else "x"
         axis = getattr(ax, f"{side}axis")
         before = [text.get_text() for text in axis.get_ticklabels()]
-        names = {"most": NAME_LENGTH} if self.across else {}
-        label_levels(ax, self.level_texts, axis_name=side, **names)
-        ends = -0.6, max(len(self.levels), 1) - 0.4
+        most = NAME_LENGTH if self.across else LEVEL_WIDTH
+        label_levels(ax, self.level_texts, axis_name=side, most=most)
+        ends = -0.6, max(len(self.level_texts), 1) - 0.4
         if self.across:  # from the top downwards
             ax.set_ylim(*ends[::-1])
         else:
@@ -557,7 +568,7 @@ class LinePanel:
         name += BY_SIMILARITY if self.by_similarity else ""
         if self.has_levels:
             axis = ax.yaxis if self.across else ax.xaxis
-            name += thinned_text(axis, len(self.levels))
+            name += thinned_text(axis, len(self.level_texts))
         if self.across:
             name_axes(ax, title=self.title)
             ax.set(xlabel=values, ylabel=name)
@@ -569,7 +580,7 @@ class LinePanel:
 class SpreadPanel(LinePanel):
     """Standard deviation of slopes, below the curves that have them."""
 
-    def draw(self, ax: Axes, options: PlotOptions) -> Any:
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes, from zero upwards; return the artists."""
         (series,) = self.series
         (colour,) = unused_colours([series.colour], ax)
@@ -591,27 +602,28 @@ class SurfacePanel:
 
     effect: Effect
     output: int
-    limits: tuple  # range of the colours
+    limits: tuple[float, float]  # range of the colours
     quantity: str  # the quantity shown
     response: str  # the response
     diverging: bool = False  # whether zero is the middle
 
     values_along = None
-    has_bar = True
 
     @property
-    def _places(self) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def _places(self) -> tuple[Any, Any]:
         """Numbers or levels along each side, dates as days."""
-        return tuple(map(days, self.effect.places))
+        first, second = map(days, self.effect.places)
+        return first, second
 
-    def _date_dtype(self, side: int) -> Any:
+    def _date_dtype(self, side: int) -> np.dtype[Any] | None:
         places = self.effect.places[side]
         is_dates = is_date(places) and not self.effect.levelled[side]
         return places.dtype if is_dates else None
 
     def _level_texts(self, side: int) -> list[str]:
-        levels = self.effect.places[side] if self.effect.levelled[side] else []
-        return list(map(level_text, levels))
+        if not self.effect.levelled[side]:
+            return []
+        return list(map(level_text, self.effect.places[side]))
 
     def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
@@ -626,60 +638,62 @@ class SurfacePanel:
             note_empty(ax, "no observed value")
             return artists
         smooth = min(values.shape) > 1 and not any(self.effect.levelled)
-        numbers = {"values": values, "limits": self.limits}
-        numbers["diverging"] = self.diverging
+        cells, (x, y) = None, self._places
         if smooth and self.effect.bounds is None:
-            style = options.contour_kw
-            shown = draw_contours(ax, *self._places, **numbers, style=style)
-            artists.contours = shown
+            surface: ScalarMappable = draw_contours(
+                *(ax, x, y, values, self.limits, options.contour_kw),
+                diverging=self.diverging,
+            )
+            artists.contours = surface
+            if self.effect.counts is not None:
+                cells = draw_empty_cells(ax, x, y, self.effect.counts == 0)
         else:
-            bounds = [self._cell_bounds(side) for side in (0, 1)]
-            style = options.heatmap_kw
-            shown = draw_heat_map(ax, *bounds, **numbers, style=style)
-            artists.heatmaps = shown
-        cells = None
-        if artists.heatmaps is not None:
-            cells = draw_empty_cells(ax, *bounds, ~self.effect.has_rows)
-        elif self.effect.counts is not None:
-            cells = draw_empty_cells(ax, *self._places, self.effect.counts == 0)
+            x, y = self._cell_bounds(0), self._cell_bounds(1)
+            surface = draw_heat_map(
+                *(ax, x, y, values, self.limits, options.heatmap_kw),
+                diverging=self.diverging,
+            )
+            artists.heatmaps = surface
+            cells = draw_empty_cells(ax, x, y, ~self.effect.has_rows)
         if cells is not None:
             artists.entries[NO_ROWS] = cells
         if options.rug and self.effect.data is not None:
-            x, y = (self._positions(side) for side in (0, 1))
+            x, y = (self._positions(side, self.effect.data[side]) for side in (0, 1))
             artists.points = draw_positions(ax, x, y, options.points_kw)
             text = JITTERED if any(self.effect.levelled) else ROWS
             artists.entries[text] = artists.points
-        for side, which in enumerate("xy"):
-            date_ticks(ax, self._date_dtype(side), which)
+        for side, axis_name in enumerate("xy"):
+            date_ticks(ax, self._date_dtype(side), axis_name)
             levels = self._level_texts(side)
             if levels:
-                most = {"most": NAME_LENGTH} if which == "y" else {}
-                label_levels(ax, levels, axis_name=which, share=BAR_SHARE, **most)
-        most = letters_along(ax, 1)
-        text = two_lines(self.quantity, self.response, most)
-        artists.colorbars = draw_colour_bar(ax, shown, text)
+                most = NAME_LENGTH if axis_name == "y" else LEVEL_WIDTH
+                label_levels(
+                    ax, levels, axis_name=axis_name, share=BAR_SHARE, most=most
+                )
+        text = two_lines(self.quantity, self.response, letters_along(ax, 1))
+        artists.colorbars = draw_colour_bar(ax, surface, text)
         return artists
 
     def _cell_bounds(self, side: int) -> NDArray[np.float64]:
         if self.effect.levelled[side]:
-            return np.arange(len(self.effect.places[side]) + 1) - 0.5
-        bounds = self.effect.bounds and days(self.effect.bounds[side])
+            return np.arange(len(self.effect.places[side]) + 1, dtype=np.float64) - 0.5
+        if self.effect.bounds is not None:
+            bounds = days(self.effect.bounds[side])
+            if bounds[0] < bounds[1]:
+                return bounds
         # A first cell without width gets one, to be visible.
-        if bounds is None or bounds[0] >= bounds[1]:
-            return cell_bounds(self._places[side])
-        return bounds
+        return cell_bounds(self._places[side])
 
-    def _positions(self, side: int) -> NDArray[np.float64]:
-        values = self.effect.data[side]
+    def _positions(self, side: int, values: NDArray[Any]) -> NDArray[np.float64]:
         if not self.effect.levelled[side]:
             return days(values)
         return jittered(level_places(values, self.effect.places[side]), seed=side)
 
     def tidy_numbers(self, ax: Axes) -> None:
         """Few ticks on a small panel of a grid."""
-        for side, which in enumerate("xy"):
+        for side, axis_name in enumerate("xy"):
             if not self.effect.levelled[side] and self._date_dtype(side) is None:
-                tidy_number_ticks(ax, self._places[side], which, most=4)
+                tidy_number_ticks(ax, self._places[side], axis_name, most=4)
 
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
         """Name the axes."""
@@ -698,25 +712,25 @@ class SurfacePanel:
             axis.set_label_text(text)
 
 
-def level_text(level: str) -> str:
+def level_text(level: object) -> str:
     """A level as text on an axis; whole numbers without their ".0"."""
     if isinstance(level, float) and level.is_integer():
         return f"{level:.0f}"
     return label_text(level)
 
 
-def level_places(values: NDArray[Any], levels: NDArray[Any]) -> NDArray[np.float64]:
+def level_places(values: Iterable[Any], levels: Iterable[Any]) -> NDArray[np.float64]:
     """Position among `levels` of each value, as floats; NaN for others."""
-    known = {label_key(level): place for place, level in enumerate(levels)}
-    return np.array([known.get(label_key(v), np.nan) for v in values], dtype=float)
+    codes = {label_key(level): code for code, level in enumerate(levels)}
+    return np.array([codes.get(label_key(v), np.nan) for v in values], dtype=float)
 
 
-def earlier_lines(ax: Axes) -> list[Any]:
+def earlier_lines(ax: Axes) -> list[Line2D]:
     """Lines of the displays that have drawn on an axes before."""
     return [line for line in ax.lines if line.get_gid() == EFFECT]
 
 
-def _line_style(style: dict[str, Any] | None) -> dict[str, str]:
+def _line_style(style: Style | None) -> dict[str, str]:
     """Style of a line under matplotlib's full names."""
     from matplotlib.lines import Line2D
 

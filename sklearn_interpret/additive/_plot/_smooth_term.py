@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
@@ -41,9 +42,10 @@ from sklearn_interpret.explanations._selection import output_position
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame, Series
+    from matplotlib.typing import ColorType
 
-    from sklearn_interpret._plotting.panels.lines import Effect
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import Effect, Panel, Series
     from sklearn_interpret.additive._gam import BaseGAM
 
 LEVEL = 0.95  # of the bands
@@ -62,15 +64,15 @@ class TermPanel(LinePanel):
     """Lines along one feature, and partial residuals."""
 
     # For each line, the feature's values and the residuals.
-    residuals: list | None = None
+    residuals: Sequence[tuple[NDArray[Any], NDArray[np.float64]]] = ()
     # Residuals extend the axes by at most this multiple of the range of the lines:
     # those of log-odds are far away, and would flatten the lines.
     reach: float = np.inf
 
-    def draw(self, ax: Axes, options: Any) -> Artists:
+    def draw(self, ax: Axes, options: PlotOptions) -> Artists:
         """Draw on an axes; return the artists."""
         artists = super().draw(ax, options)
-        if self.residuals is not None:
+        if self.residuals:
             artists.points = self._draw_residuals(ax, options.residual_kw, artists)
         return artists
 
@@ -79,8 +81,8 @@ class TermPanel(LinePanel):
         ax: Axes,
         series: Series,
         x: NDArray[np.float64],
-        colour: str,
-        style: dict[str, str],
+        colour: ColorType,
+        style: Style,
         options: PlotOptions,
         artists: Artists,
     ) -> None:
@@ -101,7 +103,7 @@ class TermPanel(LinePanel):
         super()._draw_series(ax, series, x, colour, style, options, artists)
 
     def _draw_residuals(
-        self, ax: Axes, style: dict[str, Any] | None, artists: Artists
+        self, ax: Axes, style: Style | None, artists: Artists
     ) -> list[Any]:
         is_only_line, point_artists = len(self.series) == 1, []
         n_points = max(len(values) for _, values in self.residuals)
@@ -109,23 +111,21 @@ class TermPanel(LinePanel):
         low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
         reach, beyond = self.reach * max(high - low, 1.0), False
         for seed, (_, (x, y), line) in enumerate(lines):
-            point_style: dict[str, Any] = {
-                "s": point_area(n_points),
-                "linewidth": 0,
-                "zorder": 1.2,
-            }
+            point_style: Style = {"s": point_area(n_points), "linewidth": 0}
+            point_style["zorder"] = 1.2
             point_style["color"] = (
                 shade(ax, 0.45) if is_only_line else seen(line.get_color(), ax)
             )
             point_style["alpha"] = 0.5
-            x = jittered(level_places(x, self.levels), seed) if self.has_levels else x
+            if self.levels is not None:
+                x = jittered(level_places(x, self.levels), seed)
             limits = ax.dataLim.frozen()
-            pair = (y, x) if self.across else (x, y)
-            points = draw_points(ax, *pair, style, **point_style)
+            first, second = (y, x) if self.across else (x, y)
+            points = draw_points(ax, first, second, style, **point_style)
             ax.dataLim.set(limits)
             ends = np.clip(clipped_range(y, TAIL), low - reach, high + reach)
             beyond |= (y < ends[0]).any() or (y > ends[1]).any()
-            middle = np.full(2, line.get_xydata()[0, int(self.across)])
+            middle = np.full(2, np.asarray(line.get_xydata())[0, int(self.across)])
             pairs = (ends, middle) if self.across else (middle, ends)
             ax.update_datalim(np.transpose(pairs))
             point_artists.append(points)
@@ -325,7 +325,7 @@ default=None
         name = getattr(y, "name", None)
         if target_name is None and isinstance(name, str):
             target_name = name
-        display._call([], target_name, unit)
+        display._name_response([], target_name, unit)
         return display.plot(ax=ax, **params)
 
     def plot(
@@ -415,7 +415,7 @@ default=None
         reach = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2) * errors
         return replace(effect, low=effect.values - reach, high=effect.values + reach)
 
-    def _residuals(self, term: int, n_outputs: int) -> NDArray[np.float64] | list[None]:
+    def _residuals(self, term: int, n_outputs: int) -> NDArray[np.float64] | list[Any]:
         """Partial residuals (n_outputs, n), or None for each output."""
         if self.residuals is None:
             return [None] * n_outputs
@@ -437,20 +437,20 @@ default=None
         """Name of the sum of the terms."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
-    def _panels(self, term: int, limits: tuple[float, float] | None) -> list[Any]:
+    def _panels(self, term: int, limits: tuple[float, float] | None) -> list[Panel]:
         """Panels of a term; colours have these limits, or None for their own."""
         effect = self._effect(term)
         n_outputs = len(effect.values)
         residuals = self._residuals(term, n_outputs)
         if len(effect.names) == 1:
-            return [self._own_panel(term, effect, residuals)]
+            return [self._one_way_panel(term, effect, residuals)]
         texts = [self._text(effect.names, term, output) for output in range(n_outputs)]
         if effect.levelled == (True, False):  # the number goes along x
             effect = effect.swapped()
         n_levels = len(effect.places[1])
         by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
         limits = limits or colour_limits(effect.values, True)
-        panels = []
+        panels: list[Panel] = []
         for output, text in enumerate(texts):
             words = self._response_text(output), text
             if by_level:
@@ -461,8 +461,8 @@ default=None
                 panels.append(panel)
         return panels
 
-    def _own_panel(
-        self, term: int, effect: Effect, residuals: NDArray[np.float64] | list[None]
+    def _one_way_panel(
+        self, term: int, effect: Effect, residuals: NDArray[np.float64] | list[Any]
     ) -> TermPanel:
         """The panel of a term of one feature: a line for each output."""
         n_outputs = len(effect.values)
@@ -470,8 +470,8 @@ default=None
             self._response_text(0 if n_outputs == 1 else None),
             self._text(effect.names, term, slice(None)),
         )
-        points = None
-        if self.residuals is not None:
+        points = []
+        if self.residuals is not None and effect.data is not None:
             points = [(effect.data[0], each) for each in residuals]
         missing = self.missing_effects and self.missing_effects[term]
         labels = self._named_outputs(n_outputs)
@@ -485,21 +485,21 @@ default=None
         output: int,
     ) -> TermPanel:
         """The panel of a number and a category: a line for each level."""
-        levels, points = effect.places[1], None
+        levels, points = effect.places[1], []
         labels = [f"{effect.names[1]}: {level_text(level)}" for level in levels]
-        if rows is not None:
+        if rows is not None and effect.data is not None:
             x, codes = effect.data[0], level_places(effect.data[1], levels)
             points = [(x[codes == k], rows[codes == k]) for k in range(len(levels))]
-        several = self.output_names is not None and len(self.output_names) > 1
-        title = self.output_names[output] if several else None
+        names = self.output_names or []
+        title = names[output] if len(names) > 1 else None
         return self._lines(effect.by_level(output), labels, words, points, title=title)
 
     def _lines(
         self,
         effect: Effect,
-        labels: list[bool | str] | range,
+        labels: Sequence[Any],
         words: tuple[str, str],
-        residuals: list[tuple[NDArray[Any], NDArray[np.float64]]] | None,
+        residuals: Sequence[tuple[NDArray[Any], NDArray[np.float64]]],
         **panel_kwargs: Any,
     ) -> TermPanel:
         """A panel of lines along one feature, and of partial residuals."""
@@ -545,7 +545,7 @@ default=None
 
 def _outputs(
     model: BaseGAM, target: bool | str | None
-) -> tuple[list[int], list[bool | str] | None]:
+) -> tuple[list[int], list[Any] | None]:
     """Positions of the linear predictors that are shown, and their classes if any."""
     labels = getattr(model, "classes_", np.empty(0)).tolist()
     labels = labels[1:] if len(labels) == 2 else labels
@@ -555,7 +555,9 @@ def _outputs(
     return outputs, [labels[k] for k in outputs] if labels else None
 
 
-def _curve(model: BaseGAM, term: int, outputs: list[int]) -> Any:
+def _curve(
+    model: BaseGAM, term: int, outputs: list[int]
+) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], Any]:
     """Values, effects and errors of a term, and the effect of a missing value."""
     fitted = model._terms[term]
     axes = fitted.axes()
@@ -572,11 +574,7 @@ def _curve(model: BaseGAM, term: int, outputs: list[int]) -> Any:
 
 
 def _of_rows(
-    model: BaseGAM,
-    X: DataFrame,
-    y: NDArray[Any] | Series | None,
-    terms: list[int],
-    outputs: list[int],
+    model: BaseGAM, X: Any, y: Any, terms: list[int], outputs: list[int]
 ) -> dict[str, Any]:
     """Data, residuals and importances of the terms, of some of the rows."""
     rows = as_rows(X)
@@ -611,6 +609,6 @@ def _of_rows(
 def term_label(names: tuple[str, ...], dofs: NDArray[np.float64] | float) -> str:
     """A term with its effective degrees of freedom, as in "s(age, 3.2)"."""
     low, high = (f"{dof:.1f}" for dof in (np.min(dofs), np.max(dofs)))
-    dofs = low if low == high else f"{low} to {high}"
-    name = shorten(":".join(names), LABEL_WIDTH - len(dofs) - 5)
-    return f"s({name}, {dofs})"
+    text = low if low == high else f"{low} to {high}"
+    name = shorten(":".join(names), LABEL_WIDTH - len(text) - 5)
+    return f"s({name}, {text})"

@@ -34,7 +34,10 @@ from sklearn_interpret.explanations import RowExplanation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.container import BarContainer
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 # Inches: widths of the bars with their names and of an image, and the height around an
@@ -163,28 +166,29 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             An unknown row; an `image_shape` or `spreads` of another size.
         """
         row = self._position()
-        counterfactuals = np.flatnonzero(self.explanation.origin == row)[:1]
-        self.bars_ = self.colour_bar_ = None
+        indices = np.flatnonzero(self.explanation.origin == row)[:1]
+        self.bars_: BarContainer | None = None
+        self.colour_bar_: Colorbar | None = None
         self.images_: list[Any] = []
-        if self.image_shape is None or not len(counterfactuals):
-            self._draw_table(ax, row, counterfactuals, max_entries, bar_kw)
+        if self.image_shape is None or not len(indices):
+            self._draw_table(ax, row, indices, max_entries, bar_kw)
         else:
-            self._draw_images(ax, row, counterfactuals)
+            self._draw_images(ax, row, indices)
         return self
 
-    def _responses(self, row: int, counterfactuals: Any) -> Any:
+    def _responses(self, row: int, indices: NDArray[np.intp]) -> tuple[str, list[str]]:
         """Answers before and after, of classes with their scores."""
-        label, texts = super()._responses(row, counterfactuals)
-        values = self._responses_of(row, counterfactuals)
+        label, texts = super()._responses(row, indices)
+        values = self._responses_of(row, indices)
         if values.ndim == 2:
             name, scores = self.response_name or "response", values.max(axis=1)
             pairs = zip(texts, map(number_text, scores), strict=True)
             texts = [f"{text} ({name} {score})" for text, score in pairs]
         return label, texts
 
-    def _failed(self, row: int, counterfactuals: NDArray[np.intp]) -> list[Any]:
+    def _failed(self, row: int, indices: NDArray[np.intp]) -> list[Any]:
         """Why no row satisfies the target, in words; empty if one was found."""
-        if len(counterfactuals) and self.explanation.valid[counterfactuals[0]]:
+        if len(indices) and self.explanation.valid[indices[0]]:
             return []
         reasons = self.explanation.reasons
         reason = "" if reasons is None else reasons[row]
@@ -192,12 +196,12 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return [f"{status}: {reason}" if reason else str(status)]
 
     def _changes(
-        self, counterfactuals: NDArray[np.intp]
+        self, indices: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """The changed features, those that move farthest first, and how far."""
-        if not len(counterfactuals):
+        if not len(indices):
             return np.empty(0, dtype=np.intp), np.empty(0)
-        (moves,) = self.explanation.perturbations[counterfactuals]
+        (moves,) = self.explanation.perturbations[indices]
         if self.spreads is not None:
             spreads = np.asarray(self.spreads, dtype=float)
             if spreads.shape != moves.shape or not (spreads > 0).all():
@@ -207,7 +211,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
                 )
             moves = moves / spreads
         moves = np.nan_to_num(moves)  # a category has no size
-        features = np.flatnonzero(self.explanation.changed[counterfactuals[0]])
+        features = np.flatnonzero(self.explanation.changed[indices[0]])
         # Equal ones, to rounding, in the order of the table.
         order = np.argsort(-np.abs(moves[features]).round(9), kind="stable")
         return features[order], moves[features[order]]
@@ -216,15 +220,15 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         self,
         ax: Axes,
         row: int,
-        counterfactuals: NDArray[np.intp],
-        max_entries: int,
-        style: dict[str, Any] | None,
+        indices: NDArray[np.intp],
+        max_entries: int | None,
+        style: Style | None,
     ) -> None:
         """A bar for each changed feature, with its values before and after."""
-        features, moves = self._changes(counterfactuals)
+        features, moves = self._changes(indices)
         n_changed = len(features)
         features, moves = features[:max_entries], moves[:max_entries]
-        lines = self._title(row, counterfactuals) + self._failed(row, counterfactuals)
+        lines = self._title(row, indices) + self._failed(row, indices)
         if len(features) < n_changed:
             lines.append(f"(the {len(features)} largest of {n_changed} changes)")
         own_figure = ax is None
@@ -233,7 +237,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         names = [self.explanation.feature_names[j] for j in features]
         name_rows(ax, names)
         if own_figure:
-            self.figure_.draw_without_rendering()  # settles the axes' width
+            self.figure_.figure.draw_without_rendering()  # settles the axes' width
         write_title(ax, lines, axes_inches(ax)[0], own_figure=own_figure)
         if not len(features):
             unchanged = self.explanation.status[row] == "unchanged"
@@ -241,19 +245,19 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             note_empty(ax, text)
             ax.set_axis_off()
             return
-        texts = self._texts(row, counterfactuals, features)
+        texts = self._texts(row, indices, features)
         self.bars_, _ = draw_ranked_bars(ax, names, moves, style, texts=texts)
         unit = "" if self.spreads is None else " (standard deviations)"
         ax.set_xlabel(f"Perturbation{unit}")
 
     def _texts(
-        self, row: int, counterfactuals: NDArray[np.intp], features: NDArray[np.intp]
+        self, row: int, indices: NDArray[np.intp], features: NDArray[np.intp]
     ) -> list[str]:
         """Values of features before and after, as exact as they differ."""
         before, after = as_rows(self.explanation.data), as_rows(self.explanation.rows)
         texts = []
         for j in features.tolist():
-            pair = before.shown(j)[row], after.shown(j)[counterfactuals[0]]
+            pair = before.shown(j)[row], after.shown(j)[indices[0]]
             ends = [value_text(value) for value in pair]
             if before.shown(j).dtype.kind == "f" and np.isfinite(pair).all():
                 change = abs(float(pair[1]) - float(pair[0]))
@@ -262,10 +266,10 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             texts.append(" → ".join(ends))
         return texts
 
-    def _draw_images(self, ax: Axes, row: int, counterfactuals: Any) -> None:
+    def _draw_images(self, ax: Axes, row: int, indices: NDArray[np.intp]) -> None:
         """The image, the perturbation and the result."""
-        before, after, change = self._as_images(row, counterfactuals)
-        titles = self._titles(row, counterfactuals)
+        before, after, change = self._as_images(row, indices)
+        titles = self._titles(row, indices)
         ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
         canvas = self._take_grid(ax, 3, 3, (_PANEL, ratio * _PANEL + _AROUND))
         wide = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
@@ -274,7 +278,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         before, after = np.split(drawable(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)
         diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
-        images = (before, {}), (change, diverging), (after, {})
+        images: Any = (before, {}), (change, diverging), (after, {})
         for panel, (image, style), lines in zip(
             canvas.main, images, titles, strict=True
         ):
@@ -283,7 +287,9 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()
 
-    def _as_images(self, row: int, counterfactuals: Any) -> Any:
+    def _as_images(
+        self, row: int, indices: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The row, the row found, and the perturbation, as images."""
         explanation, shape = self.explanation, self.image_shape
         check_image_shape(shape, len(explanation.feature_names))
@@ -293,22 +299,22 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             )
             for rows, position in (
                 (explanation.data, row),
-                (explanation.rows, counterfactuals[0]),
+                (explanation.rows, indices[0]),
             )
         )
         change = np.where(before == after, 0.0, after - before)
         return before, after, change.mean(axis=2) if change.ndim == 3 else change
 
-    def _titles(self, row: int, counterfactuals: Any) -> Any:
+    def _titles(self, row: int, indices: NDArray[np.intp]) -> list[list[str]]:
         """Titles of the images: those of the row and of the result have the answers."""
         first, last = [self._of_row("image")], ["result"]
-        if self._failed(row, counterfactuals):
+        if self._failed(row, indices):
             last = [f"result ({self.explanation.status[row]})"]
         if self.explanation.original_predictions is not None:
-            label, texts = self._responses(row, counterfactuals)
+            label, texts = self._responses(row, indices)
             for lines, text in zip((first, last), texts, strict=False):
                 lines += f"{label}: {text}".replace(" (", "\n(").split("\n")
-        return [first, ["perturbation", self._distances(row, counterfactuals)], last]
+        return [first, ["perturbation", self._distances(row, indices)], last]
 
     def _draw_bar(self) -> None:
         """The scale of the perturbation, below it."""
@@ -317,14 +323,14 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         height, width = self.images_[1].get_array().shape
         bounds = [0.05, -0.11 * width / height, 0.9, 0.05 * width / height]
         # Within the panel's own axes: outside of these it would shift the image.
-        self.colour_bar_ = self.figure_.colorbar(
+        self.colour_bar_ = bar = self.figure_.colorbar(
             self.images_[1],
             cax=self.axes_[1].inset_axes(bounds, label="<colorbar>"),
             orientation="horizontal",
             ticks=MaxNLocator(nbins=4, steps=NICE_STEPS),
         )
-        channels = "" if len(self.image_shape) == 2 else " (mean of the channels)"
-        self.colour_bar_.set_label(f"change{channels}")
+        channels = "" if len(self.image_shape or ()) == 2 else " (mean of the channels)"
+        bar.set_label(f"change{channels}")
 
     def to_frame(self) -> Any:
         """Changes of the row drawn, as a table, all of them.
@@ -352,6 +358,6 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return table.reset_index(drop=True)
 
 
-def _letters(inches: Any) -> Any:
+def _letters(inches: float) -> int:
     """Number of letters that have room; at least those of a word."""
     return max(int(CHARACTERS_PER_INCH * inches), 16)

@@ -20,6 +20,7 @@ from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
 
     from sklearn_interpret._plotting.sources import Data
 
@@ -207,7 +208,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
             n_folds = f"{len(scores)} folds"
             label = f"mean of {n_folds}" if label is None else f"{label} ({n_folds})"
         ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
-        self.legend_ = self._named(ax, label)
+        self.legend_ = self._extend_legend(ax, label)
         return self
 
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -216,15 +217,16 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         shapes, of = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
         return sizes, np.atleast_2d(checked_numbers(self.scores, "scores", shapes, of))
 
-    def _ends(self, scores: NDArray[np.float64]) -> Any:
+    def _ends(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Ends of the learner's band, within the range of shares."""
         mean, on_test_rows = scores.mean(axis=0), self._on_test_rows
         reach = learner_half_width(scores, self._splits, on_test_rows=on_test_rows)
         return np.clip([mean - reach, mean + reach], 0, 1)
 
-    def _named(self, ax: Axes, label: Any) -> Any:
+    def _extend_legend(self, ax: Axes, label: str | None) -> Legend | None:
         """The legend of the axes, with the new line."""
-        earlier, entries = ax.get_legend(), {}
+        earlier = ax.get_legend()
+        entries: dict[str, Any] = {}
         if earlier is not None:
             entries, _ = legend_entries(earlier)
         if label is not None:
@@ -258,7 +260,7 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         return self._frame(*blocks, integer_column="fold")
 
 
-def _size_name(attack: Any) -> Any:
+def _size_name(attack: Any) -> str:
     """Name of the sizes of an attack's perturbations."""
     attack = getattr(attack, "attack_", attack)  # the attack on a substitute
     if attack._budget == "scale":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import days
@@ -33,10 +34,12 @@ from sklearn_interpret.explanations import RuleExplanation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations._rules import Condition
 
-MOST_LINES = 14
+MOST_LINES = 14  # of a text; a longer one ends in an ellipsis
 _ALWAYS = "always: the rule has no conditions"
 
 
@@ -108,14 +111,12 @@ class AnchorsDisplay(FeaturesDisplay):
     background: ArrayLike | None = None
 
     @classmethod
-    def _check_request(
-        cls, estimator: Any, X: Any, parameters: NDArray[np.float64]
-    ) -> None:
+    def _check_request(cls, estimator: Any, X: Any, parameters: dict[str, Any]) -> None:
         if _are_texts(X):
             raise TypeError("X has texts: pass a fitted AnchorsText, not its model.")
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Any:
+    def _as_rows(cls, X: Any) -> Rows:
         return as_texts(X) if _are_texts(X) else as_rows(X)
 
     @classmethod
@@ -195,7 +196,7 @@ class AnchorsDisplay(FeaturesDisplay):
         column: FeatureColumn,
         condition: Condition,
         value: float,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Colour the values that satisfy the condition, and mark the row's own."""
         left, right = ax.get_xlim()
@@ -208,16 +209,12 @@ class AnchorsDisplay(FeaturesDisplay):
             positions = np.array([column.position(level) for level in condition.levels])
             half = (right - left) / 200 if column.levels is None else 0.5
             spans = [(x - half, x + half) for x in positions[np.isfinite(positions)]]
-        span_style: dict[str, Any] = {
-            "color": tint(ax, PALETTE[0]),
-            "linewidth": 0,
-            "zorder": 0.5,
-        }
+        span_style: Style = {"color": tint(ax, PALETTE[0]), "linewidth": 0}
+        span_style["zorder"] = 0.5
         span_style |= style or {}
-        spans = [
-            ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans
-        ]
-        self.spans_.append(spans)
+        self.spans_.append(
+            [ax.axvspan(*np.clip(span, left, right), **span_style) for span in spans]
+        )
         position = column.position(value)
         if np.isfinite(position):
             ax.plot([position] * 2, [0, 1], color=ink(ax), lw=1.5, zorder=3)
@@ -268,19 +265,21 @@ class AnchorsDisplay(FeaturesDisplay):
         """
         row, data = self._position(), self.explanation.data
         rule = self.explanation.rules[row]
-        columns = {"condition": [str(condition) for condition in rule]}
+        columns: dict[str, list[Any]] = {
+            "condition": [str(condition) for condition in rule]
+        }
         if not _are_texts(data):
             columns["feature"] = [condition.name for condition in rule]
             columns["value"] = self._values_of_row(row)
         return self._frame(columns)
 
 
-def _ends(condition: Condition) -> list[float]:
+def _ends(condition: Condition) -> list[Any]:
     """Ends of the interval of a condition, which the axis has to show."""
     return [end for end in (condition.low, condition.high) if end is not None]
 
 
-def _are_texts(X: NDArray[np.float64]) -> bool:
+def _are_texts(X: Any) -> bool:
     """Whether these are texts, not rows of a table."""
     shape = getattr(X, "shape", None)
     if shape is None:
@@ -288,7 +287,7 @@ def _are_texts(X: NDArray[np.float64]) -> bool:
     return len(shape) == 1
 
 
-def _marked(text: str, rule: Any) -> Any:
+def _marked(text: str, rule: Sequence[Any]) -> list[tuple[str, Any]]:
     """Pieces of a text, each with a mark of its own if it is a word of the rule."""
     if not rule:
         return [(text, None)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
@@ -47,11 +47,12 @@ if TYPE_CHECKING:
 
 # Inches: width of a panel, height of the data in it, and of titles and labels around.
 PANEL_WIDTH, DATA_HEIGHT, AROUND = 3.6, 0.9, 0.65
+# Inches: width of the only panel, and of the narrowest one in which labels have room.
 ALONE_WIDTH, LEAST_WIDTH = 5.6, 2.2
-MOST_LEVELS = 10
+MOST_LEVELS = 10  # names of levels that have room below a panel
 # Share of the smallest and of the largest numbers that may lie outside of the axis.
 TAIL = 0.005
-MARGIN = 0.04
+MARGIN = 0.04  # share of the numbers' range, left free at both ends of the axis
 
 
 class FeatureColumn:
@@ -113,7 +114,7 @@ class FeatureColumn:
             return text
         return decimal.replace("-", MINUS)
 
-    def interval_text(self, low: Any, high: NDArray[np.float64], change: Any) -> Any:
+    def interval_text(self, low: float, high: float, change: float) -> str:
         """The values from `low` to `high` in short."""
         text = interval_text(low, high, change, self._date_dtype)
         return text if self._date_dtype is not None else text.replace("-", MINUS)
@@ -152,6 +153,8 @@ class FeatureColumn:
 class FeaturesDisplay(OneRowDisplay):
     """Base of the displays of one row, some of whose features have a panel."""
 
+    background: Any
+
     def _background_rows(self) -> ArrayRows:
         """Rows whose distribution is drawn."""
         data = as_rows(self.explanation.data)
@@ -164,7 +167,13 @@ class FeaturesDisplay(OneRowDisplay):
         return background
 
     def _take_panels(
-        self, ax: Axes, columns: Any, title: list[str], *, n_cols: int, height: float
+        self,
+        ax: Axes,
+        columns: Collection[FeatureColumn],
+        title: list[str],
+        *,
+        n_cols: int,
+        height: float,
     ) -> None:
         """Axes for columns, `height` inches each, and lines of a title above them."""
         ticks = [level_inches(column.levels or []) for column in columns]
@@ -177,10 +186,10 @@ class FeaturesDisplay(OneRowDisplay):
         first, own_figure = canvas.main[0], canvas.own_figure
         width = axes_inches(canvas.frame or first)[0]
         if own_figure:
-            width = canvas.figure.get_figwidth()
+            width = canvas.figure.figure.get_figwidth()
         self.title_ = write_title(first, title, width, own_figure=own_figure)
         if own_figure:
-            canvas.figure.draw_without_rendering()  # settles the axes' sizes
+            canvas.figure.figure.draw_without_rendering()  # settles the axes' sizes
 
 
 def tint(ax: Axes, colour: str) -> tuple[float, float, float]:

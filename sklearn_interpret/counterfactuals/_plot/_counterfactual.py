@@ -29,7 +29,9 @@ from sklearn_interpret.explanations import RowExplanation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 # Inches of a line: an arrow below a text, for which there has to be room.
@@ -122,7 +124,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
 
     @classmethod
     def _from_inspector(cls, inspector: Any, data: Data, **choices: Any) -> Self:
-        choices = {"background": inspector._actionability.known.native, **choices}
+        choices = {"background": inspector._actionability.fit_rows.native, **choices}
         return super()._from_inspector(inspector, data, **choices)
 
     def plot(
@@ -159,15 +161,15 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             Several rows and no `row`; an unknown `target`.
         """
         row = self._position()
-        counterfactuals = np.flatnonzero(self.explanation.origin == row)
-        columns = self._columns(row, counterfactuals)
+        indices = np.flatnonzero(self.explanation.origin == row)
+        columns = self._columns(row, indices)
         largest = dict(list(columns.items())[:max_entries])
-        title = self._title(row, counterfactuals)
+        title = self._title(row, indices)
         if len(largest) < len(columns):
             title.append(
                 f"(the {len(largest)} largest of {len(columns)} changes are drawn)"
             )
-        height = DATA_HEIGHT + LINE_HEIGHT * max(len(counterfactuals), 1)
+        height = DATA_HEIGHT + LINE_HEIGHT * max(len(indices), 1)
         self._take_panels(ax, largest.values(), title, n_cols=n_cols, height=height)
         self.before_lines_: list[Any] = []
         self.arrows_: list[Any] = []
@@ -178,27 +180,25 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             text = fill(f"{self.explanation.status[row]}: {reason}", 48)
             note_empty(self.axes_[0], literal(text))
         for panel, (j, column) in zip(self.axes_, largest.items(), strict=False):
-            self._draw_changes(panel, column, j, row, counterfactuals, arrow_kw)
+            self._draw_changes(panel, column, j, row, indices, arrow_kw)
         return self
 
-    def _columns(
-        self, row: int, counterfactuals: NDArray[np.intp]
-    ) -> dict[int, FeatureColumn]:
+    def _columns(self, row: int, indices: NDArray[np.intp]) -> dict[int, FeatureColumn]:
         """The changed features by position, those that move farthest first."""
         background, data = self._background_rows(), as_rows(self.explanation.data)
         rows = as_rows(self.explanation.rows)
         columns, sizes = {}, {}
-        for j in np.flatnonzero(
-            self.explanation.changed[counterfactuals].any(axis=0)
-        ).tolist():
+        for j in np.flatnonzero(self.explanation.changed[indices].any(axis=0)).tolist():
             before, after = (
                 data.column_array(j)[row],
-                rows.column_array(j)[counterfactuals].tolist(),
+                rows.column_array(j)[indices].tolist(),
             )
             name = self.explanation.feature_names[j]
             columns[j] = FeatureColumn(background, j, name, [before, *after])
             sizes[j] = max(columns[j].change(before, value) for value in after)
-        return {j: columns[j] for j in sorted(sizes, key=sizes.get, reverse=True)}
+        return {
+            j: columns[j] for j in sorted(sizes, key=lambda j: sizes[j], reverse=True)
+        }
 
     def _draw_changes(
         self,
@@ -206,41 +206,39 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         column: FeatureColumn,
         j: int,
         row: int,
-        counterfactuals: NDArray[np.intp],
-        style: dict[str, Any] | None,
+        indices: NDArray[np.intp],
+        style: Style | None,
     ) -> None:
         """The row's own value, and a line for each row found that differs."""
         before = as_rows(self.explanation.data).column_array(j)[row]
-        after = as_rows(self.explanation.rows).column_array(j)[counterfactuals]
-        start, n_lines = column.position(before), len(counterfactuals)
-        boxes = self.explanation.low, self.explanation.high
-        if boxes[0] is None or boxes[1] is None:
-            boxes = [np.full(self.explanation.changed.shape, np.nan)] * 2
+        after = as_rows(self.explanation.rows).column_array(j)[indices]
+        start, n_lines = column.position(before), len(indices)
+        low, high = self.explanation.low, self.explanation.high
+        if low is None or high is None:
+            low = high = np.full(self.explanation.changed.shape, np.nan)
         pitch = min(LINE_HEIGHT / axes_inches(ax)[1], MOST_LINES / n_lines)
         column.draw(ax, 1 - n_lines * pitch)
         (line,) = ax.plot([start] * 2, [0, 1], "--", color=ink(ax), lw=1, zorder=1.5)
         self.before_lines_.append(line)
         self.arrows_.append([])
         self.boxes_.append([])
-        for k in np.flatnonzero(self.explanation.changed[counterfactuals, j]).tolist():
-            position, height = (
-                1 - (k + 1 - ARROW_POSITION) * pitch,
-                ARROW_HEIGHT * pitch,
-            )
-            low, high = (ends[counterfactuals[k], j] for ends in boxes)
+        for k in np.flatnonzero(self.explanation.changed[indices, j]).tolist():
+            position = 1 - (k + 1 - ARROW_POSITION) * pitch
+            height = ARROW_HEIGHT * pitch
+            start_of_box, end_of_box = low[indices[k], j], high[indices[k], j]
             colour, end = colours(n_lines)[k], column.position(after[k])
             self.arrows_[-1].append(
                 _draw_arrow(ax, start, end, position, height, colour, style)
             )
-            if low < high:
-                left, right = np.clip([low, high], *ax.get_xlim())
-                box_style: dict[str, Any] = {"color": tint(ax, colour), "zorder": 1.8}
+            if start_of_box < end_of_box:
+                left, right = np.clip([start_of_box, end_of_box], *ax.get_xlim())
+                box_style: Style = {"color": tint(ax, colour), "zorder": 1.8}
                 box = ax.barh(
                     position, right - left, 0.9 * height, left=left, **box_style
                 )
                 self.boxes_[-1].append(box)
             if pitch * axes_inches(ax)[1] > LEAST_HEIGHT:
-                text = _change_text(column, before, after[k], low, high)
+                text = _change_text(column, before, after[k], start_of_box, end_of_box)
                 _write_over(ax, text, start, end, position + TEXT_GAP * pitch)
         if n_lines > 1:
             numbers = np.arange(n_lines) + 1
@@ -261,8 +259,8 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
             pandas is not installed.
         """
         table = self.explanation.to_frame()
-        counterfactuals, _ = np.nonzero(self.explanation.changed)
-        is_of_row = self.explanation.origin[counterfactuals] == self._position()
+        indices, _ = np.nonzero(self.explanation.changed)
+        is_of_row = self.explanation.origin[indices] == self._position()
         names = [self._row_name] * np.count_nonzero(is_of_row)
         return table[is_of_row].assign(row=names).reset_index(drop=True)
 
@@ -285,8 +283,8 @@ def _draw_arrow(
     position: float,
     height: float,
     colour: str,
-    style: dict[str, Any] | None,
-) -> Any:
+    style: Style | None,
+) -> PolyCollection:
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD * np.ptp(ax.get_xlim())
     if abs(end - start) < head / 3:
@@ -306,8 +304,6 @@ def _write_over(ax: Axes, text: str, start: float, end: float, position: float) 
         if end < start
         else room_right < min(inches, room_left)
     )
-    text_style: dict[str, Any] = {
-        "ha": "right" if backwards else "left",
-        "annotation_clip": False,
-    }
+    text_style: Style = {"ha": "right" if backwards else "left"}
+    text_style["annotation_clip"] = False
     write_near(ax, text, (start, position), (-3 if backwards else 3, 0), **text_style)

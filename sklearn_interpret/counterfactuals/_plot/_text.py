@@ -115,6 +115,8 @@ class TextCounterfactualDisplay(OneRowDisplay):
         ValueError
             Several texts and no `row`; an unknown `target`.
         """
+        from matplotlib.colors import to_rgba
+
         row = self._position()
         pairs = zip(
             self.explanation.pieces[row], self.explanation.removed[row], strict=True
@@ -124,7 +126,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
             lambda size: self._take(ax, size),
             pieces,
             self._title(row),
-            colour_of=lambda ax, _: (seen(UP_COLOUR, ax), _OPACITY),
+            colour_of=lambda ax, _: to_rgba(seen(UP_COLOUR, ax), _OPACITY),
             most_lines=max_lines,
         )
         style = {"color": seen(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
@@ -164,10 +166,8 @@ class TextCounterfactualDisplay(OneRowDisplay):
     def _title(self, row: int) -> list[str]:
         """Prediction and response before and after, and how many words were removed."""
         explanation = self.explanation
-        n_words, is_found = (
-            len(explanation.words[row]),
-            explanation.status[row] == "found",
-        )
+        n_words = len(explanation.words[row])
+        is_found = explanation.status[row] == "found"
         heading = f"Prediction{f' of {self.target_name}' if self.target_name else ''}"
         answers = [shorten(explanation.original_answers[row], 24)]
         responses = self._responses(row)
@@ -185,7 +185,7 @@ class TextCounterfactualDisplay(OneRowDisplay):
             lines.append(f"{shorten(label, 48)}: {' → '.join(numbers)}")
         return [*lines, *last]
 
-    def _responses(self, row: int) -> Any:
+    def _responses(self, row: int) -> tuple[str, list[Any]] | None:
         """Name of the response, and its values before and after; None if unknown."""
         explanation = self.explanation
         names = list(explanation.output_names)

@@ -31,9 +31,11 @@ from sklearn_interpret.decomposition._tree_path import TreePathContributions
 from sklearn_interpret.explanations._selection import names_of_rows, row_position
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
 
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret._plotting.sources import Data
 
 MEAN_COLOUR = PALETTE[0]
@@ -153,7 +155,8 @@ class DecisionPathDisplay(Display):
         if path.n_trees > 1:
             tree_name = f"tree {tree + 1} of {path.n_trees}"
             if not shares:
-                totals = np.ravel(inspector.explain(sample.native).predictions)
+                explanation = inspector.explain(sample.native)
+                totals = np.ravel(explanation.predictions_or_sums)
                 total = float(totals[path.output])
         return cls(
             path.conditions,
@@ -168,17 +171,17 @@ class DecisionPathDisplay(Display):
             row_name=names_of_rows(data.X, rows.n_rows)[position],
         )
 
-    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64], None]:
+    def _arrays(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
         """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
         n_nodes = len(self.conditions)
-        shapes, reference = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
-        values = checked_numbers(self.values, "values", shapes, reference)
-        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], reference)
+        shapes, owner = [(n_nodes,), (n_nodes, None)], f"{n_nodes} conditions"
+        values = checked_numbers(self.values, "values", shapes, owner)
+        counts = checked_numbers(self.n_rows, "n_rows", shapes[:1], owner)
         deviations = self.deviations
         if deviations is not None:
-            deviations = checked_numbers(
-                deviations, "deviations", shapes[:1], reference
-            )
+            deviations = checked_numbers(deviations, "deviations", shapes[:1], owner)
         return values, counts, deviations
 
     def plot(self, ax: Any = None, *, node_kw: dict[str, Any] | None = None) -> Self:
@@ -204,7 +207,7 @@ class DecisionPathDisplay(Display):
         places = np.arange(len(counts))[::-1]
         self.bars_: list[Any] = []
         self.lines_: list[Any] = []
-        self.legend_ = None
+        self.legend_: Legend | None = None
         if values.ndim == 2:
             self._draw_shares(canvas, places, values, node_kw)
         else:
@@ -236,30 +239,27 @@ class DecisionPathDisplay(Display):
         canvas: Canvas,
         places: NDArray[np.intp],
         shares: NDArray[np.float64],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Shares of the classes, one behind the other."""
         self.bars_ = draw_stacked_bars(self.ax_, places, shares, style, height=0.62)
         self.ax_.set_xlim(0, 1)
-        self.legend_ = add_legend(canvas, self.bars_, self._class_names(shares))
+        handles: list[Artist] = [bars.patches[0] for bars in self.bars_]
+        self.legend_ = add_legend(canvas, handles, self._class_names(shares))
 
     def _draw_means(
         self,
         ax: Axes,
         positions: Any,
         means: NDArray[np.float64],
-        deviations: NDArray[np.float64],
-        style: dict[str, Any] | None,
+        deviations: NDArray[np.float64] | None,
+        style: Style | None,
     ) -> None:
         """Means from node to node, and deviations around them."""
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
         if deviations is not None:
             reach = means - deviations, means + deviations
-            text_style: dict[str, Any] = {
-                "color": shade(ax, 0.3),
-                "linewidth": 5,
-                "zorder": 1.5,
-            }
+            text_style: Style = {"color": shade(ax, 0.3), "linewidth": 5, "zorder": 1.5}
             ax.hlines(positions, *reach, **text_style)
         self.lines_ = [draw_line(ax, means, positions, MEAN_COLOUR, style)]
         sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
@@ -278,10 +278,7 @@ class DecisionPathDisplay(Display):
         lines += zip(
             positions, (number_text(count, 4) for count in counts), strict=True
         )
-        text_style: dict[str, Any] = {
-            "va": "center",
-            "xycoords": ax.get_yaxis_transform(),
-        }
+        text_style: Style = {"va": "center", "xycoords": ax.get_yaxis_transform()}
         return [
             write_near(ax, text, (1.02, position), **text_style)
             for position, text in lines

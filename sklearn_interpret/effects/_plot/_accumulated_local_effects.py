@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +17,7 @@ from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLoca
 from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import Effect
     from sklearn_interpret._plotting.sources import Data
 
@@ -134,7 +136,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
 
     @classmethod
     def _from_folds(
-        cls, inspectors: list[AccumulatedLocalEffects], data: Data, **choices: Any
+        cls, inspectors: Sequence[AccumulatedLocalEffects], data: Data, **choices: Any
     ) -> Self:
         return super()._from_folds(on_common_edges(inspectors), data, **choices)
 
@@ -146,7 +148,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
 
     def _effect(self, entry: int) -> Effect:
         errors, effects = self.standard_errors, self.effects[entry]
-        effect_kwargs = self._band(entry, effects, errors, self.fold_effects)
+        effect_kwargs: Style = self._band(entry, effects, errors, self.fold_effects)
         ends = {"low": self.intervals_low, "high": self.intervals_high}
         for name, band_ends in ends.items():
             if (
@@ -167,8 +169,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
 
 
 def on_common_edges(
-    inspectors: list[AccumulatedLocalEffects],
-) -> list[AccumulatedLocalEffects]:
+    inspectors: Sequence[AccumulatedLocalEffects],
+) -> Sequence[AccumulatedLocalEffects]:
     """The inspectors with their effects at all edges that any has: these may differ."""
     if inspectors[0].n_intervals != "auto":
         return inspectors

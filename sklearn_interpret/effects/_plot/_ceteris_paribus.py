@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._plotting.panels.lines import Effect, LinePanel, PlotOptions
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import (
+        Effect,
+        LinePanel,
+        Panel,
+        PlotOptions,
+    )
     from sklearn_interpret._plotting.sources import Data
 
 
@@ -152,7 +159,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         cls,
         models: dict[str, BaseEstimator],
         data: Data,
-        names: tuple[None, None],
+        names: tuple[str | None, str | None],
         ax: Axes,
         **params: Any,
     ) -> Self:
@@ -166,7 +173,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
     @classmethod
     def _from_folds(
         cls,
-        inspectors: list[GridInspector],
+        inspectors: Sequence[GridInspector],
         data: Data,
         *,
         row: int = 0,
@@ -188,7 +195,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         settings["prediction"] = np.stack(
             [inspector.prediction_ for inspector in grid_inspectors]
         )
-        return cls._made(
+        return cls._from_arrays(
             grid_inspectors,
             arrays,
             data,
@@ -214,16 +221,17 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
 
     def _panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[tuple[Any, None]]:
+    ) -> list[tuple[Panel, Panel | None]]:
         profiles, predictions = self._by_model(entry)
         if self.models is None:
             panel = self._line_panel(effect, options.outputs, options)
             mean_predictions = predictions.mean(axis=0)[options.outputs]
             return [(self._marked(panel, entry, mean_predictions), None)]
-        names, panels = self._named_outputs(len(effect.values)), []
+        names = self._named_outputs(len(effect.values))
+        panels: list[tuple[Panel, Panel | None]] = []
         for output in options.outputs:
             model_lines = replace(effect, values=profiles[:, output], missing=None)
-            panel_kwargs = {"names": self.models}
+            panel_kwargs: Style = {"names": self.models}
             panel_kwargs["title"] = names[output] if len(names) > 1 else None
             panel = self._line_panel(
                 model_lines, range(len(profiles)), options, **panel_kwargs
@@ -242,7 +250,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             return replace(panel, missing=predictions)
         return replace(panel, mark=(row_text(self.row), days(value), predictions))
 
-    def _frame_blocks(self, entry: int) -> Any:
+    def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         if self.models is None:
             return super()._frame_blocks(entry)
         effect, blocks = self._effect(entry), []

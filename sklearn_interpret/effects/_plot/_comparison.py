@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._plotting.sources import Data
+    from sklearn_interpret._core.statistics.refits import Splits
+    from sklearn_interpret._plotting.sources import Data, Taker
     from sklearn_interpret.effects._base import BaseEffect
-    from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
 
 # Displays of the methods that are compared, and names of these in the legend.
 COMPARED: dict[str, type[EffectDisplay]] = {
@@ -166,9 +166,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     models: list[str] | None = None
 
     @classmethod
-    def _takers(
-        cls, method: str
-    ) -> list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]]:
+    def _takers(cls, method: str) -> list[Taker]:
         kinds = [display._kinds[0] for display in COMPARED.values()]
         takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
         takers.append((keyword_names(cls.plot), cls.plot))
@@ -180,47 +178,50 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     @classmethod
     def _of_estimator(
         cls,
-        estimator: BaseEstimator | DeletionDiagnostics,
+        estimator: Any,
         data: Data,
         params: dict[str, Any],
-        names: tuple[None, None],
+        names: tuple[str | None, str | None],
         ax: Axes,
-    ) -> Display:
+    ) -> Self:
         if isinstance(estimator, BaseInspector):
             raise TypeError(
                 f"{cls.__name__} compares several effects: pass the predictor, or a "
                 f"list of fitted inspectors; got {type(estimator).__name__}."
             )
         if not isinstance(estimator, list | tuple):
-            return cls._drawn([[estimator]], data, params, names, ax)
+            return cls._draw_comparison([[estimator]], data, params, names, ax)
         methods = [method_of(inspector, cls.__name__) for inspector in estimator]
         params = {**params, "methods": methods}
-        return cls._drawn([estimator], data, params, names, ax)
+        return cls._draw_comparison([estimator], data, params, names, ax)
 
     @classmethod
     def _of_folds(
         cls,
-        cv_results: dict[str, list[BaseEstimator]],
+        cv_results: Mapping[str, Any],
         data: Data,
-        params: Any,
-        names: Any,
+        params: dict[str, Any],
+        names: tuple[str | None, str | None],
         ax: Axes,
-    ) -> Any:
+        **settings: Any,
+    ) -> Self:
         folds = [[estimator] for estimator in fold_estimators(cv_results)]
         splits = splits_of(cv_results)
-        return cls._drawn(folds, data, params, names, ax, again=True, splits=splits)
+        return cls._draw_comparison(
+            folds, data, params, names, ax, again=True, splits=splits
+        )
 
     @classmethod
     def _of_models(
         cls,
-        models: None,
+        models: dict[str, BaseEstimator],
         data: Data,
-        names: Any,
+        names: tuple[str | None, str | None],
         ax: Axes,
         *,
         effect: str = "partial_dependence",
         **params: Any,
-    ) -> Any:
+    ) -> Self:
         """The display of one effect of the models, drawn.
 
         effect : {"partial_dependence", "conditional_dependence", \
@@ -231,21 +232,21 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             raise ValueError(f"effect={effect!r} must be one of {', '.join(COMPARED)}.")
         folds = [[model] for model in models.values()]
         params["methods"] = effect
-        return cls._drawn(folds, data, params, names, ax, models=list(models))
+        return cls._draw_comparison(folds, data, params, names, ax, models=list(models))
 
     @classmethod
-    def _drawn(
+    def _draw_comparison(
         cls,
-        folds: list[list[BaseEstimator]],
+        folds: Sequence[Sequence[Any]],
         data: Data,
-        params: dict[str, str],
-        names: tuple[None, None],
+        params: dict[str, Any],
+        names: tuple[str | None, str | None],
         ax: Axes,
         *,
         again: bool = False,
-        models: None = None,
-        splits: NDArray[np.intp] | None = None,
-    ) -> EffectComparisonDisplay:
+        models: list[str] | None = None,
+        splits: Splits | None = None,
+    ) -> Self:
         """The display of each fold's predictor, of inspectors or of models, drawn."""
         if params.get("centered", True) is None:
             params = {name: params[name] for name in params.keys() - {"centered"}}
@@ -278,35 +279,33 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             check_outputs(inspectors[method])
         lines = list(inspectors.values())
         if models is not None:
-            methods, lines = (
-                methods * len(models),
-                [[inspector] for inspector in lines[0]],
-            )
+            methods = methods * len(models)
+            lines = [[inspector] for inspector in lines[0]]
         make = cls._from_folds if again else cls._from_inspector
         choices |= {"methods": methods}
         display = make(lines, data, models=models, **choices)
         display._splits = splits
-        display._call(lines[0], *names)
+        display._name_response(lines[0], *names)
         return display.plot(ax=ax, **plot_kwargs)
 
     @classmethod
     def _from_folds(
-        cls, inspectors: list[list[BaseEffect]], data: Data, **choices: Any
-    ) -> Any:
+        cls, inspectors: Sequence[Sequence[Any]], data: Data, **choices: Any
+    ) -> Self:
         return cls._from_inspector(inspectors, data, folds=True, **choices)
 
     @classmethod
     def _from_inspector(
         cls,
-        inspectors: list[list[BaseEffect]],
+        inspectors: Sequence[Sequence[Any]],
         data: Data,
         *,
         feature: int | str | None = None,
         methods: Sequence[str] = tuple(COMPARED),
         centered: bool | None = None,
-        models: None = None,
+        models: list[str] | None = None,
         folds: bool = False,
-    ) -> Display:
+    ) -> Self:
         """The display of the inspectors of each method or model, one per fold.
 
         feature : int or str, default=None
@@ -341,8 +340,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             output_names=display.output_names,
             response_name=display.response_name,
             fold_effects=fold_effects if folds else None,
-            categorical=display.categorical[0][0],
-            data=display.data[0],
+            categorical=effect.levelled[0],
+            data=effect.data and effect.data[0],
             by_similarity=by_similarity,
         )
 
@@ -406,14 +405,13 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         """One `Effect` per line."""
         effects = []
         for position, values in enumerate(self.effects):
-            points, bands = np.asarray(self.points[position]), {}
+            points = np.asarray(self.points[position])
+            bands: dict[str, Any] = {}
             levelled = self.categorical
             if levelled is None:
                 levelled = points.dtype.kind not in "iufmM"
             if self.fold_effects is not None:
-                bands: dict[str, Any] = fold_band(
-                    self.fold_effects[position], 1, self._splits
-                )
+                bands = fold_band(self.fold_effects[position], 1, self._splits)
             values = with_outputs(values, 1)
             effect = Effect(
                 (self.feature_name,), (points,), (levelled,), values, **bands
@@ -424,8 +422,8 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     def _panel(self, effects: list[Effect], output: int, order: str) -> LinePanel:
         """All lines on one output."""
         levels, by_similarity = self._levels(effects), self.by_similarity
-        if order == "effect" and levels is not None:
-            first, _ = effects[0].levels_in(order)
+        first, _ = effects[0].levels_in(order)
+        if order == "effect" and levels is not None and first is not None:
             places = level_places(levels, first)  # NaN, sorted last, if missing
             levels = [
                 levels[position] for position in np.argsort(places, kind="stable")
@@ -454,15 +452,15 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
             by_similarity=by_similarity,
         )
 
-    def _levels(self, effects: list[Effect]) -> Any:
+    def _levels(self, effects: list[Effect]) -> list[Any] | None:
         """Levels of all lines in one order, or None for a feature without levels."""
         if effects[0].levels is None:
             return None
-        pairs = zip(self.methods, effects, strict=True)
-        pairs = sorted(pairs, key=lambda pair: pair[0] != "accumulated_local_effects")
-        levels = {}
+        pairs = list(zip(self.methods, effects, strict=True))
+        pairs.sort(key=lambda pair: pair[0] != "accumulated_local_effects")
+        levels: dict[Any, Any] = {}
         for _, effect in pairs:
-            for level in effect.levels:
+            for level in effect.places[0]:
                 levels.setdefault(label_key(level), level)
         return list(levels.values())
 
@@ -494,7 +492,7 @@ def _method_colours(methods: list[str]) -> list[str]:
     return [shades[method] for method in methods]
 
 
-def checked_methods(methods: dict[str, type]) -> list[str]:
+def checked_methods(methods: str | Iterable[str]) -> list[str]:
     """The names as a list.
 
     Raises
@@ -502,15 +500,15 @@ def checked_methods(methods: dict[str, type]) -> list[str]:
     ValueError
         An unknown name, a name twice, or none.
     """
-    methods = [methods] if isinstance(methods, str) else list(methods)
-    if not methods or len(set(methods)) < len(methods) or set(methods) - set(COMPARED):
+    names = [methods] if isinstance(methods, str) else list(methods)
+    if not names or len(set(names)) < len(names) or set(names) - set(COMPARED):
         raise ValueError(
-            f"methods={methods!r} must be distinct names out of {', '.join(COMPARED)}."
+            f"methods={names!r} must be distinct names out of {', '.join(COMPARED)}."
         )
-    return methods
+    return names
 
 
-def method_of(inspector: Any, display: str) -> Any:
+def method_of(inspector: Any, display: str) -> str:
     """Name of the method that an inspector applies."""
     kinds = {name: display._kinds[0] for name, display in COMPARED.items()}
     for name, kind in kinds.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sklearn_interpret._model.rows.axes import Axis
-    from sklearn_interpret._plotting.panels.lines import Effect
+    from sklearn_interpret._plotting.panels.lines import Effect, Panel
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
 
@@ -75,7 +75,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
     _quantity: ClassVar[str] = ""
-    _left_out: ClassVar[list[str]] = []  # columns without an effect
+    _left_out = list[str]()  # columns without an effect
     _zero = False
     _artist_names = (
         *EntryDisplay._artist_names,
@@ -99,12 +99,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         names = (*cls._points, *cls._means, *cls._spreads)
         arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
         entries = chosen_entries(inspector, features)
-        return cls._made([inspector], arrays, data, entries, choices)
+        return cls._from_arrays([inspector], arrays, data, entries, choices)
 
     @classmethod
-    def _from_folds(
-        cls, inspectors: Sequence[BaseEffect], data: Data, **choices: Any
-    ) -> Self:
+    def _from_folds(cls, inspectors: Sequence[Any], data: Data, **choices: Any) -> Self:
         check_outputs(inspectors)
         first, effects = inspectors[0], f"{cls._means[0]}_"
         arrays = {name: getattr(first, f"{name}_") for name in cls._points}
@@ -114,10 +112,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         )
         arrays[cls._by_fold] = list(map(np.stack, effects_by_entry))
         entries = range(len(first.axes_))
-        return cls._made(inspectors, arrays, data, entries, choices)
+        return cls._from_arrays(inspectors, arrays, data, entries, choices)
 
     @classmethod
-    def _made(
+    def _from_arrays(
         cls,
         inspectors: Sequence[BaseEffect],
         arrays: dict[str, Any],
@@ -261,7 +259,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
             notes.append(f"Left out: {shortened(self._left_out, 3)}")
         if len(entries) < len(drawable):
             notes.append(f"The {len(entries)} most important of {len(drawable)}")
-        n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
+        lines = [panel for panel, _ in panels if isinstance(panel, LinePanel)]
+        n_lines = max((len(panel.series) for panel in lines), default=0)
         n_outputs = len(effects[0].values) if effects else 0
         if n_lines > 1 and len(options.outputs) < n_outputs:
             notes.append(
@@ -279,11 +278,12 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self,
         entry: int,
         values: NDArray[np.float64],
-        standard_errors: Sequence[Any] | None,
+        standard_errors: Sequence[Any] | Mapping[int, Any] | None,
         folds: Sequence[Any] | None,
     ) -> dict[str, NDArray[np.float64]]:
         """Bands of an entry: over folds, else of standard errors, else none."""
-        errors, n_axes = standard_errors and standard_errors[entry], self._n_axes(entry)
+        n_axes = self._n_axes(entry)
+        errors = None if standard_errors is None else standard_errors[entry]
         if folds is not None:
             errors = 0.0 if errors is None else errors
             return fold_band(folds[entry], n_axes, self._splits, errors)
@@ -291,17 +291,22 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
 
     def _panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[tuple[Any, None]]:
+    ) -> list[tuple[Panel, Panel | None]]:
         """Panels of one entry, each with the panel below it, or None."""
         if len(effect.names) == 1:
             return [(self._line_panel(effect, options.outputs, options), None)]
-        quantity = self._shown()
+        quantity = self._quantity_name()
         supported = np.where(effect.has_rows, effect.values, np.nan)
         limits = colour_limits(supported, self._zero, self._negligible())
         return [
             (
                 SurfacePanel(
-                    effect, output, limits, quantity, self._of(output), self._zero
+                    effect,
+                    output,
+                    limits,
+                    quantity,
+                    self._response_text(output),
+                    self._zero,
                 ),
                 None,
             )
@@ -313,7 +318,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         effect: Effect,
         outputs: Sequence[int] | NDArray[np.intp],
         options: PlotOptions,
-        names: list[str] | None = None,
+        names: Sequence[Any] | None = None,
         **panel_kwargs: Any,
     ) -> LinePanel:
         """A panel with a line for each of the outputs, by default named as such."""
@@ -326,8 +331,8 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
                 effect.series(output, names[output], colour, levels)
                 for output, colour in zip(outputs, palette, strict=True)
             ],
-            self._shown(),
-            self._of(None if len(self.output_names or [0]) > 1 else 0),
+            self._quantity_name(),
+            self._response_text(None if len(self.output_names or [0]) > 1 else 0),
             levels=levels,
             data=None if effect.data is None else effect.data[0],
             zero=self._zero,
@@ -346,10 +351,10 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         ]
         return max(1e-9 * max(largest), 1e-12)
 
-    def _of(self, output: int | None) -> str:
+    def _response_text(self, output: int | None) -> str:
         return self._response_label(self.output_names, output)
 
-    def _shown(self) -> str:
+    def _quantity_name(self) -> str:
         """Name of the quantity."""
         return self._quantity
 
@@ -375,9 +380,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         return effect_columns(effect, self._named_outputs(len(effect.values)))
 
 
-def increasing(
-    values: NDArray[np.float64], axes: tuple[Axis, ...]
-) -> NDArray[np.float64]:
+def increasing(values: Any, axes: tuple[Axis, ...]) -> Any:
     """Numbers (..., G) or (..., G1, G2) of an entry, or its grids, by sorted grids."""
     orders = [axis.order for axis in axes]
     if isinstance(values, tuple):
@@ -463,7 +466,7 @@ def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:
         positions = [
             position
             for position, axes in enumerate(inspector.axes_)
-            if _named(axes, names)
+            if _have_names(axes, names)
         ]
         if not positions:
             raise ValueError(
@@ -474,7 +477,7 @@ def chosen_entries(inspector: BaseEffect, features: Any) -> list[int]:
     return chosen
 
 
-def _named(axes: tuple[Axis, ...], names: tuple[int | str, ...]) -> bool:
+def _have_names(axes: tuple[Axis, ...], names: tuple[int | str, ...]) -> bool:
     """Whether axes have these names, or positions of single columns."""
     keys = [
         {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes

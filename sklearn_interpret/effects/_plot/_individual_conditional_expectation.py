@@ -25,7 +25,8 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
 from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.panels.lines import Artists, Effect, Series
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import Artists, Effect, Panel, Series
 
 
 @dataclass(eq=False, repr=False)
@@ -163,7 +164,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             settings |= zip(names, values, strict=True)
         return settings
 
-    def _shown(self) -> str:
+    def _quantity_name(self) -> str:
         return "Centred ICE" if self.centered else "ICE"
 
     def _effect(self, entry: int) -> Effect:
@@ -281,7 +282,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def _panels(
         self, effect: Effect, entry: int, options: PlotOptions
-    ) -> list[tuple[Any, None]]:
+    ) -> list[tuple[Panel, Panel | None]]:
         if len(effect.names) > 1:
             return super()._panels(effect, entry, options)
         curves = self._curves_of(entry)
@@ -291,12 +292,10 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
         outputs = self._named_outputs(n_outputs)
-        panels = []
+        panels: list[tuple[Panel, Panel | None]] = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
-            panel_kwargs: dict[str, Any] = {
-                "title": outputs[output] if n_outputs > 1 else None
-            }
+            panel_kwargs: Style = {"title": outputs[output] if n_outputs > 1 else None}
             panel_kwargs |= {"curves": curves[output], "shades": self._shades()}
             panel = self._line_panel(effect, [output], options, **panel_kwargs)
             if options.kind == "derivatives":
@@ -305,39 +304,40 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             panels.append((panel, below))
         return panels
 
-    def _slopes(self, effect: Effect) -> Any:
+    def _slopes(self, effect: Effect) -> Effect:
         """The slope of an average along a number, with its band over folds."""
-        x, band = days(effect.places[0]), {}
+        x = days(effect.places[0])
+        band: dict[str, Any] = {}
         if effect.folds is not None:
-            band: dict[str, Any] = fold_band(
-                derivative(effect.folds, x), 1, self._splits
-            )
+            band = fold_band(derivative(effect.folds, x), 1, self._splits)
         return replace(effect, values=derivative(effect.values, x), **band)
 
-    def _shades(self) -> Any:
+    def _shades(self) -> Shades | None:
         """The feature that colours the curves drawn, or None."""
         if self.color_values is None:
             return None
         values, levels = np.asarray(self.color_values), self.color_levels
         if levels is None and values.dtype.kind not in "iufmM":
             levels = list(dict.fromkeys(values.tolist()))
-        return Shades(self.color_by, values[self.curve_rows_], levels)
+        return Shades(self.color_by or "", values[self.curve_rows_], levels)
 
-    def _spread_panel(self, entry: int, output: int, series: Series) -> Any:
+    def _spread_panel(
+        self, entry: int, output: int, series: Series
+    ) -> SpreadPanel | None:
         spread = _of_entry(self.derivative_std, entry, 1)
         if spread is None:
             return None
         series = replace(series, y=spread[output], low=None, high=None, folds=None)
         return SpreadPanel(self.feature_names[entry], [series], "Std of slopes", "")
 
-    def _publish(self, artists: list[Artists], lower: list[None]) -> None:
+    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         super()._publish(artists, lower)
         self.spread_lines_ = [
             None if panel_artists is None else panel_artists.lines[0]
             for panel_artists in lower
         ]
 
-    def _frame_blocks(self, entry: int) -> Any:
+    def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         effect = self._effect(entry)
         outputs = self._named_outputs(len(effect.values))
         curves = self._curves_of(entry)
@@ -350,7 +350,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         ]
 
 
-def _of_entry(by_entry: Any, entry: int, n_axes: int) -> Any:
+def _of_entry(by_entry: Sequence[Any] | None, entry: int, n_axes: int) -> Any:
     """The numbers of one entry with an axis of outputs, or None."""
     if by_entry is None or by_entry[entry] is None:
         return None

@@ -126,7 +126,7 @@ class PartialDependenceDisplay(EffectDisplay):
         of_level = self.shape_standard_errors is None and not self.centered
         return f"this model's {'level' if of_level else 'shape'}, {ERROR_BAND}"
 
-    def _shown(self) -> str:
+    def _quantity_name(self) -> str:
         return "Centred partial dependence" if self.centered else "Partial dependence"
 
     def _effect(self, entry: int) -> Effect:

@@ -39,6 +39,8 @@ from sklearn_interpret.effects._regional_effects import RegionalEffects
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.panels.lines import Panel
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations._rules import Condition
 
@@ -180,7 +182,8 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         if feature is not None:
             (entry,) = chosen_entries(inspector, [feature])
         axes = (axis,) = inspector.axes_[entry]
-        lines = {"curves": inspector.curves_, "average": inspector.average_}
+        lines: dict[str, Any] = {"curves": inspector.curves_}
+        lines["average"] = inspector.average_
         if inspector.individual_ is not None:
             lines["individual"] = inspector.individual_
         lines = {
@@ -191,7 +194,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
                 lines[name] = curves - curves.mean(axis=-1, keepdims=True)
         tree: dict[str, Any] = {"left": [], "right": [], "tests": []}
         division = 0 if inspector.joint else entry
-        _flat(inspector._tests(inspector._roots[division]), tree)
+        _flatten_tests(inspector._tests(inspector._roots[division]), tree)
         regions, index = inspector._divisions[division], inspector.sample_indices_
         rows = inspector._check_rows(data.X, reset=False)
         if index.max() >= rows.n_rows:
@@ -202,8 +205,10 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         return cls(
             increasing(inspector.grid_values_[entry], axes),
             **lines,
-            feature_name=inspector.effect_names_[entry],
-            conditions=[list(map(_words, region.conditions)) for region in regions],
+            feature_name=axis.name,
+            conditions=[
+                list(map(_condition_text, region.conditions)) for region in regions
+            ],
             region=np.argmax(
                 [np.isin(index, region.rows) for region in regions], axis=0
             ),
@@ -267,7 +272,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         # The effect over all rows is drawn as the line of a fold is.
         options.fold_kw = {"alpha": 0.9, "linewidth": 1.2}
         options.fold_kw |= {"linestyle": "--"} if overall.levels is None else {}
-        panels = [
+        panels: list[tuple[Panel, None]] = [
             (self._panel(position, effect, overall, outputs, n_curves), None)
             for position, effect in enumerate(effects)
         ]
@@ -295,9 +300,10 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         effect: Effect,
         overall: Effect,
         outputs: NDArray[np.intp],
-        n_curves: int,
+        n_curves: int | None,
     ) -> RegionPanel:
-        single, panel_kwargs = len(outputs) == 1, {}
+        single = len(outputs) == 1
+        panel_kwargs: Style = {}
         heading = "All rows"
         if len(self.conditions) > 1:
             heading = f"Region {position}"
@@ -327,7 +333,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             **panel_kwargs,
         )
 
-    def _publish(self, artists: list[Artists], lower: list[None]) -> None:
+    def _publish(self, artists: list[Artists], lower: list[Artists | None]) -> None:
         regions = artists[-len(self.conditions) :]
         super()._publish(regions, lower)
         self.average_lines_ = [
@@ -415,15 +421,15 @@ class TreePanel:
         ax.set_title("Splits", fontsize="medium")
 
 
-def _words(condition: Condition | str) -> str:
+def _condition_text(condition: Condition | str) -> str:
     return str(condition).replace(" <= ", " ≤ ")
 
 
-def _flat(tests: tuple[Condition, None, None] | None, tree: dict[str, Any]) -> int:
+def _flatten_tests(tests: tuple[Any, ...] | None, tree: dict[str, Any]) -> int:
     """Add nested splits to the lists that `draw_tests` takes; return the node."""
     node, (test, *branches) = len(tree["tests"]), tests or ("",)
-    for name, value in (("left", -1), ("right", -1), ("tests", _words(test))):
+    for name, value in (("left", -1), ("right", -1), ("tests", _condition_text(test))):
         tree[name].append(value)
     for name, branch in zip(("left", "right"), branches, strict=False):
-        tree[name][node] = _flat(branch, tree)
+        tree[name][node] = _flatten_tests(branch, tree)
     return node

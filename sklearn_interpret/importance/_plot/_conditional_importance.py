@@ -32,13 +32,17 @@ from sklearn_interpret.importance._conditional_importance_test import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.axes import Canvas
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret._plotting.sources import Data
 
 _WIDTH, _HEADING = 6.0, 0.4  # inches of a figure, and of what is above its axes
 _COLUMN = 46  # points, the width of a column of scores
 _POINTS_PER_INCH = 72
+# Columns of scores of the two models behind a test.
 _SCORES = "target R²", "feature R²"
+# Marks of selected features.
 _MARK = {"marker": "D", "s": 30, "zorder": 3}
 # Texts of the axis, by test.
 _NAMES = {
@@ -186,7 +190,7 @@ class ConditionalImportanceDisplay(Display):
         self.legend_ = self._explain(canvas, table["selected"])
         return self
 
-    def _draw_bars(self, table: dict[str, Any], style: dict[str, Any] | None) -> None:
+    def _draw_bars(self, table: dict[str, Any], style: Style | None) -> None:
         """Bars, intervals, marks and p-values."""
         ax, lengths, marked = self.ax_, table["importance"], table["selected"]
         name_rows(ax, table["feature"])
@@ -200,11 +204,7 @@ class ConditionalImportanceDisplay(Display):
         if "low" in table:
             ends += [table["low"], table["high"]]
             self.intervals_ = draw_spreads(ax, places, *ends[2:])
-        mark_style: dict[str, Any] = {
-            "facecolor": ink(ax),
-            "edgecolor": paper(ax),
-            **_MARK,
-        }
+        mark_style: Style = {"facecolor": ink(ax), "edgecolor": paper(ax), **_MARK}
         self.marks_ = draw_points(ax, lengths[marked], places[marked], **mark_style)
         texts, reach = list(map(p_text, table["pvalue"])), np.max(ends, axis=0)
         self.labels_ = label_ends(ax, reach, places, lengths, texts=texts, gap=8)
@@ -222,7 +222,7 @@ class ConditionalImportanceDisplay(Display):
         )
         scores = self._checked("nuisance_scores", (n_features, 2), finite=False)
         order = np.argsort(-lengths, kind="stable")[:max_entries]
-        table = {"importance": lengths}
+        table: dict[str, Any] = {"importance": lengths}
         if low is not None:
             table |= {"low": low, "high": high}
         table |= {"pvalue": pvalues, "selected": pvalues < self.alpha}
@@ -236,32 +236,22 @@ class ConditionalImportanceDisplay(Display):
         table = {name: column[order] for name, column in table.items()}
         return {"feature": [str(self.feature_names[j]) for j in order], **table}
 
-    def _checked(
-        self, name: str, shape: tuple[int, ...], **check_kwargs: Any
-    ) -> NDArray[np.float64] | None:
-        values, reference = (
-            getattr(self, name),
-            f"{len(self.feature_names)} feature names",
-        )
+    def _checked(self, name: str, shape: tuple[int, ...], **check_kwargs: bool) -> Any:
+        values = getattr(self, name)
+        owner = f"{len(self.feature_names)} feature names"
         if values is None:
             return None
-        return checked_numbers(values, name, [shape], reference, **check_kwargs)
+        return checked_numbers(values, name, [shape], owner, **check_kwargs)
 
     def _write_scores(self, scores: dict[Any, Any]) -> list[Any]:
         """Columns of numbers to the right of the axes, with headings."""
         if not has_side_room(self.ax_):
             return []
         written = []
-        heading: dict[str, Any] = {
-            "ha": "right",
-            "va": "bottom",
-            "xycoords": "axes fraction",
-        }
-        number: dict[str, Any] = {
-            "ha": "right",
-            "va": "center",
-            "xycoords": ("axes fraction", "data"),
-        }
+        heading: dict[str, Any] = {"ha": "right", "va": "bottom"}
+        heading["xycoords"] = "axes fraction"
+        number: dict[str, Any] = {"ha": "right", "va": "center"}
+        number["xycoords"] = ("axes fraction", "data")
         for column, (name, values) in enumerate(scores.items(), start=1):
             right, text = _COLUMN * column, name.replace(" ", "\n")
             write_near(self.ax_, text, (1, 1), (right, 3), **heading)
@@ -271,7 +261,7 @@ class ConditionalImportanceDisplay(Display):
                 written.append(write_near(self.ax_, text, *anchor_and_offset, **number))
         return written
 
-    def _explain(self, canvas: Canvas, marked: NDArray[np.bool_]) -> Any:
+    def _explain(self, canvas: Canvas, marked: NDArray[np.bool_]) -> Legend | None:
         """The legend of marks, pale bars and intervals."""
         below, above = (f"{self.pvalue_name} {sign} {self.alpha:g}" for sign in "<≥")
         entries: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
 from sklearn_interpret._model.rows.number_format import p_text
-from sklearn_interpret._plotting.axes import side_legend
+from sklearn_interpret._plotting.axes import Style, side_legend
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     colours,
@@ -43,6 +43,7 @@ from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 SAMPLES = ("train", "test")
 WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
+# Lines of a null distribution, and points of folds: above bars and spreads.
 NULL_STYLE = {"linewidth": 2.2, "zorder": 2.5}
 FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
 
@@ -212,7 +213,7 @@ default=None
         self.spreads_: list[Any] = []
         self.points_: list[Any] = []
         self._entries: dict[str, Any] = {}  # of the legend: handles by text
-        self.null_ = None
+        self.null_: Any = None
         mark = self._mark_quartiles if kind == "box" else self._mark_means
         ends = np.stack([np.full(len(lines), self.no_effect), *mark(lines, bar_kw)])
         name_rows(ax, lines.names)
@@ -220,7 +221,7 @@ default=None
         self._finish(ends)
         return self
 
-    def _arrays(self) -> tuple[list[NDArray[np.float64]], None, None, None]:
+    def _arrays(self) -> tuple[list[NDArray[np.float64]], Any, Any, Any]:
         """Samples (p, r), null distribution, p-values, errors; they fit the names."""
         n_features = len(self.feature_names)
         samples = [
@@ -234,16 +235,10 @@ default=None
         errors = self._checked("standard_errors", (n_features,))
         return samples, null, self._checked("pvalues", (n_features,)), errors
 
-    def _checked(
-        self, name: str, *shapes: tuple[int | None, ...]
-    ) -> NDArray[np.float64] | None:
-        values, reference = (
-            getattr(self, name),
-            f"{len(self.feature_names)} feature names",
-        )
-        return (
-            None if values is None else checked_numbers(values, name, shapes, reference)
-        )
+    def _checked(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
+        values = getattr(self, name)
+        owner = f"{len(self.feature_names)} feature names"
+        return None if values is None else checked_numbers(values, name, shapes, owner)
 
     def _lines(self, max_entries: int | None) -> Lines:
         """The `Lines` of the features shown, and one for the mean of the others."""
@@ -261,7 +256,7 @@ default=None
         return Lines(names, samples, null, pvalues, errors, len(remaining))
 
     def _mark_means(
-        self, lines: Lines, style: dict[str, Any] | None
+        self, lines: Lines, style: Style | None
     ) -> list[NDArray[np.float64]]:
         """Bars for the means, with spread, folds and null; how far each reaches."""
         ax, ends = self.ax_, []
@@ -269,7 +264,7 @@ default=None
         palette = colours(len(lines.samples))
         for offset, draws, colour in zip(offsets, lines.samples, palette, strict=True):
             places, means = lines.places + offset, draws.mean(axis=1)
-            bar_kwargs: dict[str, Any] = {"height": height, "starts": self.no_effect}
+            bar_kwargs: Style = {"height": height, "starts": self.no_effect}
             lengths = means - self.no_effect
             self.bars_.append(
                 draw_bars(ax, places, lengths, colour, style, **bar_kwargs)
@@ -278,7 +273,7 @@ default=None
             text = f"{draws.shape[1]} {self.draws_name}"
             if draws.shape[1] > 1 and self.draws_name == "folds":
                 positions = np.repeat(places, draws.shape[1])
-                point_style: dict[str, Any] = {
+                point_style: Style = {
                     "facecolor": paper(ax),
                     "edgecolor": ink(ax),
                     **FOLD_STYLE,
@@ -297,14 +292,14 @@ default=None
                 ends += [low, high]
                 self._entries[name] = self.spreads_[0]
         if lines.errors is not None:
-            ends += self._mark_errors(lines, offsets[0])
+            ends += self._mark_errors(lines, lines.errors, offsets[0])
         if len(lines.samples) > 1:
             handles = [bars.patches[0] for bars in self.bars_]
             self._entries = dict(zip(SAMPLES, handles, strict=True)) | self._entries
         elif lines.n_others:
             grey_last(self.bars_[0])
         if lines.null is not None:
-            ends += self._mark_null(lines)
+            ends += self._mark_null(lines, lines.null)
         if lines.pvalues is not None and self.alpha is not None:
             for bars in self.bars_:
                 pale = make_pale(bars, lines.pvalues >= self.alpha)
@@ -312,7 +307,7 @@ default=None
                     self._entries.setdefault(f"p ≥ {self.alpha:g}", pale)
         return ends
 
-    def _learner_reach(self, lines: Lines) -> Any:
+    def _learner_reach(self, lines: Lines) -> NDArray[np.float64] | None:
         """Half-widths (n_lines,) of the learner's intervals, or None.
 
         Those on training rows hold for test rows, too. The jackknife needs folds that
@@ -323,29 +318,35 @@ default=None
             return None
         return learner_half_width(training, self._splits)
 
-    def _mark_errors(self, lines: Any, offset: Any) -> Any:
+    def _mark_errors(
+        self, lines: Lines, errors: NDArray[np.float64], offset: float
+    ) -> list[NDArray[np.float64]]:
         """Lines of two standard errors to each side; how far these reach."""
         means = lines.samples[0].mean(axis=1)
-        ends = [means - 2 * lines.errors, means + 2 * lines.errors]
+        ends = [means - 2 * errors, means + 2 * errors]
         self.spreads_.append(draw_spreads(self.ax_, lines.places + offset, *ends))
         self._entries["± 2 standard errors"] = self.spreads_[-1]
         return ends
 
-    def _mark_null(self, lines: Any) -> Any:
+    def _mark_null(
+        self, lines: Lines, null: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
         """Lines on the bars for the null distribution; how far these reach."""
         from matplotlib.patheffects import withStroke
 
         tail = 0.05 if self.alpha is None else self.alpha
-        ends = np.quantile(lines.null, [tail, 1 - tail], axis=1)
+        ends = np.quantile(null, [tail, 1 - tail], axis=1)
         # The edge makes the lines stand out against the bars.
         edge = [withStroke(linewidth=5, foreground=paper(self.ax_))]
-        line_style = {"color": ink(self.ax_), "path_effects": edge, **NULL_STYLE}
+        line_style: Style = {"color": ink(self.ax_), "path_effects": edge, **NULL_STYLE}
         self.null_ = self.ax_.hlines(lines.places, *ends, **line_style)
         text = f"null: {100 * tail:g} % to {100 - 100 * tail:g} %"
         self._entries[text] = self.null_
         return [*ends]
 
-    def _mark_quartiles(self, lines: Any, style: dict[str, Any] | None) -> Any:
+    def _mark_quartiles(
+        self, lines: Lines, style: Style | None
+    ) -> list[NDArray[np.float64]]:
         """Boxes of the draws, with whiskers to the smallest and the largest one.
 
         Where there is a null distribution the boxes are its, and points the
@@ -357,8 +358,8 @@ default=None
             samples, shades = [lines.null], [NEUTRAL_COLOUR]
         offsets, height = side_by_side(len(samples))
         for offset, draws, colour in zip(offsets, samples, shades, strict=True):
-            style_kwargs = draws, colour, style, height
-            boxes, whiskers = draw_boxes(ax, lines.places + offset, *style_kwargs)
+            places = lines.places + offset
+            boxes, whiskers = draw_boxes(ax, places, draws, colour, style, height)
             self.bars_.append(boxes)
             self.spreads_.append(whiskers)
             ends += [draws.min(axis=1), draws.max(axis=1)]
@@ -370,11 +371,11 @@ default=None
             self._entries[text] = self.spreads_[0]
             return ends
         self.null_ = self.bars_[0]
-        style_kwargs = {"s": 30, "marker": "D", "zorder": 3}
-        style_kwargs["color"] = seen(colours(1)[0], ax)
+        point_style: Style = {"s": 30, "marker": "D", "zorder": 3}
+        point_style["color"] = seen(colours(1)[0], ax)
         for draws in lines.samples:
             means = draws.mean(axis=1)
-            self.points_.append(draw_points(ax, means, lines.places, **style_kwargs))
+            self.points_.append(draw_points(ax, means, lines.places, **point_style))
             ends.append(means)
         self._entries["importance"] = self.points_[0]
         self._entries[f"{lines.null.shape[1]} null importances"] = handles[0]
@@ -421,7 +422,7 @@ default=None
         )
         means, singles = [], []
         for draws, label in zip(lines.samples, SAMPLES, strict=False):
-            columns = {"feature": lines.names}
+            columns: dict[str, Any] = {"feature": lines.names}
             if len(lines.samples) > 1:
                 columns["sample"] = label
             mean = {**columns, "importance": draws.mean(axis=1)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -66,7 +66,7 @@ default=None
             raise ValueError("y_test and test_sample_weight need X_test.")
         arrays = _arrays(inspector, score_name)
         if X_test is not None:
-            repeated = _arrays(cls._repeated(inspector, test), score_name)
+            repeated = _arrays(cls._refitted(inspector, test), score_name)
             arrays["test_importances"] = repeated["importances"]
         return cls(**arrays)
 
@@ -91,13 +91,13 @@ default=None
         arrays = {name: folds[0][name] for name in shared}
         arrays["importances"] = _fold_means(folds)
         if tests is not None and isinstance(inspectors[0], PermutationImportance):
-            repeated = map(cls._repeated, inspectors, tests)
+            repeated = map(cls._refitted, inspectors, tests)
             tests = [_arrays(inspector, score_name) for inspector in repeated]
             arrays["test_importances"] = _fold_means(tests)
         return cls(**{**arrays, "draws_name": "folds"})
 
     @classmethod
-    def _repeated(cls, inspector: Any, data: Data) -> Any:
+    def _refitted(cls, inspector: Any, data: Data) -> Any:
         """The inspector's like, fitted on other rows."""
         if not isinstance(inspector, PermutationImportance):
             raise TypeError(
@@ -110,12 +110,12 @@ default=None
         return repeated.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
-def _fold_means(folds: bool) -> Any:
+def _fold_means(folds: list[dict[str, Any]]) -> NDArray[np.float64]:
     """Mean importances over the draws, one column for each fold."""
     return np.stack([fold["importances"].mean(axis=1) for fold in folds], axis=1)
 
 
-def _arrays(inspector: Any, score_name: Any) -> Any:
+def _arrays(inspector: Any, score_name: str | None) -> dict[str, Any]:
     """Constructor arguments that hold what an inspector found."""
     results = getattr(inspector, "results_", {})
     if score_name is not None and score_name not in results:
@@ -146,7 +146,7 @@ def _arrays(inspector: Any, score_name: Any) -> Any:
     return arrays
 
 
-def _text(inspector: Any, score_name: Any) -> Any:
+def _text(inspector: Any, score_name: str | None) -> str:
     """Label of the axis of importances."""
     if isinstance(inspector, PermutationTest):
         if inspector.importance_getter == "permutation":
@@ -164,7 +164,7 @@ def _text(inspector: Any, score_name: Any) -> Any:
     return f"{kind} importance\n({change})"
 
 
-def _change(inspector: Any, score_name: Any) -> Any:
+def _change(inspector: Any, score_name: str | None) -> str:
     """Label of a permutation importance: the score and its comparison."""
     metrics = resolve_metrics(
         inspector.scoring, inspector.estimator_, inspector.response_method

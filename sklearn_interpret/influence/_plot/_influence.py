@@ -31,6 +31,8 @@ from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostic
 from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 
@@ -248,7 +250,7 @@ default=None
         """
         if self.removal is not None:
             ax = self._take(ax)
-            self._draw_removal(line_kw, band_kw)
+            self._draw_removal(self.removal, line_kw, band_kw)
             return self
         order, values = self._ranked(max_entries)
         n_drawn = max(1, np.count_nonzero(values))  # zeros are the last
@@ -272,12 +274,9 @@ default=None
         return order, values[order]
 
     def _draw_bars(
-        self,
-        order: NDArray[np.intp],
-        values: NDArray[np.float64],
-        style: dict[str, Any] | None,
+        self, order: NDArray[np.intp], values: NDArray[np.float64], style: Style | None
     ) -> None:
-        ax, explanation = self.ax_, self.explanation
+        ax, explanation = self.ax_, self._checked()
         texts = column_texts(values, signed=bool((values < 0).any()))
         names = self._names(order)
         self.bars_, _ = draw_ranked_bars(ax, names, values, style, texts=texts)
@@ -290,8 +289,8 @@ default=None
 
     def _names(self, order: NDArray[np.intp]) -> list[str]:
         """Names of training rows, with their targets and values of features."""
-        explanation = self.explanation
-        columns = []
+        explanation = self._checked()
+        columns: list[tuple[str, Any]] = []
         if np.ndim(explanation.training_targets) == 1:
             target = self.target_name or explanation.target_name or "y"
             columns.append((target, explanation.training_targets))
@@ -309,8 +308,13 @@ default=None
             names.append(":\n".join(filter(None, [row_name, ", ".join(value_texts)])))
         return names
 
-    def _draw_removal(self, line_style: Any, band_style: Any) -> None:
-        ax, removal = self.ax_, self.removal
+    def _draw_removal(
+        self,
+        removal: dict[str, Any],
+        line_style: Style | None,
+        band_style: Style | None,
+    ) -> None:
+        ax = self.ax_
         sizes = np.asarray(removal["sizes"])
         draws = np.asarray(removal["random_scores"])
         mean, std = draws.mean(axis=0), draws.std(axis=0)
@@ -355,11 +359,13 @@ default=None
         return self._frame({"training_row": names, "value": values})
 
 
-def _check_removal(rows: Any, y: Any, influence: Any, sizes: Any) -> Any:
+def _check_removal(
+    rows: Rows, y: NDArray[Any], influence: ArrayLike, sizes: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Influence (n,) and increasing numbers of rows to leave out."""
     check_consistent_length(rows.native, y)
-    shapes, reference = [(rows.n_rows,)], f"{rows.n_rows} training rows"
-    influence = checked_numbers(influence, "influence", shapes, reference)
+    shapes, owner = [(rows.n_rows,)], f"{rows.n_rows} training rows"
+    values = checked_numbers(influence, "influence", shapes, owner)
     if sizes is None:
         sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
     sizes = np.unique(sizes)
@@ -369,4 +375,4 @@ def _check_removal(rows: Any, y: Any, influence: Any, sizes: Any) -> Any:
             f"sizes={sizes.tolist()!r} must be whole numbers from 0 to "
             f"{rows.n_rows - 1}."
         )
-    return influence, sizes
+    return values, sizes

@@ -21,6 +21,7 @@ from sklearn_interpret.influence._regression_influence import RegressionInfluenc
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 # Points of a contour, and characters of a row's name.
@@ -168,7 +169,7 @@ class RegressionInfluenceDisplay(Display):
         order = np.argsort(-np.where(is_finite, frame["cooks_distance"], -np.inf))
         named = order[: min(max_names, is_finite.sum())]
         unnamed = np.setdiff1d(np.flatnonzero(is_finite), named)
-        point_style: dict[str, Any] = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
+        point_style: Style = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
         point_style |= {"s": point_area(int(is_finite.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
             draw_points(ax, *places[:, rows], color=seen(colour, ax), **point_style)
@@ -187,7 +188,7 @@ class RegressionInfluenceDisplay(Display):
 
     def _columns(self) -> dict[str, Any]:
         """The arrays by the name of their column, checked."""
-        columns = {
+        columns: dict[str, Any] = {
             "leverage": np.asarray(self.leverages, dtype=np.float64),
             "residual_studentized": np.asarray(self.residuals, dtype=np.float64),
             "cooks_distance": np.asarray(self.cooks_distances, dtype=np.float64),
@@ -204,7 +205,7 @@ class RegressionInfluenceDisplay(Display):
         return columns
 
     def _draw_contours(
-        self, ax: Axes, levels: NDArray[np.float64], style: dict[str, Any] | None
+        self, ax: Axes, levels: NDArray[np.float64], style: Style | None
     ) -> None:
         """Contours above and below zero, named in the middle of their visible part."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
@@ -224,7 +225,7 @@ class RegressionInfluenceDisplay(Display):
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
         if first_line:
-            legend_kwargs: dict[str, Any] = {"fontsize": "small", "framealpha": 0.85}
+            legend_kwargs: Style = {"fontsize": "small", "framealpha": 0.85}
             self.legend_ = named_legend(
                 ax, first_line, ["Cook's distance"], **legend_kwargs
             )
@@ -282,15 +283,11 @@ def _name_points(
     places = ax.transData.transform(np.column_stack([x, y]))
     places *= 72 / ax.figure.figure.dpi
     texts, spans = [], []
-    text_style: dict[str, Any] = {
-        "va": "center",
-        "zorder": 3.5,
-        "annotation_clip": False,
-    }
+    text_style: Style = {"va": "center", "zorder": 3.5, "annotation_clip": False}
     for i, name in enumerate(names):
         side, aside = ("right", -5) if to_left[i] else ("left", 5)
         text = write_near(ax, name, (x[i], y[i]), (aside, 0), ha=side, **text_style)
-        size, start = text.get_fontsize(), places[i, 0] + aside
+        size, start = float(text.get_fontsize()), places[i, 0] + aside
         ends = start, start + np.sign(aside) * _LETTER * size * len(name)
         spans.append((min(ends), max(ends), _PITCH * size))
         texts.append(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from sklearn_interpret._plotting.labels import shorten_all
 MOST_LEVEL = 12  # more nodes have labels that point outwards
 LONGEST, SHORTEST = 24, 8  # characters of a name
 LINE = 0.19  # inches from a line of text to the next, at the usual size
-CHARACTER = 0.088  # inches
+CHARACTER = 0.088  # width in inches, at the usual size
 MARGIN = 0.05  # inches around everything
 USUAL_SIZE = 10.0  # of a font, in points
 POINTS_PER_INCH = 72.0
@@ -22,7 +21,7 @@ STEPS = 20  # of the search for a font size
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Subnetwork:
     """The part of a network that is drawn."""
 
     players: np.ndarray  # positions of the features, in their order
@@ -31,12 +30,12 @@ class Chosen:
     left_out: tuple  # numbers of edges and of features that are not drawn
 
 
-def choose(
+def strongest_subnetwork(
     adjacency: NDArray[np.float64],
     main_effects: NDArray[np.float64] | None,
     max_entries: int | None,
     max_edges: int | None,
-) -> Chosen:
+) -> Subnetwork:
     """The features with the strongest edges, and the strongest edges of these."""
     n_features = len(adjacency)
     pairs = np.argwhere(np.triu(np.nan_to_num(adjacency) > 0, 1))
@@ -52,7 +51,7 @@ def choose(
     pairs, strengths = pairs[both], strengths[both]
     if max_edges is not None:
         pairs, strengths = pairs[-max_edges:], strengths[-max_edges:]
-    return Chosen(
+    return Subnetwork(
         players,
         np.searchsorted(players, pairs),
         strengths,
@@ -135,7 +134,7 @@ def lay_out(names: list[str], room: Room) -> Layout:
     if n <= MOST_LEVEL:
         texts = _shortened(names, half[0])
         radius = _radius(texts, angles, half, USUAL_SIZE, level=True)
-        if _apart(angles, radius + _gap(radius, n)):
+        if _labels_fit(angles, radius + _gap(radius, n)):
             return Layout(angles, texts, True, USUAL_SIZE, radius)
     texts = _shortened(names, half.min())
     size = USUAL_SIZE
@@ -155,7 +154,7 @@ def _gap(radius: float, n: int) -> float:
     return (_largest(radius, n) / 2 + 3) / POINTS_PER_INCH
 
 
-def _fitting_size(radius: float, n: int) -> Any:
+def _fitting_size(radius: float, n: int) -> float:
     """Font size at which labels that point outwards do not overlap."""
     pitch = 2 * np.pi * (radius + _gap(radius, n)) / n
     return min(USUAL_SIZE, USUAL_SIZE * pitch / LINE)
@@ -195,7 +194,7 @@ def _radius(
     return float(np.clip(min(wide.min(), high.min()), half.min() / 4, half.max()))
 
 
-def _apart(angles: NDArray[np.float64], radius: float) -> bool:
+def _labels_fit(angles: NDArray[np.float64], radius: float) -> bool:
     """Whether horizontal labels on each side are at least a line apart."""
     for side in (np.cos(angles) > -1e-9, np.cos(angles) < 1e-9):
         heights = np.sort(radius * np.sin(angles[side]))

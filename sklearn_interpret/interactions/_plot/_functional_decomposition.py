@@ -21,7 +21,6 @@ from sklearn_interpret._plotting.panels.lines import (
     PlotOptions,
     Series,
     SurfacePanel,
-    level_text,
 )
 from sklearn_interpret._plotting.ranked_bars import (
     BAR_HEIGHT,
@@ -44,7 +43,9 @@ from sklearn_interpret.interactions._plot._components import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.feature_values import FeatureValues
+    from sklearn_interpret._plotting.panels.lines import Panel
 
 MOST_CELLS = 24  # more distinct values of a feature share cells
 ROWS_PER_CELL = 4  # about, of the cells of two such features
@@ -89,7 +90,7 @@ class SharePanel:
             ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
         return Artists()
 
-    def tidy_numbers(self, ax: Axes) -> Self:
+    def tidy_numbers(self, ax: Axes) -> None:
         """Shares have few ticks."""
 
     def label(self, ax: Axes, *, with_y: bool = True) -> None:
@@ -256,8 +257,8 @@ default="auto"
         self,
         explanation: InteractionExplanation,
         shares: NDArray[np.float64],
-        max_entries: int,
-        style: dict[str, Any] | None,
+        max_entries: int | None,
+        style: Style | None,
     ) -> SharePanel:
         """The panel of shares, with grey bars of the others and of the remainder."""
         shares, remainder = shares[:-1], shares[-1]
@@ -286,20 +287,18 @@ default="auto"
         explanation: InteractionExplanation,
         reader: FeatureReader,
         component: int,
-        limits: tuple[float, float],
-    ) -> Any:
+        limits: tuple[float, float] | None,
+    ) -> Panel:
         """The panel of a component; surfaces have these limits, or None for own."""
-        members, values = (
-            explanation.interactions[component],
-            explanation.values[:, component],
-        )
-        features = [reader.feature_values(j) for j in members]
+        members = explanation.interactions[component]
+        values = explanation.values[:, component]
+        features = [v for j in members if (v := reader.feature_values(j)) is not None]
         if len(features) == 1:
             return self._curve(features[0], values)
         features.sort(key=lambda feature: feature.levels is not None)
         first, second = features
-        one_level = first.levels is None and second.levels is not None
-        if one_level and len(second.levels) <= len(PALETTE):
+        is_mixed = first.levels is None and second.levels is not None
+        if is_mixed and len(second.level_texts) <= len(PALETTE):
             return self._curve_by_level(first, second, values)
         observed = first.is_observed & second.is_observed
         effect = _surface(first, second, values, observed)
@@ -323,8 +322,11 @@ default="auto"
         )
 
     def _curve_by_level(
-        self, feature: Any, category: type, values: NDArray[np.float64]
-    ) -> Any:
+        self,
+        feature: FeatureValues,
+        category: FeatureValues,
+        values: NDArray[np.float64],
+    ) -> LinePanel:
         """The panel of a number and a category: a curve for each level."""
         observed = feature.is_observed & category.is_observed
         levels = np.unique(category.numbers[observed]).astype(np.intp)
@@ -333,15 +335,20 @@ default="auto"
                 feature,
                 values,
                 observed & (category.numbers == level),
-                f"{category.name}: {level_text(category.levels[level])}",
+                f"{category.name}: {category.level_texts[level]}",
                 colour,
             )
             for level, colour in zip(levels, colours(len(levels)), strict=True)
         ]
         title = JOIN.join([feature.name, category.name])
-        panel_kwargs = {"data": feature.numbers[observed], "zero": True, "title": title}
         return LinePanel(
-            feature.name, series, "component", self._response_text(), **panel_kwargs
+            feature.name,
+            series,
+            "component",
+            self._response_text(),
+            data=feature.numbers[observed],
+            zero=True,
+            title=title,
         )
 
     def to_frame(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -39,7 +40,11 @@ from sklearn_interpret.interactions._plot._sources import InteractionSources, on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.legend import Legend
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 ROOM = 0.16  # share of the longest bar, for the numbers
@@ -232,7 +237,9 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
         self.labels_: list[Any] = []
-        self.heatmap_ = self.colorbar_ = self.legend_ = None
+        self.heatmap_: QuadMesh | None = None
+        self.colorbar_: Colorbar | None = None
+        self.legend_: Legend | None = None
         if kind == "heatmap":
             self._plot_table(ax, arrays, max_entries, heatmap_kw)
         else:
@@ -244,7 +251,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         n_features = len(self.feature_names)
         shapes = {"pairwise": (n_features, n_features), "overall": (n_features,)}
         shapes |= {f"{name}_std": shape for name, shape in shapes.items()}
-        arrays = {
+        arrays: dict[str, Any] = {
             name: checked_strengths(getattr(self, name), shape, name)
             for name, shape in shapes.items()
         }
@@ -267,17 +274,17 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         if len(pairs):
             indices, spreads = tuple(pairs.T), arrays["pairwise_std"]
             spreads = None if spreads is None else spreads[indices]
-            pairs = [(names[first], names[second]) for first, second in pairs]
+            named = [(names[first], names[second]) for first, second in pairs]
             values = arrays["pairwise"][indices]
-            groups.append(make_group("pairs", pairs, values, spreads, max_entries))
+            groups.append(make_group("pairs", named, values, spreads, max_entries))
         return groups
 
     def _plot_bars(
         self,
         ax: Axes,
         arrays: dict[str, Any],
-        max_entries: int,
-        style: dict[str, Any] | None,
+        max_entries: int | None,
+        style: Style | None,
     ) -> None:
         groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
@@ -306,7 +313,7 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         group: Group,
         positions: NDArray[np.float64],
         colour: str,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> NDArray[np.float64]:
         """Bars of a group with their spread and numbers; how far they reach."""
         bars = draw_bars(self.ax_, positions, group.values, colour, style, height=0.74)
@@ -323,7 +330,11 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         return ends
 
     def _plot_table(
-        self, ax: Axes, arrays: Any, max_entries: int, style: dict[str, Any] | None
+        self,
+        ax: Axes,
+        arrays: dict[str, Any],
+        max_entries: int | None,
+        style: Style | None,
     ) -> None:
         table = arrays["pairwise"]
         if not len(known_pairs(table)):
@@ -375,9 +386,9 @@ def known_pairs(pairwise: NDArray[np.float64]) -> NDArray[np.intp]:
 
 def make_group(
     title: str,
-    names: list[tuple[str, ...]],
+    names: Sequence[tuple[str, ...]],
     values: NDArray[np.float64],
-    spreads: None,
+    spreads: NDArray[np.float64] | None,
     max_entries: int | None,
 ) -> Group:
     """The strongest of them, and one line for the mean of the others."""
@@ -409,10 +420,11 @@ def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:
 
 def _pair_arrays(
     inspector: Any, *, target: Any = None, unnormalized: bool = False
-) -> Any:
+) -> dict[str, Any]:
     """Constructor arguments that hold what an inspector of pairs found."""
     output = output_position(inspector.output_names_, target)
-    arrays = {"feature_names": list(inspector.player_names_), "overall": None}
+    arrays: dict[str, Any] = {"feature_names": list(inspector.player_names_)}
+    arrays["overall"] = None
     if isinstance(inspector, PartialDependenceInteraction):
         arrays["pairwise"] = one_output(inspector.pairwise_, 2, output)
         arrays["strength_name"] = (

@@ -19,7 +19,7 @@ from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
 
 
 @dataclass(eq=False, repr=False)
-class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
+class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
     """Components of a response as a network: of a model, or of one row.
 
     Features are nodes, pairs are edges, and larger sets are filled hulls. Of several
@@ -131,11 +131,9 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         """The values of the sets, by the number of features."""
         explanation, values, signed = self._values_of_sets()
         n_features = len(explanation.feature_names)
-        adjacency, main_effects, larger = (
-            np.zeros((n_features, n_features)),
-            np.zeros(n_features),
-            [],
-        )
+        adjacency = np.zeros((n_features, n_features))
+        main_effects = np.zeros(n_features)
+        larger = []
         for members, value in zip(explanation.interactions, values, strict=True):
             if len(members) == 1:
                 main_effects[members[0]] = value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,19 +26,25 @@ from sklearn_interpret._plotting.colours import (
     strength_map,
     text_on,
 )
+from sklearn_interpret._plotting.displays import DisplayMixin
 from sklearn_interpret._plotting.labels import JOIN, literal_lines, shorten, write_near
 from sklearn_interpret._plotting.points import draw_points
 from sklearn_interpret.interactions._plot._circle import (
     Room,
-    choose,
     lay_out,
     needed_size,
+    strongest_subnetwork,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import Collection, PathCollection
+    from matplotlib.legend import Legend
+    from matplotlib.text import Annotation
+    from matplotlib.typing import ColorType
 
-    from sklearn_interpret.interactions._plot._circle import Chosen, Layout
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret.interactions._plot._circle import Layout, Subnetwork
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SETS_WIDTH, SET_NAME = 3.2, 36  # of a legend with larger sets: inches, characters
@@ -58,60 +66,72 @@ class Network:
     sets: tuple = ()
     signed: bool = False
 
-    def choose(self, max_entries: int, max_edges: int) -> tuple[Chosen, list[Any]]:
+    def strongest(
+        self, max_entries: int | None, max_edges: int | None
+    ) -> tuple[Subnetwork, list[Any]]:
         """The part that is drawn, and the largest sets within it."""
         sizes = None if self.main_effects is None else np.abs(self.main_effects)
-        chosen = choose(np.abs(self.adjacency), sizes, max_entries, max_edges)
-        positions = {player: position for position, player in enumerate(chosen.players)}
+        subnetwork = strongest_subnetwork(
+            np.abs(self.adjacency), sizes, max_entries, max_edges
+        )
+        positions = {
+            player: position for position, player in enumerate(subnetwork.players)
+        }
         sets = [
             ([positions[player] for player in members], strength)
             for members, strength in self.sets
             if positions.keys() >= set(members)
         ]
-        return chosen, sets
+        return subnetwork, sets
 
-    def signed_strengths(self, chosen: Chosen) -> NDArray[np.float64]:
+    def signed_strengths(self, subnetwork: Subnetwork) -> NDArray[np.float64]:
         """Strengths of the chosen edges, with their signs."""
-        return self.adjacency[tuple(chosen.players[chosen.edges].T)]
+        return self.adjacency[tuple(subnetwork.players[subnetwork.edges].T)]
 
 
-class NetworkMixin:
+class NetworkMixin(DisplayMixin):
     """Adds the drawing of a `Network` to a display."""
+
+    @abstractmethod
+    def _label(self) -> str:
+        """Name of the strengths, and of the response."""
 
     def _draw_network(
         self,
         ax: Axes,
         network: Network,
         *,
-        max_entries: int,
-        max_edges: int,
-        edge_kw: dict[str, Any] | None,
-        node_kw: dict[str, Any] | None,
+        max_entries: int | None,
+        max_edges: int | None,
+        edge_kw: Style | None,
+        node_kw: Style | None,
         **sets: Any,
     ) -> None:
         """Draw on an axes, or in a new figure; set the artists.
 
         `sets` are ``max_sets`` and ``set_kw``, where there are larger sets.
         """
-        chosen, members = network.choose(max_entries, max_edges)
+        subnetwork, members = network.strongest(max_entries, max_edges)
         drawn_sets = members[: sets.get("max_sets")]
-        note = _note(chosen, len(network.sets) - len(drawn_sets))
-        names = [str(network.names[player]) for player in chosen.players]
+        note = _note(subnetwork, len(network.sets) - len(drawn_sets))
+        names = [str(network.names[player]) for player in subnetwork.players]
         strip = SETS_WIDTH if drawn_sets else LEGEND_WIDTH
         layout, at_side = self._lay_out(ax, names, strip, note=bool(note))
         self.sets_ = self._draw_sets(
             drawn_sets, layout.points, network, sets.get("set_kw")
         )
-        self.edges_ = self._draw_edges(chosen, layout.points, network, edge_kw)
+        self.edges_ = self._draw_edges(subnetwork, layout.points, network, edge_kw)
         joined = [
-            *chosen.edges.ravel(),
+            *subnetwork.edges.ravel(),
             *(p for positions, _ in drawn_sets for p in positions),
         ]
         is_isolated = ~np.isin(np.arange(len(names)), joined)
-        nodes = chosen.players, layout, is_isolated
+        nodes = subnetwork.players, layout, is_isolated
         self.nodes_ = self._draw_nodes(*nodes, network, node_kw)
         self.labels_ = self._draw_labels(layout, is_isolated)
-        entries = self._legend_entries(chosen, network, layout.largest, at_side=at_side)
+        entries = self._legend_entries(
+            subnetwork, network, layout.largest, at_side=at_side
+        )
         if at_side:
             entries += self._set_entries(drawn_sets, layout.names, network)
         # The two largest nodes may follow each other in a legend of signs.
@@ -137,11 +157,12 @@ class NetworkMixin:
         drawn_sets: list[Any],
         points: NDArray[np.float64],
         network: Network,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> list[Any]:
         """A filled hull for each set; points on a circle are in its order."""
         from matplotlib.patches import Polygon
 
+        palette: Sequence[str] | NDArray[np.str_]
         palette = [colour for colour in PALETTE if colour != NODE_COLOUR]
         palette = [palette[number % len(palette)] for number in range(len(drawn_sets))]
         strengths = np.array([strength for _, strength in drawn_sets])
@@ -150,11 +171,11 @@ class NetworkMixin:
         # The same transparency is invisible on dark paper.
         max_alpha = 0.3 if text_on(paper(self.ax_)) == "black" else 0.55
         patches = []
-        for (members, _), share, colour in zip(
+        for (members, _), share, base_colour in zip(
             drawn_sets, _shares(np.abs(strengths)), palette, strict=True
         ):
-            colour = seen(colour, self.ax_)
-            patch_style: dict[str, Any] = {
+            colour = seen(base_colour, self.ax_)
+            patch_style: Style = {
                 "facecolor": (colour, max_alpha * (0.25 + 0.75 * share))
             }
             patch_style |= {"linewidth": 1.0, "linestyle": ":", "edgecolor": colour}
@@ -165,18 +186,18 @@ class NetworkMixin:
 
     def _draw_edges(
         self,
-        chosen: Chosen,
+        subnetwork: Subnetwork,
         points: NDArray[np.float64],
         network: Network,
-        style: dict[str, Any] | None,
-    ) -> Any:
+        style: Style | None,
+    ) -> Collection:
         from matplotlib.collections import LineCollection
 
-        shares = _shares(chosen.strengths)
+        shares = _shares(subnetwork.strengths)
         edges = LineCollection(
-            points[chosen.edges],
+            points[subnetwork.edges],
             linewidths=_widths(shares),
-            colors=self._edge_colours(network.signed_strengths(chosen), network),
+            colors=self._edge_colours(network.signed_strengths(subnetwork), network),
             capstyle="round",
             zorder=1,
         )
@@ -197,29 +218,25 @@ class NetworkMixin:
         layout: Layout,
         is_isolated: NDArray[np.bool_],
         network: Network,
-        style: dict[str, Any] | None,
-    ) -> Any:
+        style: Style | None,
+    ) -> PathCollection:
         diameters = np.full(len(players), min(USUAL, layout.largest))
         effects = network.main_effects
         if effects is not None and np.abs(effects).max() > 0:
             shares = np.abs(effects[players]) / np.abs(effects).max()
             diameters = _diameters(shares, layout.largest)
-        node_style: dict[str, Any] = {
-            "edgecolor": paper(self.ax_),
-            "linewidth": 0.8,
-            "zorder": 2,
-        }
+        node_style: Style = {"edgecolor": paper(self.ax_), "linewidth": 0.8}
+        node_style["zorder"] = 2
         node_style["facecolor"] = [
             self._node_colour(isolated) for isolated in is_isolated
         ]
-        if network.signed:
+        if network.signed and effects is not None:
             signs = sign_colours(effects[players])
             node_style["facecolor"] = [seen(colour, self.ax_) for colour in signs]
-        return draw_points(
-            self.ax_, *layout.points.T, style, s=diameters**2, **node_style
-        )
+        x, y = layout.points.T
+        return draw_points(self.ax_, x, y, style, s=diameters**2, **node_style)
 
-    def _node_colour(self, isolated: bool) -> str:
+    def _node_colour(self, isolated: bool) -> ColorType:
         return shade(self.ax_, ALONE) if isolated else seen(NODE_COLOUR, self.ax_)
 
     def _draw_labels(self, layout: Layout, is_isolated: NDArray[np.bool_]) -> list[Any]:
@@ -229,10 +246,8 @@ class NetworkMixin:
             layout.names, layout.points, layout.angles, is_isolated, strict=True
         ):
             right, up = np.round(point, 9)
-            text_style: dict[str, Any] = {
-                "ha": "left" if right >= 0 else "right",
-                "va": "center",
-            }
+            text_style: Style = {"ha": "left" if right >= 0 else "right"}
+            text_style["va"] = "center"
             if layout.level and right == 0:
                 text_style = {"ha": "center", "va": "bottom" if up > 0 else "top"}
             if not layout.level:
@@ -246,17 +261,17 @@ class NetworkMixin:
         return labels
 
     def _legend_entries(
-        self, chosen: Chosen, network: Network, largest: float, *, at_side: bool
+        self, subnetwork: Subnetwork, network: Network, largest: float, *, at_side: bool
     ) -> list[tuple[Any, str]]:
         """Handles and texts of some edges and nodes with their numbers."""
         from matplotlib.lines import Line2D
 
         count, entries = 3 if at_side else 2, []
-        strengths = network.signed_strengths(chosen)
+        strengths = network.signed_strengths(subnetwork)
         examples = _examples(strengths, count)
         texts = column_texts(examples, signed=network.signed)
         for strength, text in zip(examples, texts, strict=True):
-            highest = chosen.strengths.max()
+            highest = subnetwork.strengths.max()
             (colour,) = self._edge_colours(np.array([strength, highest]), network)[:1]
             line_style = {
                 "color": colour,
@@ -266,16 +281,12 @@ class NetworkMixin:
         effects = network.main_effects
         if effects is None or not np.abs(effects).max() > 0:
             return entries
-        examples = _examples(effects[chosen.players], count)
+        examples = _examples(effects[subnetwork.players], count)
         texts = column_texts(examples, signed=network.signed)
-        node_style: dict[str, Any] = {
-            "marker": "o",
-            "linestyle": "",
-            "markeredgewidth": 0.8,
-        }
+        node_style: Style = {"marker": "o", "linestyle": "", "markeredgewidth": 0.8}
         node_style["markeredgecolor"] = paper(self.ax_)
         for effect, text in zip(examples, texts, strict=True):
-            colour = self._node_colour(not len(chosen.edges) and not network.sets)
+            colour = self._node_colour(not len(subnetwork.edges) and not network.sets)
             if network.signed:
                 colour = seen(str(sign_colours(np.array(effect))), self.ax_)
             size = _diameters(abs(effect) / np.abs(effects).max(), largest)
@@ -297,12 +308,12 @@ class NetworkMixin:
 
     def _draw_legend(
         self, entries: list[tuple[Any, str]], spacing: float, *, at_side: bool
-    ) -> Any:
+    ) -> Legend | None:
         """Legend in the strip that is left free for it."""
         if not entries:
             return None
         handles, texts = zip(*entries, strict=True)
-        legend_kwargs: dict[str, Any] = {"loc": "upper right", "alignment": "left"}
+        legend_kwargs: Style = {"loc": "upper right", "alignment": "left"}
         if not at_side:
             legend_kwargs = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
         return named_legend(
@@ -318,23 +329,23 @@ class NetworkMixin:
             **legend_kwargs,
         )
 
-    def _draw_note(self, text: str) -> Any:
+    def _draw_note(self, text: str) -> Annotation | None:
         """Draw the note in the corner below the circle."""
         if not text:
             return None
-        text_style: dict[str, Any] = {"xycoords": "axes fraction", "va": "bottom"}
+        text_style: Style = {"xycoords": "axes fraction", "va": "bottom"}
         return write_near(self.ax_, text, (0, 0), (2, 2), **text_style)
 
 
-def _note(chosen: Chosen, n_sets: int) -> str:
+def _note(subnetwork: Subnetwork, n_sets: int) -> str:
     """Note on missing edges, and on edges, features and sets that are not drawn."""
-    counts = *chosen.left_out, n_sets
+    counts = *subnetwork.left_out, n_sets
     counts_by_kind = [
         f"{count} {kind}{'s' if count > 1 else ''}"
         for count, kind in zip(counts, LEFT_OUT, strict=True)
         if count
     ]
-    lines = [] if len(chosen.edges) else ["no interactions"]
+    lines = [] if len(subnetwork.edges) else ["no interactions"]
     if counts_by_kind:
         counts_by_kind[-2:] = [" and ".join(counts_by_kind[-2:])]
         lines.append(f"not shown: {', '.join(counts_by_kind)}")
@@ -354,9 +365,7 @@ def _room(ax: Axes, strip: float, *, note: bool) -> Room:
     return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
 
 
-def _diameters(
-    shares: NDArray[np.float64] | float, largest: float
-) -> NDArray[np.float64] | float:
+def _diameters(shares: Any, largest: float) -> Any:
     """Diameters of nodes in points: their areas grow with the shares."""
     smallest = min(SMALLEST, largest / 2)
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
@@ -366,7 +375,7 @@ def _shares(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
     return strengths / strengths.max() if len(strengths) else strengths
 
 
-def _widths(shares: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+def _widths(shares: Any) -> Any:
     return THINNEST + (THICKEST - THINNEST) * shares
 
 

@@ -18,7 +18,9 @@ class InteractionSources(Display):
     """Constructors of a display of one output's interactions."""
 
     # The response and the output of an inspector, for labels.
-    response_name = output_name = None
+    response_name: str | None = None
+    output_name: Any = None
+    strength_name: str
     # Strengths by the names of their arrays, with an axis of folds in front.
     _by_fold: Any = None
 
@@ -37,9 +39,7 @@ class InteractionSources(Display):
         return f"{self.strength_name}\n{response}"
 
     @classmethod
-    def _check_request(
-        cls, estimator: Any, X: Any, parameters: NDArray[np.float64]
-    ) -> None:
+    def _check_request(cls, estimator: Any, X: Any, parameters: dict[str, Any]) -> None:
         """Refuse several outputs without a target, before the inspection runs."""
         if parameters.get("target") is None:
             method = parameters.get("response_method", "auto")
@@ -48,6 +48,8 @@ class InteractionSources(Display):
             output_position(response.output_names(n_outputs), None)
 
 
-def one_output(values: NDArray[np.float64], n_axes: int, output: int) -> Any:
+def one_output(
+    values: NDArray[np.float64], n_axes: int, output: int
+) -> NDArray[np.float64]:
     """Values of one output, if there is an axis of outputs."""
     return values[output] if np.ndim(values) > n_axes else values

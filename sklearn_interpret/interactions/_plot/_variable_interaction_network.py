@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret.explanations._selection import output_position
-from sklearn_interpret.interactions._plot._circle import choose
+from sklearn_interpret.interactions._plot._circle import strongest_subnetwork
 from sklearn_interpret.interactions._plot._network import Network, NetworkMixin
 from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 from sklearn_interpret.interactions._variable_interaction_network import (
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
+class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
     """Features on a circle, joined where they interact.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
@@ -137,7 +137,7 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
         self._draw_network(ax, network, **limits, **styles)
         return self
 
-    def _arrays(self) -> tuple[NDArray[np.float64], None]:
+    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Adjacency and main effects, checked against the names."""
         n_features = len(self.feature_names)
         adjacency = checked_strengths(
@@ -159,14 +159,14 @@ class VariableInteractionNetworkDisplay(NetworkMixin, InteractionSources):
         """
         adjacency, main_effects = self._arrays()
         names = list(map(str, self.feature_names))
-        chosen = choose(adjacency, main_effects, None, None)
-        firsts, seconds = chosen.edges[::-1].T
+        subnetwork = strongest_subnetwork(adjacency, main_effects, None, None)
+        firsts, seconds = subnetwork.edges[::-1].T
         n_nodes = 0 if main_effects is None else len(names)
         seconds = [names[position] for position in seconds] + [None] * n_nodes
         columns = {
             "feature": [names[position] for position in firsts] + names[:n_nodes],
             "feature2": seconds,
-            "strength": np.append(chosen.strengths[::-1], np.full(n_nodes, np.nan)),
+            "strength": np.append(subnetwork.strengths[::-1], np.full(n_nodes, np.nan)),
         }
         if main_effects is not None:
             unknown = np.full(len(firsts), np.nan)

@@ -180,7 +180,7 @@ class CoefficientDisplay(Display):
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _ratios(self, *weights: Any) -> Any:
+    def _ratios(self, *weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Exponentials of weights, where they are ratios."""
         if self.response_name not in _RATIOS:
             raise ValueError(
@@ -203,10 +203,10 @@ class CoefficientDisplay(Display):
     def _arrays(self) -> list[NDArray[np.float64]]:
         """Weights and ends of their intervals, checked."""
         n_terms = len(self.term_names)
-        shapes, reference = [(n_terms,)], f"{n_terms} term names"
+        shapes, owner = [(n_terms,)], f"{n_terms} term names"
         return [
             checked_numbers(
-                getattr(self, name), name, shapes, reference, finite=name == "coef"
+                getattr(self, name), name, shapes, owner, finite=name == "coef"
             )
             for name in ("coef", "intervals_low", "intervals_high")
         ]
@@ -226,7 +226,7 @@ class CoefficientDisplay(Display):
             pandas is not installed.
         """
         names = "coef", "low", "high"
-        columns = dict(zip(names, self._arrays(), strict=True))
+        columns: dict[str, Any] = dict(zip(names, self._arrays(), strict=True))
         columns = {"term": list(self.term_names), **columns}
         if self.output_names is not None:
             columns = {"class": self.output_names[0], **columns}

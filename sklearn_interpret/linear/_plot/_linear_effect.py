@@ -37,11 +37,14 @@ from sklearn_interpret.explanations._selection import row_position
 from sklearn_interpret.linear._coefficient_inference import CoefficientInference
 
 if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 _WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
-_BOX_COLOUR = PALETTE[5]
+_BOX_COLOUR = PALETTE[5]  # no row has it
+# Of rows, which differ in shape and colour.
 _MARKERS = "XDsv^<>Po*"
+# Numbers of a box, in the table.
 _COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
 
 
@@ -124,8 +127,8 @@ class LinearEffectDisplay(Display):
             explanation.values,
             term_names=explanation.feature_names,
             values=explanation._data_array(),
-            row_names=explanation.row_names,
-            response_name=explanation.response_name,
+            row_names=list(explanation.row_names),
+            response_name=explanation.response_name or "prediction",
             output_names=explanation.output_names if is_classifier(inspector) else None,
         )
 
@@ -207,13 +210,13 @@ class LinearEffectDisplay(Display):
         lines: NDArray[np.float64],
         places: NDArray[np.intp],
         rows: list[int],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Points of rows, and a legend of their names."""
         ax, self.points_, self.legend_ = self.ax_, [], None
         palette = [colour for colour in PALETTE if colour != _BOX_COLOUR]
         for number, row in enumerate(rows):
-            point_style = {
+            point_style: Style = {
                 "color": seen(palette[(number + 1) % len(palette)], ax),
                 "s": 40,
             }
@@ -231,8 +234,8 @@ class LinearEffectDisplay(Display):
     def _array(self) -> NDArray[np.float64]:
         """Effects, checked."""
         n_terms = len(self.term_names)
-        shapes, reference = [(None, n_terms)], f"{n_terms} term names"
-        return checked_numbers(self.effects, "effects", shapes, reference)
+        shapes, owner = [(None, n_terms)], f"{n_terms} term names"
+        return checked_numbers(self.effects, "effects", shapes, owner)
 
     def to_frame(self) -> Any:
         """Numbers of the boxes, as a DataFrame.

@@ -37,6 +37,8 @@ from sklearn_interpret.linear._sparse_linear import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._plotting.axes import Style
+
 # Points of a line, characters of a name, and points from one name to the next.
 _N_PLACES, _NAME, _PITCH = 300, 22, 11.0
 # Place of names to the right of the axes, in its widths, and inches between the ticks
@@ -216,14 +218,14 @@ class SparsePathDisplay(DisplayMixin):
         if (np.diff(self._alphas) > 0).any() or not (self._alphas >= 0).all():
             raise ValueError("alphas must fall, and not be negative.")
         n_outputs, n_features, _ = self._path.shape
-        self._names = self.feature_names
-        if self._names is None:
-            self._names = default_names(n_features)
-        for name, values, size in (
+        names = self.feature_names
+        self._names = default_names(n_features) if names is None else names
+        sizes: list[tuple[str, Any, int]] = [
             ("feature_names", self._names, n_features),
             ("scale", self.scale, n_features),
             ("classes", self.classes, n_outputs),
-        ):
+        ]
+        for name, values, size in sizes:
             if values is not None and len(values) != size:
                 raise ValueError(
                     f"{name} has {len(values)} entries; {size} are needed."
@@ -235,8 +237,8 @@ class SparsePathDisplay(DisplayMixin):
         self,
         ax: Axes,
         path: NDArray[np.float64],
-        max_names: int,
-        style: dict[str, Any] | None,
+        max_names: int | None,
+        style: Style | None,
     ) -> None:
         """One output's panel."""
         places, alphas = self._places()
@@ -283,9 +285,7 @@ class SparsePathDisplay(DisplayMixin):
         to_zero = (places - end) / (1 - _NO_PENALTY)
         return places, np.where(places < least, to_zero, places)
 
-    def _at(
-        self, alphas: NDArray[np.float64] | float, values: NDArray[np.float64]
-    ) -> NDArray[np.float64] | float:
+    def _at(self, alphas: Any, values: NDArray[np.float64]) -> Any:
         """Values of the path (n_alphas,) at other penalties."""
         return np.interp(-alphas, -self._alphas, values)
 
@@ -305,7 +305,8 @@ class SparsePathDisplay(DisplayMixin):
         sizes = self._path.any(axis=0).sum(axis=0)
         changes = np.flatnonzero(np.diff(sizes))
         positions = np.log(self._alphas[changes]) / np.log(places[-1] / places[0])
-        ticks, before = [], np.inf
+        ticks: list[int] = []
+        before = np.inf
         for change, position in zip(changes[::-1], positions[::-1], strict=True):
             if before - position >= _APART / width:
                 ticks, before = [change, *ticks], position
@@ -324,25 +325,19 @@ class SparsePathDisplay(DisplayMixin):
         """A line at the model's penalty, and points where it crosses others."""
         alpha = self._alphas[-1] if self.alpha is None else self.alpha
         model_penalty = max(alpha, places[-1])
-        line_style: dict[str, Any] = {
-            "color": shade(ax, 0.8),
-            "linestyle": "--",
-            "linewidth": 1.4,
-        }
+        line_style: Style = {"color": shade(ax, 0.8), "linestyle": "--"}
+        line_style["linewidth"] = 1.4
         self.model_lines_.append(ax.axvline(model_penalty, zorder=2.2, **line_style))
         values = [self._at(alpha, coefs) for coefs in path]
-        point_style: dict[str, Any] = {
-            "color": [line.get_color() for line in lines],
-            "s": 26,
-            "zorder": 4,
-        }
+        point_style: Style = {"color": [line.get_color() for line in lines], "s": 26}
+        point_style["zorder"] = 4
         points = ax.scatter(
             [model_penalty] * len(values), values, clip_on=False, **point_style
         )
         self.model_points_.append(points)
 
     @property
-    def _column(self) -> Any:
+    def _column(self) -> str:
         """The column of the coefficients in tables."""
         return "coef" if self.scale is None else "coef_per_std"
 
@@ -366,7 +361,9 @@ class SparsePathDisplay(DisplayMixin):
         for output, path in enumerate(self._path):
             used = np.flatnonzero(path.any(axis=1))
             columns = {
-                "feature": np.repeat([self._names[j] for j in used], path.shape[1]),
+                "feature": np.repeat(
+                    [self._names[j] for j in used.tolist()], path.shape[1]
+                ),
                 "alpha": np.tile(self._alphas, len(used)),
                 self._column: path[used].ravel(),
             }
@@ -376,7 +373,7 @@ class SparsePathDisplay(DisplayMixin):
         return self._frame(*blocks)
 
 
-def _names(model: SparseLinearRegressor, steps: list[Any]) -> NDArray[Any]:
+def _names(model: Any, steps: list[Any]) -> Sequence[str] | None:
     """Names of the columns that the model was fitted on, where any are known."""
     if hasattr(model, "feature_names_in_") or not steps:
         return getattr(model, "feature_names_in_", None)
@@ -401,12 +398,9 @@ def _name_lines(ax: Axes, lines: list[Any], names: list[str]) -> list[Any]:
     texts = []
     for line, name, height in zip(lines, names, heights, strict=True):
         colour = seen(line.get_color(), ax, READ)
-        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
+        leader: Style = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
         leader |= {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
-        text_style: dict[str, Any] = {
-            "textcoords": "axes fraction",
-            "annotation_clip": False,
-        }
+        text_style: Style = {"textcoords": "axes fraction", "annotation_clip": False}
         text_style |= {"va": "center", "color": colour, "arrowprops": leader}
         text_position = _NAMES_AT, height
         texts.append(

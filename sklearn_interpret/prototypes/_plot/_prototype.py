@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,9 +37,12 @@ from sklearn_interpret.prototypes._tables import with_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.legend import Legend
 
-    from sklearn_interpret._model.rows.frames import PandasRows
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Canvas, Style
 
 # Inches: least width of a cell of a table, its height, the width and height around the
 # cells, and the least and most of all cells together; most letters of
@@ -216,7 +220,9 @@ class PrototypeDisplay(DisplayMixin):
         if kind == "auto":
             kind = "table" if self.image_shape is None else "images"
         self._check()
-        self.heat_map_ = self.colour_bar_ = self.legend_ = None
+        self.heat_map_: QuadMesh | None = None
+        self.colour_bar_: Colorbar | None = None
+        self.legend_: Legend | None = None
         self.images_: list[Any] = []
         self.points_: list[Any] = []
         if kind == "table":
@@ -274,7 +280,7 @@ class PrototypeDisplay(DisplayMixin):
             values[:, is_number] = scaled.round(12)
         return values
 
-    def _draw_table(self, ax: Axes, max_entries: int) -> None:
+    def _draw_table(self, ax: Axes, max_entries: int | None) -> None:
         """A line for each row drawn, a cell for each of some columns."""
         from matplotlib.colors import to_rgba
 
@@ -284,13 +290,15 @@ class PrototypeDisplay(DisplayMixin):
         longest = max(len(text) for line in texts for text in line)
         cell = max(_CELL, (longest + 1) / CHARACTERS_PER_INCH), _LINE
         shape = scaled.shape[::-1]
-        inner = np.clip(np.multiply(shape, cell), _LEAST, _MOST)
+        inner: Any = np.clip(np.multiply(shape, cell), _LEAST, _MOST)
         canvas = self._take_grid(ax, 1, 1, inner + _AROUND)
         (ax,) = canvas.main
         inner = inner if canvas.own_figure else np.array(axes_inches(ax))
         x, y = (np.arange(n + 1) - 0.5 for n in shape)
         limits = colour_limits(scaled, True)
-        self.heat_map_ = draw_heat_map(ax, x, y, scaled.T, limits, None, diverging=True)
+        self.heat_map_ = cells_drawn = draw_heat_map(
+            ax, x, y, scaled.T, limits, None, diverging=True
+        )
         ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
         # The same in all styles, as the colours of the cells and their texts are.
         ax.set_facecolor(_NO_COLOUR)
@@ -303,21 +311,21 @@ class PrototypeDisplay(DisplayMixin):
         if n_prototypes < len(texts):
             ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
         if np.isfinite(scaled).any():
-            self.colour_bar_ = draw_colour_bar(
-                ax, self.heat_map_, "standard\ndeviations\nfrom the\nmean"
+            self.colour_bar_ = bar = draw_colour_bar(
+                ax, cells_drawn, "standard\ndeviations\nfrom the\nmean"
             )
             # Upright it would be higher than a table of few lines.
-            label = self.colour_bar_.ax.yaxis.label
+            label = bar.ax.yaxis.label
             label.set(rotation=0, ha="left", va="center")
         wide, high = inner / shape
         if wide * CHARACTERS_PER_INCH >= longest and high * NAMES_PER_INCH >= 1:
-            fills = self.heat_map_.to_rgba(np.ma.masked_invalid(scaled)).reshape(-1, 4)
+            fills = cells_drawn.to_rgba(np.ma.masked_invalid(scaled)).reshape(-1, 4)
             fills[~np.isfinite(scaled).ravel()] = to_rgba(_NO_COLOUR)
             cells = np.ndindex(scaled.shape)
             write_cells(ax, cells, [text for line in texts for text in line], fills)
 
     def _columns(
-        self, scaled: NDArray[np.float64], max_entries: int
+        self, scaled: NDArray[np.float64], max_entries: int | None
     ) -> NDArray[np.intp]:
         """Columns in which the rows drawn differ most, in the order of the table."""
         is_finite = np.isfinite(scaled)
@@ -338,7 +346,7 @@ class PrototypeDisplay(DisplayMixin):
     def _draw_images(self, ax: Axes) -> None:
         """An image for each row, framed in the colour of its kind."""
         check_image_shape(self.image_shape, self._rows.n_columns)
-        shape, n_images = tuple(self.image_shape), len(self._lines)
+        shape, n_images = tuple(self.image_shape or ()), len(self._lines)
         height = _IMAGE * float(np.clip(shape[0] / shape[1], 0.3, 3))
         n_columns = max(_IMAGES, int(np.ceil(np.sqrt(n_images))))
         names = self._line_names()
@@ -360,7 +368,7 @@ class PrototypeDisplay(DisplayMixin):
             colour = seen(_COLOURS[kind == "criticism"], panel)
             panel.spines[:].set(visible=True, color=colour, linewidth=2)
 
-    def _title_room(self, canvas: Canvas) -> Any:
+    def _title_room(self, canvas: Canvas) -> int:
         """Letters of a line above an image, up to the next image's."""
         lefts = [panel.get_position().x0 for panel in canvas.main[:2]]
         inches = np.ptp(lefts) * canvas.figure.figure.get_figwidth()
@@ -371,22 +379,16 @@ class PrototypeDisplay(DisplayMixin):
         canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
         places, shares = self._places()
-        point_style: dict[str, Any] = {
-            "s": point_area(len(places)),
-            "linewidth": 0,
-            "alpha": 0.6,
-        }
+        point_style: Style = {"s": point_area(len(places)), "linewidth": 0}
+        point_style["alpha"] = 0.6
         self.points_ = [
             draw_points(ax, *places.T, color=shade(ax, 0.55), **point_style)
         ]
         labels = ["all rows"]
         for kind, indices in enumerate(self._chosen):
             if len(indices):
-                mark_style: dict[str, Any] = {
-                    "color": seen(_COLOURS[kind], ax),
-                    "s": 70,
-                    "zorder": 3,
-                }
+                mark_style: Style = {"color": seen(_COLOURS[kind], ax), "s": 70}
+                mark_style["zorder"] = 3
                 mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8}
                 marks = ax.scatter(
                     *places[indices].T, marker=_MARKERS[kind], **mark_style
@@ -399,7 +401,7 @@ class PrototypeDisplay(DisplayMixin):
             ylabel=f"Second principal component ({shares[1]:.0%})",
         )
 
-    def _places(self) -> Any:
+    def _places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Coordinates of all rows, (n_rows, 2), and shares of the variance."""
         if self.image_shape is not None:
             check_image_shape(self.image_shape, self._rows.n_columns)
@@ -442,7 +444,7 @@ class PrototypeDisplay(DisplayMixin):
         return pandas.DataFrame(with_values(table, chosen, self._names))
 
 
-def _numbers(rows: PandasRows, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+def _numbers(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
     """Some columns, which must be numbers, NaN in the others: (n_rows, n_columns)."""
     values = np.full((rows.n_rows, rows.n_columns), np.nan)
     for j in columns:

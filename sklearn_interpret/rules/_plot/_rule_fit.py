@@ -25,6 +25,7 @@ from sklearn_interpret.rules._rule_fit import RuleFitClassifier, RuleFitRegresso
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
 
 # Letters in a line of a rule, most lines, and the pitch of rules of that many lines and
 # the width of a panel in inches.
@@ -212,9 +213,9 @@ def _draw(
     importances: NDArray[np.float64],
     colours: NDArray[Any],
     texts: list[str] | None,
-    max_entries: int,
+    max_entries: int | None,
     n_lines: int,
-) -> Any:
+) -> BarContainer:
     """Bars of a panel that has room for `n_lines`, the most important on top."""
     selected, remaining = ranked(importances, max_entries)
     lengths = with_others(importances, selected, remaining)
@@ -226,10 +227,8 @@ def _draw(
         palette.append(NEUTRAL_COLOUR)
         names.append(f"mean of {len(remaining)} others")
         texts.append("")
-    room, bar_kwargs = (
-        [""] * (n_lines - len(names)),
-        {"palette": palette, "texts": texts},
-    )
+    room = [""] * (n_lines - len(names))
+    bar_kwargs = {"palette": palette, "texts": texts}
     bars, _ = draw_ranked_bars(ax, names + room, lengths, None, **bar_kwargs)
     rules = [name.split(AND) for name in names if name]
     words = ["\n".join(lines_of(rule, _LETTERS, _LINES)) for rule in rules]

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.number_format import number_text, value_text
 from sklearn_interpret._plotting.axes import add_legend, axes_inches
@@ -30,7 +30,11 @@ from sklearn_interpret._plotting.sources import ForwardedSignature, model_within
 from sklearn_interpret.rules._rules import Rule, rule_columns
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+    from sklearn_interpret._plotting.axes import Style
 
 # Inches: width of a figure, a line of words, and the height around the bars.
 _WIDTH, _LINE, _AROUND = 9.0, 0.165, 1.2
@@ -153,7 +157,7 @@ class RulesDisplay(DisplayMixin):
         ValueError
             No rules, or shares of another number of classes than there are.
         """
-        rules, classes, n_left_out = self._shown(max_rules)
+        rules, classes, n_left_out = self._drawn_rules(max_rules)
         self._name_rules(ax, rules, n_left_out)
         if classes is None:
             self._draw_numbers(rules, bar_kw)
@@ -161,24 +165,27 @@ class RulesDisplay(DisplayMixin):
             self._draw_shares(rules, classes, bar_kw)
         return self
 
-    def _shown(self, max_rules: int | None) -> tuple[list[Rule], NDArray[np.intp], int]:
+    def _drawn_rules(self, max_rules: int | None) -> tuple[list[Rule], Any, int]:
         """Rules to be drawn, the classes of their shares, how many are left out."""
         rules = list(self.rules)
         if not rules:
             raise ValueError("rules is empty: there is nothing to draw.")
         sizes = {None if rule.shares is None else len(rule.shares) for rule in rules}
-        classes = None
+        classes: Any = None
         if sizes != {None}:
             classes = (
-                range(max(sizes - {None})) if self.classes is None else self.classes
+                range(max(filter(None, sizes)))
+                if self.classes is None
+                else self.classes
             )
             if sizes != {len(classes)}:
                 raise ValueError(
                     f"rules must all have shares of {len(classes)} classes; they have "
                     f"{' or '.join(sorted(map(str, sizes)))}."
                 )
-        n_left_out = 0 if max_rules is None else max(len(rules) - max_rules, 0)
-        if n_left_out:
+        n_left_out = 0
+        if max_rules is not None and len(rules) > max_rules:
+            n_left_out = len(rules) - max_rules
             last = [] if rules[-1].conditions or max_rules == 1 else rules[-1:]
             rules = rules[: max_rules - len(last)] + last
         return rules, classes, n_left_out
@@ -197,7 +204,9 @@ class RulesDisplay(DisplayMixin):
         sizes = np.array([len(lines) + _GAP for lines in words])
         size = _WIDTH, sizes.sum() * _LINE + _AROUND
         self._canvas = self._take_grid(ax, 1, 1, size)
-        (self.ax_,), self.legend_, self.texts_ = self._canvas.main, None, []
+        (self.ax_,) = self._canvas.main
+        self.legend_: Legend | None = None
+        self.texts_: list[Any] = []
         self._places = sizes.cumsum() - sizes / 2
         texts = [literal("\n".join(lines)) for lines in words]
         self.ax_.set_yticks(self._places, texts, fontsize="small")
@@ -211,7 +220,7 @@ class RulesDisplay(DisplayMixin):
             self.ax_.set_title(f"{many} not shown", loc="left", fontsize="small")
 
     def _draw_shares(
-        self, rules: list[Rule], classes: NDArray[np.intp], style: dict[str, Any] | None
+        self, rules: list[Rule], classes: Sequence[Any], style: Style | None
     ) -> None:
         """Stacked bars; names in them where there are many, or no room for a legend."""
         shares = np.array([rule.shares for rule in rules])
@@ -220,19 +229,20 @@ class RulesDisplay(DisplayMixin):
         self._write_columns(rules, "predicts", (0, 1))
         self.ax_.set_xlabel("share of each class", x=self._width / 2)
         if self._canvas.own_figure and len(classes) <= len(PALETTE):
-            handles = [class_bars.patches[0] for class_bars in bars]
+            handles: list[Artist] = [class_bars.patches[0] for class_bars in bars]
             self.legend_ = add_legend(self._canvas, handles, names)
             return
         room = self._width * self._inches * CHARACTERS_PER_INCH
-        text_style = {"fontsize": "small", "ha": "center", "va": "center"}
+        text_style: Style = {"fontsize": "small", "ha": "center", "va": "center"}
         for class_bars, name in zip(bars, names, strict=True):
             for bar in class_bars:
                 if 0 < len(name) + 1 <= bar.get_width() * room:
                     text_style["color"] = text_on(bar.get_facecolor())
-                    text = self.ax_.text(*bar.get_center(), literal(name), **text_style)
+                    x, y = bar.get_center()
+                    text = self.ax_.text(x, y, literal(name), **text_style)
                     self.texts_.append(text)
 
-    def _draw_numbers(self, rules: Any, style: dict[str, Any] | None) -> None:
+    def _draw_numbers(self, rules: list[Any], style: Style | None) -> None:
         """Bars of the coefficients, or predictions, of the rules."""
         attribute = "coef" if hasattr(rules[0], "coef") else "prediction"
         values = np.array(
@@ -250,7 +260,7 @@ class RulesDisplay(DisplayMixin):
         self.texts_ += label_ends(self.ax_, values, self._places, values, signed=True)
 
     def _write_columns(
-        self, rules: list[Rule], heading: str, limits: tuple[int, int]
+        self, rules: list[Rule], heading: str | None, limits: tuple[float, float]
     ) -> None:
         """Classes, where they have a heading, coverage and precision."""
         columns = {}
@@ -262,7 +272,7 @@ class RulesDisplay(DisplayMixin):
         if set(values) != {None}:
             columns["precision"] = ["" if v is None else f"{v:.2f}" for v in values]
         ax, edge = self.ax_, 6.0
-        text_style = {"xycoords": ax.get_yaxis_transform(), "ha": "right"}
+        text_style: Style = {"xycoords": ax.get_yaxis_transform(), "ha": "right"}
         for heading_text, texts in reversed(columns.items()):
             head = write_near(
                 ax, heading_text, (1, 0), (-edge, 4), va="bottom", **text_style
@@ -307,5 +317,5 @@ class RulesDisplay(DisplayMixin):
         ImportError
             pandas is not installed.
         """
-        _, classes, _ = self._shown(None)
+        _, classes, _ = self._drawn_rules(None)
         return self._frame(rule_columns(self.rules, classes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,19 +23,18 @@ from sklearn_interpret.shapley._values import ShapleyValues
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from sklearn_interpret._plotting.sources import Data
+    from matplotlib.colorbar import Colorbar
+    from pandas import DataFrame
 
 
 class ShapleyDisplay(ExplanationDisplay):
     """Base of the displays of attributions, by whatever inspector explains rows."""
 
     _kinds = (ShapleyValues, "explain")
+    row_order_: NDArray[np.intp]  # of the displays that order rows
 
     @classmethod
-    def _check_request(
-        cls, estimator: Any, X: Any, parameters: NDArray[np.float64]
-    ) -> None:
+    def _check_request(cls, estimator: Any, X: Any, parameters: dict[str, Any]) -> None:
         if as_rows(X).n_rows == 1 and parameters.get("background") is None:
             raise ValueError(
                 "X has one row, which would be compared with itself: pass background=, "
@@ -71,12 +71,12 @@ class ShapleyDisplay(ExplanationDisplay):
 
     def _long_table(
         self,
-        explanation: Any,
-        rows: Any,
-        cells: Any = None,
-        data: Data | None = None,
+        explanation: Explanation,
+        rows: dict[str, Any],
+        cells: Callable[..., dict[str, Any]] | None = None,
+        data: Explanation | None = None,
         by_feature: bool = False,
-    ) -> Any:
+    ) -> DataFrame:
         """A table with a line for each row and feature, the strongest feature first.
 
         `rows` has columns with a number for each row. ``cells(values)`` makes further
@@ -110,7 +110,7 @@ class ShapleyDisplay(ExplanationDisplay):
         return np.array([row_position(self.row, n_rows)])
 
 
-def add_colour_bar(ax: Axes, mappable: Any, label: str, **bar_kwargs: Any) -> Any:
+def add_colour_bar(ax: Axes, mappable: Any, label: str, **bar_kwargs: Any) -> Colorbar:
     """A narrow colour bar next to an axes."""
     bar = ax.figure.colorbar(mappable, ax=ax, pad=0.02, **{"aspect": 30, **bar_kwargs})
     bar.outline.set_visible(False)
@@ -142,7 +142,7 @@ def checked(explanation: Explanation) -> Explanation:
 
 
 def strongest(
-    explanation: Explanation, max_entries: int
+    explanation: Explanation, max_entries: int | None
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], list[str]]:
     """The strongest features, with their values and names.
 

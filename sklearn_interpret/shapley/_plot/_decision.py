@@ -27,12 +27,15 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, stron
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import ListedColormap
+    from matplotlib.legend import Legend
 
-    from sklearn_interpret._core.trees.structure.paths import TreePaths
+    from sklearn_interpret._plotting.axes import Style
+
 
 MOST_NAMED = len(PALETTE)  # that have a colour of their own
-MOST_LISTED = 20
-FAINT = 0.35
+MOST_LISTED = 20  # lines in the legend
+FAINT = 0.35  # opacity of the other lines, where some are highlighted
 
 
 class ShapleyDecisionDisplay(ShapleyDisplay):
@@ -120,7 +123,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         """
         paths = self._paths()
         explanation = paths.explanation
-        named = paths.apart() if highlight is None else paths.chosen(highlight)
+        named = paths.coloured() if highlight is None else paths.highlighted(highlight)
         selected, contributions, names = strongest(explanation, max_entries)
         if paths.row is not None:
             names[: len(selected)] = self._entries([(j,) for j in selected])
@@ -145,8 +148,8 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         ends: NDArray[np.float64],
         predictions: NDArray[np.float64],
         paths: Paths,
-        named: list[Any],
-        style: dict[str, Any] | None,
+        named: list[int],
+        style: Style | None,
     ) -> None:
         """Set the lines, and the legend of those that have a name."""
         from matplotlib.collections import LineCollection
@@ -156,13 +159,13 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         low, high = ends.min(), ends.max()
         margin = 0.04 * (high - low) or max(abs(low), 1.0) * 0.05
         ax.set_xlim(low - margin, high + margin)
-        line_style = {"linewidth": 1.4 if len(ends) <= 50 else 0.8, "zorder": 2}
+        line_style: Style = {"linewidth": 1.4 if len(ends) <= 50 else 0.8, "zorder": 2}
         line_style |= {"alpha": FAINT if len(named) and not paths.by_output else 0.85}
         line_style |= {"rasterized": ends.size > 10 * MANY_POINTS}
         if paths.by_output:
             line_style["color"] = NEUTRAL_COLOUR
         line_style = merged_style(line_style, style, LineCollection)
-        self.lines_ = LineCollection(segments, **line_style)
+        self.lines_ = LineCollection(list(segments), **line_style)
         if not {"color", "edgecolor"} & line_style.keys():
             limits = colour_limits(np.array(clipped_range(predictions)), False)
             self.lines_.set(array=predictions, cmap=_line_map(ax), clim=limits)
@@ -170,26 +173,24 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         starts = ends[:, 0]
         self.base_line_ = None
         if np.ptp(starts) <= 1e-9 * np.abs(starts).max():
-            dashed: dict[str, Any] = {
-                "color": shade(ax, 0.5),
-                "linestyle": "--",
-                "linewidth": 0.9,
-            }
+            dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
+            dashed["linewidth"] = 0.9
             self.base_line_ = ax.axvline(starts[0], zorder=0.8, **dashed)
-        self.named_lines_ = self.legend_ = None
+        self.named_lines_: LineCollection | None = None
+        self.legend_: Legend | None = None
         if len(named):
             self._draw_named(ax, segments, paths, named)
 
     def _draw_named(
-        self, ax: Axes, segments: NDArray[np.intp], paths: TreePaths, named: bool
+        self, ax: Axes, segments: NDArray[np.float64], paths: Paths, named: list[int]
     ) -> None:
         from matplotlib.collections import LineCollection
         from matplotlib.lines import Line2D
 
         palette = [seen(colour, ax) for colour in colours(len(named))]
-        line_style: dict[str, Any] = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
-        self.named_lines_ = LineCollection(segments[named], **line_style)
-        ax.add_collection(self.named_lines_)
+        line_style: Style = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
+        self.named_lines_ = lines = LineCollection(list(segments[named]), **line_style)
+        ax.add_collection(lines)
         handles = [Line2D([], [], color=colour, linewidth=2.0) for colour in palette]
         labels = [paths.names[position] for position in named]
         n_others = len(segments) - len(named)
@@ -233,7 +234,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         paths = self._paths()
         explanation = paths.explanation
 
-        def ends_of(values: NDArray[np.float64]) -> Any:
+        def ends_of(values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
             ends = _cumulated(explanation.base_values, values)[:, ::-1]
             return {"start": ends[:, 1:], "end": ends[:, :-1]}
 
@@ -251,20 +252,20 @@ class Paths:
     row: Explanation | None  # the only row, whose values can be named
     by_output: bool
 
-    def apart(self) -> list[Any]:
+    def coloured(self) -> list[int]:
         """Outputs with a colour of their own: all, or those of the largest changes."""
         if not self.by_output:
             return []
         changes = self.explanation.predictions_or_sums - self.explanation.base_values
         order = np.argsort(-np.abs(changes), kind="stable")
         n_named = len(order) if len(order) <= MOST_NAMED else MOST_NAMED - 1
-        return np.sort(order[:n_named])
+        return np.sort(order[:n_named]).tolist()
 
-    def chosen(self, highlight: None) -> Any:
+    def highlighted(self, highlight: ArrayLike) -> list[int]:
         """Places of the lines of the highlighted rows."""
         if self.by_output:
             raise ValueError("highlight is for rows; the lines are outputs of one row.")
-        chosen = np.atleast_1d(highlight)
+        chosen = np.atleast_1d(np.asarray(highlight))
         if chosen.dtype == bool and chosen.shape == (len(self.names),):
             chosen = np.flatnonzero(chosen)
         return [row_position(row, len(self.names)) for row in chosen.tolist()]
@@ -278,7 +279,7 @@ def _cumulated(
     return np.cumsum(steps, axis=1)
 
 
-def _line_map(ax: Axes) -> Any:
+def _line_map(ax: Axes) -> ListedColormap:
     """Colours from low to high that stand out in thin lines too."""
     from matplotlib.colors import ListedColormap
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,8 +47,13 @@ from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, add_colour_bar
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.patches import Rectangle
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.feature_values import FeatureValues
     from sklearn_interpret._plotting.sources import Data
 
@@ -202,7 +207,7 @@ default="auto"
         """
         explanation, reader, feature = self._read()
         x_values = self._x_values(reader, feature)
-        attributions, quantity = self._drawn(explanation, feature)
+        attributions, quantity = self._numbers_and_name(explanation, feature)
         companion = self._companion(explanation, reader, feature, x_values)
         self.color_feature_ = None if companion is None else companion.name
         ax = self._take(ax, (6.4, 4.4))
@@ -231,7 +236,7 @@ default="auto"
         """The output drawn, a reader of its data, and the feature's position."""
         explanation = self._one_output()
         reader = FeatureReader(explanation, self.categorical_features)
-        first = self.feature[0] if _is_pair(self.feature) else self.feature
+        first: Any = self.feature[0] if _is_pair(self.feature) else self.feature
         feature = reader.position(first, "feature")
         if not reader.has_data:
             raise ValueError(
@@ -240,7 +245,7 @@ default="auto"
             )
         return explanation, reader, feature
 
-    def _drawn(
+    def _numbers_and_name(
         self, explanation: Explanation, feature: int
     ) -> tuple[NDArray[np.float64], str]:
         """Numbers of the rows, and their name."""
@@ -256,11 +261,13 @@ default="auto"
         quantity = f"half the interaction value of\n{' and '.join(names)}"
         if second == feature:
             quantity = f"main effect of {names[0]}"
-        return self._interactions(explanation)[:, feature, second], quantity
+        return self._interactions(explanation, self.interaction_values)[
+            :, feature, second
+        ], quantity
 
-    def _second(self, reader: FeatureReader) -> Any:
+    def _second(self, reader: FeatureReader) -> int:
         """Position of the second feature of a pair."""
-        return reader.position(self.feature[1], "feature")
+        return reader.position(self.feature[1], "feature")  # type: ignore[index]
 
     def _x_values(self, reader: FeatureReader, feature: int) -> FeatureValues:
         """Values along the axis."""
@@ -270,10 +277,11 @@ default="auto"
         if x_values is not None:
             return x_values
         x_values = reader.joint_values(feature)
-        if len(x_values.levels) > MAX_JOINT_LEVELS:
+        n_levels = len(x_values.level_texts)
+        if n_levels > MAX_JOINT_LEVELS:
             raise ValueError(
                 f"The feature {x_values.name!r} is a group with "
-                f"{len(x_values.levels)} joint values: choose by along= which of its "
+                f"{n_levels} joint values: choose by along= which of its "
                 "columns stands along the axis, out of "
                 f"{', '.join(map(repr, reader.members(feature)))}."
             )
@@ -285,7 +293,7 @@ default="auto"
         reader: FeatureReader,
         feature: int,
         x_values: FeatureValues,
-    ) -> Any:
+    ) -> FeatureValues | None:
         """Values of the feature that colours the points, or None."""
         if self.color_by is None:
             return None
@@ -295,37 +303,40 @@ default="auto"
         if _is_pair(self.feature):
             second = self._second(reader)
             return None if second == feature else reader.any_values(second)
-        candidates = [
-            j
+        candidates = {
+            j: values
             for j in range(len(explanation.feature_names))
-            if j != feature and not reader.is_group(j)
-        ]
+            if j != feature and (values := reader.feature_values(j)) is not None
+        }
         if not candidates:
             return None
         if self.interaction_values is not None:
-            interactions = self._interactions(explanation)[:, feature, candidates]
+            interactions = self._interactions(explanation, self.interaction_values)[
+                :, feature, [*candidates]
+            ]
             strengths = np.abs(interactions).mean(axis=0)
             least = 1e-9 * np.abs(explanation.values[:, feature]).mean()
         else:
-            rows = _evenly(len(explanation), MAX_ROWS)
+            rows = _even_positions(len(explanation), MAX_ROWS)
             strengths = residual_strengths(
                 explanation.values[rows, feature],
                 x_values.numbers[rows],
-                [reader.feature_values(j).numbers[rows] for j in candidates],
+                np.array([values.numbers[rows] for values in candidates.values()]),
             )
             least = 0.0
         best = int(np.argmax(strengths))
-        return (
-            reader.feature_values(candidates[best]) if strengths[best] > least else None
-        )
+        return [*candidates.values()][best] if strengths[best] > least else None
 
-    def _interactions(self, explanation: Any) -> Any:
+    def _interactions(
+        self, explanation: Explanation, values: ArrayLike
+    ) -> NDArray[np.float64]:
         """Interaction values (n_rows, n_features, n_features) of the output."""
         n_rows, p = explanation.values.shape
         names = self.explanation.output_names
         shapes = [(n_rows, p, p, len(names)), (n_rows, p, p)][: 1 + (len(names) == 1)]
-        values, reference = self.interaction_values, "this explanation"
-        array = checked_numbers(values, "interaction_values", shapes, reference)
+        array = checked_numbers(
+            values, "interaction_values", shapes, "this explanation"
+        )
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
         return array
@@ -335,8 +346,8 @@ default="auto"
         ax: Axes,
         x: NDArray[np.float64],
         y: NDArray[np.float64],
-        companion: None,
-        style: dict[str, Any],
+        companion: FeatureValues | None,
+        style: Style,
         explained: bool,
     ) -> None:
         """Points coloured by a scale of numbers, by levels, or in one colour."""
@@ -349,13 +360,15 @@ default="auto"
             handles, labels = self._draw_levels(ax, x, y, companion, style, area)
             if explained:
                 title = literal(shorten(companion.name, SIDE_WIDTH))
-                draw_kwargs = {"title": title, "scatterpoints": 1, "markerscale": 1.6}
-                self.legend_ = side_legend(ax, handles, labels, **draw_kwargs)
+                self.legend_ = side_legend(
+                    ax, handles, labels, title=title, scatterpoints=1, markerscale=1.6
+                )
         else:
             numbers = companion.numbers
             limits = colour_limits(np.array(clipped_range(numbers)), False)
-            draw_kwargs = {"area": area, "limits": limits}
-            points, grey = draw_shaded_points(ax, x, y, numbers, style, **draw_kwargs)
+            points, grey = draw_shaded_points(
+                ax, x, y, numbers, style, area=area, limits=limits
+            )
             self.points_, self.grey_points_ = [points][: points is not None], grey
             if explained and points is not None and points.get_array() is not None:
                 self.colorbar_ = _add_bar(ax, points, companion)
@@ -364,11 +377,11 @@ default="auto"
         self,
         ax: Axes,
         x: NDArray[np.float64],
-        y: Any,
-        companion: None,
-        style: dict[str, Any] | None,
+        y: NDArray[np.float64],
+        companion: FeatureValues,
+        style: Style,
         area: float,
-    ) -> Any:
+    ) -> tuple[list[PathCollection], list[str]]:
         """One colour for each level, grey for the rarest; handles and their labels."""
         numbers, texts = companion.numbers, companion.level_texts
         named = np.arange(len(texts))
@@ -409,25 +422,30 @@ default="auto"
         explanation, reader, feature = self._read()
         x_values = self._x_values(reader, feature)
         number = "interaction_value" if _is_pair(self.feature) else self._column
-        columns = {"x": x_values.cells(), number: self._drawn(explanation, feature)[0]}
+        columns = {
+            "x": x_values.cells(),
+            number: self._numbers_and_name(explanation, feature)[0],
+        }
         companion = self._companion(explanation, reader, feature, x_values)
         if companion is not None:
             columns["color"] = companion.cells()
         return self._frame(columns)
 
 
-def _is_pair(feature: str) -> bool:
+def _is_pair(feature: Any) -> TypeGuard[tuple[int | str, int | str]]:
     return isinstance(feature, tuple | list) and len(feature) == 2
 
 
-def _evenly(n_rows: int, most: int) -> NDArray[np.intp]:
+def _even_positions(n_rows: int, most: int) -> NDArray[np.intp]:
     """Positions of at most `most` rows, evenly spaced."""
     if n_rows <= most:
         return np.arange(n_rows)
     return np.linspace(0, n_rows - 1, most).round().astype(np.intp)
 
 
-def _places(ax: Axes, x_values: FeatureValues) -> tuple[NDArray[np.float64], None]:
+def _places(
+    ax: Axes, x_values: FeatureValues
+) -> tuple[NDArray[np.float64], Rectangle | None]:
     """Positions of the rows along the axis; missing values have a strip at its end."""
     observed, texts = x_values.is_observed, x_values.levels and x_values.level_texts
     if texts is not None:
@@ -453,7 +471,7 @@ def _places(ax: Axes, x_values: FeatureValues) -> tuple[NDArray[np.float64], Non
     left, right = high + 0.06 * span, high + 0.18 * span
     ax.set_xlim(low - 0.04 * span, right)
     middle = (left + right) / 2
-    text_style: dict[str, Any] = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
+    text_style: Style = {"ha": "center", "va": "top", "color": shade(ax, 0.7)}
     text_style["xycoords"] = ax.get_xaxis_transform()
     write_near(ax, "missing", (middle, -0.02), **text_style)
     x = x_values.numbers.copy()
@@ -461,11 +479,11 @@ def _places(ax: Axes, x_values: FeatureValues) -> tuple[NDArray[np.float64], Non
     return x, _strip(ax, left, right)
 
 
-def _strip(ax: Axes, left: Any, right: Any) -> Any:
+def _strip(ax: Axes, left: float, right: float) -> Rectangle:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
-def _draw_data(ax: Axes, x_values: FeatureValues, style: dict[str, Any] | None) -> Any:
+def _draw_data(ax: Axes, x_values: FeatureValues, style: Style | None) -> Artist | None:
     """The distribution of the data, at the bottom."""
     if x_values.levels is None:
         return draw_histogram(ax, x_values.numbers[x_values.is_observed], style)
@@ -477,20 +495,20 @@ def _draw_data(ax: Axes, x_values: FeatureValues, style: dict[str, Any] | None) 
     return draw_shares(ax, counts / max(len(codes), 1), style)
 
 
-def _add_bar(ax: Axes, points: Any, companion: None) -> Any:
+def _add_bar(ax: Axes, points: PathCollection, companion: FeatureValues) -> Colorbar:
     """A colour bar, with points where numbers are beyond its ends."""
     from matplotlib.ticker import MaxNLocator
 
     numbers, (low, high) = companion.numbers[companion.is_observed], points.get_clim()
     beyond = (numbers.min() < low) + 2 * (numbers.max() > high)
     are_integers = bool(np.all(numbers == np.round(numbers)))
-    bar_kwargs = {"extend": ("neither", "min", "max", "both")[beyond]}
+    bar_kwargs: Style = {"extend": ("neither", "min", "max", "both")[beyond]}
     bar_kwargs["ticks"] = MaxNLocator(nbins=6, integer=are_integers)
     note = "" if companion.is_observed.all() else "\n(grey: missing)"
     name = date_label(shorten(companion.name), companion.date_dtype)
     bar = add_colour_bar(ax, points, name + note, **bar_kwargs)
     date_ticks(bar.ax, companion.date_dtype, "y")
-    bar.solids.set_alpha(1)
+    bar.solids.set_alpha(1)  # type: ignore[union-attr]
     return bar
 
 
@@ -499,7 +517,7 @@ def _draw_plain(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     colour: str,
-    style: dict[str, Any],
+    style: Style,
     area: float,
 ) -> Any:
     """Points in one colour."""

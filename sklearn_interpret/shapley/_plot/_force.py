@@ -36,7 +36,10 @@ from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import Collection, PolyCollection
+    from matplotlib.legend import Legend
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.explanations._attributions import Explanation
 
 # Height of the arrows; heights of the first line of names below them, and from line to
@@ -146,7 +149,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         selected, contributions, _ = strongest(explanation, max_entries)
         single = len(explanation) == 1
         ax = self._take(ax, (9.0, 3.0 if single else 4.2))
-        self.ups_ = self.downs_ = None
+        self.ups_: PolyCollection | None = None
+        self.downs_: PolyCollection | None = None
         self.labels_: list[Any] = []
         self.areas_: list[Any] = []
         draw = self._draw_one if single else self._draw_many
@@ -159,7 +163,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         explanation: Explanation,
         contributions: NDArray[np.float64],
         selected: NDArray[np.intp],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """Arrows of one row that meet at the prediction, with names below them."""
         (pushes,), base = contributions, explanation.base_values[0]
@@ -180,7 +184,9 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         ax.set_yticks([])
         ax.set_xlabel(literal(shorten(self._of_row(self._response()), 60)))
         ax.spines[["top", "right", "left"]].set_visible(False)
-        self.legend_ = sign_legend(ax, "raises the prediction", "lowers the prediction")
+        self.legend_: Legend | None = sign_legend(
+            ax, "raises the prediction", "lowers the prediction"
+        )
 
     def _name_pushes(
         self,
@@ -201,19 +207,11 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
             x = [centres[k], centres[k], places[k]]
-            line_style: dict[str, Any] = {
-                "linewidth": 0.9,
-                "alpha": alpha,
-                "zorder": 1,
-                "color": colour,
-            }
+            line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}
+            line_style["color"] = colour
             ax.plot(x, [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18], **line_style)
-            text_style: dict[str, Any] = {
-                "ha": "center",
-                "va": "center",
-                "zorder": 3,
-                "color": colour,
-            }
+            text_style: Style = {"ha": "center", "va": "center", "zorder": 3}
+            text_style["color"] = colour
             name = write_near(ax, texts[k], (places[k], y), over=1, **text_style)
             self.labels_.append(name)
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
@@ -230,19 +228,11 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         lines, places = _lines(ax, ends, texts, 2)
         heights, end_lines = ENDS_LINE + LINE_HEIGHT * lines, []
         for k, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
-            line_style: dict[str, Any] = {
-                "linewidth": 1.2,
-                "linestyle": dashes,
-                "zorder": 2.5,
-            }
+            line_style: Style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
             y = [-ARROW_HEIGHT / 2, heights[k]]
             end_lines += ax.plot([ends[k]] * 2, y, color=colour, **line_style)
-            text_style: dict[str, Any] = {
-                "ha": "center",
-                "va": "bottom",
-                "color": colour,
-                "over": 1,
-            }
+            text_style: Style = {"ha": "center", "va": "bottom", "color": colour}
+            text_style["over"] = 1
             write_near(ax, texts[k], (places[k], heights[k] + 0.03), **text_style)
         self.prediction_line_, self.base_line_ = end_lines
         return heights.max()
@@ -253,7 +243,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         explanation: Explanation,
         contributions: NDArray[np.float64],
         selected: NDArray[np.intp],
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> None:
         """An area for each part: those that raise a prediction are below it."""
         ordered = explanation[self.row_order_]
@@ -355,8 +345,8 @@ def _draw_area(
     far: NDArray[np.float64],
     near: NDArray[np.float64],
     colour: str,
-    style: dict[str, Any] | None,
-) -> Any:
+    style: Style | None,
+) -> Collection:
     """One part's pushes in all rows, as one artist."""
     from matplotlib.collections import PolyCollection
 
@@ -364,12 +354,8 @@ def _draw_area(
     x = np.repeat(edges, 2)[1:-1]
     there = np.column_stack([x, np.repeat(far, 2)])
     back = np.column_stack([x, np.repeat(near, 2)])[::-1]
-    area_style: dict[str, Any] = {
-        "facecolor": colour,
-        "edgecolor": "none",
-        "alpha": 0.9,
-        "zorder": 1.5,
-    }
+    area_style: Style = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9}
+    area_style["zorder"] = 1.5
     area = PolyCollection([np.vstack([there, back])], **area_style)
     area.set(**(style or {}))
     return ax.add_collection(area)

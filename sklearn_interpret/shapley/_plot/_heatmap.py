@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn_interpret.explanations._attributions import Explanation
 
 CURVE_HEIGHT, GAP = 0.8, 0.12  # inches
-PITCH = 0.3
+PITCH = 0.3  # inches from line to line
 TAIL = 0.01  # share of values that may lie beyond the colours
 
 

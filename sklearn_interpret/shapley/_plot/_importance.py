@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -45,13 +45,14 @@ from sklearn_interpret.explanations._selection import one_output, output_positio
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
 
-    from sklearn_interpret._plotting.displays import ExplanationDisplay
-    from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.explanations._base import BaseExplanation
+    from sklearn_interpret._plotting.axes import Style
+    from sklearn_interpret._plotting.sources import Data, Taker
 
-BAR_HEIGHT = 0.78
+BAR_HEIGHT = 0.78  # share of a line
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 
@@ -130,19 +131,13 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         return {"target", "response_name"}
 
     @classmethod
-    def _takers(
-        cls, method: str
-    ) -> list[tuple[frozenset[str] | set[str], Callable[..., Any] | type]]:
-        return [(cls._choice_names(), cls._of), *super()._takers(method)]
+    def _takers(cls, method: str) -> list[Taker]:
+        return [(cls._choice_names(), cls._of_explanation), *super()._takers(method)]
 
     @classmethod
-    def _of(  # type: ignore[override]  # it has choices of its own
-        cls,
-        explanation: BaseExplanation,
-        *,
-        target: Any = None,
-        response_name: str | None = None,
-    ) -> ExplanationDisplay:
+    def _of_explanation(  # type: ignore[override]  # it has choices of its own
+        cls, explanation: Any, *, target: Any = None, response_name: str | None = None
+    ) -> Self:
         """The display of an explanation.
 
         target : class label or int, default=None
@@ -243,7 +238,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         reach = lengths.sum(axis=1) if stacks else lengths.max(axis=1)
         self.fold_points_: list[Any] = []
         self.labels_: list[Any] = []
-        self.spreads_ = None
+        self.spreads_: LineCollection | None = None
         if self.fold_importances is not None:
             folds = np.asarray(self.fold_importances, dtype=np.float64)
             folds = reduce_outputs(folds.reshape(*folds.shape[:2], -1))
@@ -260,12 +255,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         self._explain(ax, names)
         return self
 
-    def _explain(self, ax: Axes, names: list[int]) -> None:
+    def _explain(self, ax: Axes, names: list[Any]) -> None:
         """Label of the axis, and the legend of several outputs."""
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
         finish_rows(ax, literal(f"{response}\n(mean |{self.value_name}|)"))
-        handles = [bars.patches[0] for bars in self.bars_] if len(names) > 1 else []
+        handles: list[Artist] = []
+        if len(names) > 1:
+            handles += [bars.patches[0] for bars in self.bars_]
         texts, legend_kwargs = list(names[: len(handles)]), {"title": "output"}
         if self.spreads_ is not None:
             handles, legend_kwargs = [*handles, self.spreads_], {}
@@ -277,13 +274,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     def _by_output(self) -> NDArray[np.float64]:
         """Importances with an axis of outputs."""
         n_features = len(self.feature_names)
-        shapes, reference = (
-            [(n_features,), (n_features, None)],
-            f"{n_features} feature names",
-        )
-        importances = checked_numbers(
-            self.importances, "importances", shapes, reference
-        )
+        shapes = [(n_features,), (n_features, None)]
+        owner = f"{n_features} feature names"
+        importances = checked_numbers(self.importances, "importances", shapes, owner)
         return importances.reshape(n_features, -1)
 
     def _draw_bars(
@@ -292,7 +285,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         lengths: NDArray[np.float64],
         palette: list[str],
         stacks: bool,
-        style: dict[str, Any] | None,
+        style: Style | None,
     ) -> NDArray[np.float64]:
         """Set the bars; return their places (n_lines, 1), or for each output."""
         offsets, height = np.zeros(1), BAR_HEIGHT
@@ -301,19 +294,21 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             offsets, height = side_by_side(lengths.shape[1], BAR_HEIGHT)
             starts = np.zeros_like(lengths)
         places = np.arange(len(lengths))[::-1, None] + offsets
-        by_output = (
-            np.broadcast_to(places, lengths.shape).T,
-            lengths.T,
-            palette,
-            starts.T,
-        )
+        positions = np.broadcast_to(places, lengths.shape)
+        by_output = zip(positions.T, lengths.T, palette, starts.T, strict=True)
         self.bars_ = [
-            draw_bars(ax, *bar_args, style, height=height, starts=start)
-            for *bar_args, start in zip(*by_output, strict=True)
+            draw_bars(ax, at, sizes, colour, style, height=height, starts=start)
+            for at, sizes, colour, start in by_output
         ]
         return places
 
-    def _draw_folds(self, ax: Axes, folds: bool, places: Any, stacks: bool) -> Any:
+    def _draw_folds(
+        self,
+        ax: Axes,
+        folds: NDArray[np.float64],
+        places: NDArray[np.float64],
+        stacks: bool,
+    ) -> NDArray[np.float64]:
         """Folds as points at the ends of bars, or stacks, with the learner's intervals.
 
         Returns how far these reach.
@@ -323,11 +318,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if len(ends) > 1:
             positions = np.broadcast_to(places, mean.shape)
             self.spreads_ = draw_spreads(ax, positions, mean - reach, mean + reach)
-        point_style: dict[str, Any] = {
-            "facecolor": paper(ax),
-            "edgecolor": ink(ax),
-            "linewidth": 0.8,
-        }
+        point_style: Style = {"facecolor": paper(ax), "edgecolor": ink(ax)}
+        point_style["linewidth"] = 0.8
         point_style |= {"s": 16, "zorder": 3}
         self.fold_points_ = [ax.scatter(x.T, places.T, **point_style) for x in ends]
         return np.fmax(ends.max(axis=0), mean + reach).max(axis=1)
@@ -395,21 +387,20 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
 
 def _few_outputs(
-    importances: NDArray[np.float64], names: tuple[int, ...]
-) -> tuple[list[int], Callable[..., Any]]:
+    importances: NDArray[np.float64], names: Sequence[Any]
+) -> tuple[list[Any], Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
     """Names of the outputs drawn, and a function that takes them out of an array.
 
     The palette has twelve colours that readers can distinguish: of more outputs, the
     most important are drawn alone, and the others by their sum, in grey.
     """
-    names, n_outputs = list(names), importances.shape[1]
-    if n_outputs <= len(PALETTE):
-        return names, lambda array: array
+    if importances.shape[1] <= len(PALETTE):
+        return list(names), lambda array: array
     order = np.argsort(-importances.sum(axis=0), kind="stable")
     selected = np.sort(order[: len(PALETTE) - 1])
     summed = np.setdiff1d(order, selected)
 
-    def reduce_outputs(array: Any) -> Any:
+    def reduce_outputs(array: NDArray[np.float64]) -> NDArray[np.float64]:
         total = array[..., summed].sum(axis=-1, keepdims=True)
         return np.concatenate([array[..., selected], total], axis=-1)
 

@@ -24,8 +24,12 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._values import ShapleyValues
 
 if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
+
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
+# Below the table.
 NOTES = (
     "diagonal: main effects, grey beyond the pairs' scale",
     "other cells: half of the pair's interaction",
@@ -156,7 +160,7 @@ class ShapleyInteractionDisplay(Display):
         style = heatmap_kw or {}
         if 0 < pairs < strengths.max():
             style = {"cmap": _map_of_pairs(), **style}
-        table_kwargs: dict[str, Any] = {"notes": NOTES, "highest": pairs or None}
+        table_kwargs: Style = {"notes": NOTES, "highest": pairs or None}
         artists = draw_table(
             ax, table, self.feature_names, order, label, style, **table_kwargs
         )
@@ -196,10 +200,10 @@ class ShapleyInteractionDisplay(Display):
         )
 
 
-def _map_of_pairs() -> Any:
+def _map_of_pairs() -> Colormap:
     """Colours of pairs, with grey for main effects that are stronger than all pairs."""
     import matplotlib
 
     shades = matplotlib.colormaps[SEQUENTIAL_MAP].with_extremes(over=NEUTRAL_COLOUR)
-    shades.colorbar_extend = "max"
+    shades.colorbar_extend = "max"  # type: ignore[assignment]
     return shades

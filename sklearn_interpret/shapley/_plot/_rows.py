@@ -22,13 +22,17 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
+    from sklearn_interpret._plotting.feature_values import FeatureValues
+
+# Orders of rows, in the label of their axis.
 ORDER_TEXTS = {
     "similarity": "by the similarity of their {}s",
     "prediction": "by the prediction",
     "input": "as they were given",
 }
-LABEL_LENGTH = 12
+LABEL_LENGTH = 12  # characters of a row's name, which is upright
 
 
 @dataclass(eq=False, repr=False)
@@ -52,16 +56,17 @@ class OrderedRowsDisplay(ShapleyDisplay):
             return order_rows(explanation.values)
         return np.argsort(self._along(explanation).numbers, kind="stable")
 
-    def _along(self, explanation: Any) -> Any:
+    def _along(self, explanation: Explanation) -> FeatureValues:
         """Values of the feature that orders the rows; missing ones come last."""
         reader = FeatureReader(explanation)
         feature = reader.position(self.order, "order")
-        if not reader.has_data:
+        values = reader.any_values(feature) if reader.has_data else None
+        if values is None:
             raise ValueError(
                 f"order={self.order!r} asks for the values of a feature, but the "
                 "explanation has no data."
             )
-        return reader.any_values(feature)
+        return values
 
     def _named_rows(self) -> NDArray[np.intp]:
         """Names of the rows drawn, an array."""
@@ -70,14 +75,14 @@ class OrderedRowsDisplay(ShapleyDisplay):
     def _name_order(self, ax: Axes, explanation: Explanation) -> None:
         """Label the x axis by the rows and their order."""
         if isinstance(self.order, str) and self.order in ORDER_TEXTS:
-            texts = map(str, self._named_rows()[self.row_order_])
+            texts = list(map(str, self._named_rows()[self.row_order_]))
             description = ORDER_TEXTS[self.order].format(explanation.value_name)
             ax.set_xlabel(literal(f"Row, {description}"))
         else:
             along = self._along(explanation)
-            texts = along.texts()[self.row_order_]
+            texts = along.texts()[self.row_order_].tolist()
             ax.set_xlabel(literal(f"Rows by {shorten(along.name)}"))
-        label_rows(ax, list(texts))
+        label_rows(ax, texts)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame, all features on lines of their own.
@@ -105,7 +110,7 @@ class OrderedRowsDisplay(ShapleyDisplay):
         return self._long_table(ordered, columns)
 
 
-def draw_steps(ax: Axes, values: NDArray[np.float64], **line_style: Any) -> Any:
+def draw_steps(ax: Axes, values: NDArray[np.float64], **line_style: Any) -> Line2D:
     """A line that is level along each row."""
     edges = np.arange(len(values) + 1) - 0.5
     closed = np.append(values, values[-1:])

@@ -29,6 +29,10 @@ from sklearn_interpret.shapley._plot._base import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.colorbar import Colorbar
+
+    from sklearn_interpret._plotting.axes import Style
 
 MOST_STRETCHED = 1.5  # factor by which sums of the other features may lengthen the axis
 
@@ -153,13 +157,15 @@ default="auto"
         selected: NDArray[np.intp],
         lines: NDArray[np.float64],
         limits: tuple[float, float],
-        style: dict[str, Any] | None,
-    ) -> list[Any]:
+        style: Style | None,
+    ) -> list[str]:
         """Set the points; return notes on the grey ones."""
         area = point_area(len(explanation))
         n_bins, diameter = swarm_sizes(ax, len(lines), area)
         reader = FeatureReader(explanation, self.categorical_features)
-        self.points_, self.grey_points_, notes = [], [], []
+        self.points_: list[PathCollection | None] = []
+        self.grey_points_: list[PathCollection | None] = []
+        notes: list[str] = []
         self.other_points_ = None
         for line, along in enumerate(lines):
             is_sum = line == len(selected)
@@ -182,7 +188,7 @@ default="auto"
                 self.grey_points_.append(coloured_and_grey[1])
         return notes
 
-    def _add_colorbar(self, ax: Axes) -> Any:
+    def _add_colorbar(self, ax: Axes) -> Colorbar:
         from matplotlib.cm import ScalarMappable
 
         scale = ScalarMappable(cmap=feature_map(ax))
@@ -219,7 +225,9 @@ def _limits(contributions: NDArray[np.float64], n_alone: int) -> tuple[float, fl
     return low, high
 
 
-def _shades(reader: FeatureReader, feature: int) -> tuple[NDArray[np.float64], None]:
+def _shades(
+    reader: FeatureReader, feature: int
+) -> tuple[NDArray[np.float64], str | None]:
     """Places of a feature's values between low and high, and a note on grey ones.
 
     Without data all points have the first colour.

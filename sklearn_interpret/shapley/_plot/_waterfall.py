@@ -34,11 +34,13 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
 
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.explanations._attributions import Explanation
 
-STEP_HEIGHT = 0.72
-N_ERRORS = 2.0
+STEP_HEIGHT = 0.72  # share of a line
+N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
 
 
 class ShapleyWaterfallDisplay(ShapleyDisplay):
@@ -169,7 +171,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             starts, ends = starts[::-1], ends[::-1]
         return Steps(members, names, sizes, starts, ends, errors, downwards)
 
-    def _draw_steps(self, ax: Axes, steps: Steps, style: dict[str, Any] | None) -> None:
+    def _draw_steps(self, ax: Axes, steps: Steps, style: Style | None) -> None:
         """Arrows, and the size of each step at its point."""
         starts, ends, reach = steps.starts, steps.ends, steps.reach
         edges = np.concatenate([starts, ends, ends - reach, ends + reach])
@@ -192,7 +194,8 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         from matplotlib.patheffects import withStroke
 
         lines = [
-            line.get_xdata()[0] for line in (self.base_line_, self.prediction_line_)
+            np.ravel(line.get_xdata())[0]
+            for line in (self.base_line_, self.prediction_line_)
         ]
         per_inch = np.ptp(ax.get_xlim()) / axes_inches(ax)[0]
         signs = np.where(steps.ends >= steps.starts, 1, -1)
@@ -221,19 +224,19 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         high = steps.places[:-1] - STEP_HEIGHT / 2
         ax.vlines(meetings[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
 
-    def _draw_errors(self, ax: Axes, steps: Steps) -> Any:
+    def _draw_errors(self, ax: Axes, steps: Steps) -> LineCollection | None:
         has_error = steps.reach > 0
         if not has_error.any():
             return None
         ends, reach = steps.ends[has_error], steps.reach[has_error]
-        places, ends = steps.places[has_error], (ends - reach, ends + reach)
-        return draw_spreads(ax, places, *ends, linewidth=1.2, zorder=3)
+        places, low, high = steps.places[has_error], ends - reach, ends + reach
+        return draw_spreads(ax, places, low, high, linewidth=1.2, zorder=3)
 
     def _mark_ends(self, ax: Axes, explanation: Explanation, span: float) -> None:
         """Lines and numbers at the base value and at the prediction."""
         base = explanation.base_values[0]
         prediction = explanation.predictions_or_sums[0]
-        line_style: dict[str, Any] = {"linewidth": 0.9, "zorder": 0.8}
+        line_style: Style = {"linewidth": 0.9, "zorder": 0.8}
         dashed: dict[str, Any] = {"color": shade(ax, 0.5), "linestyle": "--"}
         self.base_line_ = ax.axvline(base, **dashed, **line_style)
         self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **line_style)
@@ -242,10 +245,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             (base, "base value", left),
             (prediction, "prediction f(x)", not left),
         ):
-            text_style: dict[str, Any] = {
-                "xycoords": ax.get_xaxis_transform(),
-                "va": "bottom",
-            }
+            text_style: Style = {"xycoords": ax.get_xaxis_transform(), "va": "bottom"}
             text_style["ha"] = "right" if on_left else "left"
             text = f"{name}\n{number_beside(response, span)}"
             write_near(
@@ -315,7 +315,9 @@ def _by_strength(
     return [(j,) for j in selected.tolist()], tuple(remaining.tolist())
 
 
-def _in_order(explanation: Any, max_entries: int) -> Any:
+def _in_order(
+    explanation: Any, max_entries: int | None
+) -> tuple[list[tuple[int, ...]], tuple[Any, ...]]:
     """Steps as they were taken; the last of them together where there are too many."""
     steps = explanation.steps(0)
     if max_entries is None or len(steps) <= max_entries:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,11 +22,14 @@ from sklearn_interpret.surrogates._local_explanation import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.container import BarContainer
     from pandas import DataFrame
+
+    from sklearn_interpret._plotting.axes import Style
 
 # Most outputs drawn side by side if none is chosen, and number drawn of more outputs.
 MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
-N_ERRORS = 2.0
+N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +91,8 @@ class LocalDisplay(OneRowDisplay):
         def of_output(array: NDArray[Any]) -> NDArray[Any]:
             return array[row] if array.ndim == 2 else array[row, :, output]
 
-        effects, selected = (
-            of_output(explanation.effects),
-            of_output(explanation.selected),
-        )
+        effects = of_output(explanation.effects)
+        selected = of_output(explanation.selected)
         errors = np.full(len(effects), np.nan)
         if explanation.standard_errors is not None:
             errors = of_output(explanation.standard_errors) * explanation.scales
@@ -105,12 +106,12 @@ class LocalDisplay(OneRowDisplay):
         axes: NDArray[Any],
         outputs: list[int],
         weights: list[Weights],
-        style: dict[str, Any] | None,
+        style: Style | None,
         *,
         kind: str,
-        max_entries: int,
-        names: Callable[..., Any] | type = str,
-        fonts: list[str] | tuple[Any, ...] = (),
+        max_entries: int | None,
+        names: Callable[[str], str] = str,
+        fonts: Sequence[str] = (),
     ) -> None:
         """Draw the weights of each output as bars, all on one scale.
 
@@ -130,7 +131,8 @@ class LocalDisplay(OneRowDisplay):
             (np.abs(values) + margins).max(initial=0.0)
             for values, margins in bars_and_margins
         )
-        self.bars_, self.errors_ = [], []
+        self.bars_: list[BarContainer] = []
+        self.errors_: list[Any] = []
         for ax, output, output_weights, (values, margins) in zip(
             axes, outputs, weights, bars_and_margins, strict=True
         ):
@@ -141,10 +143,8 @@ class LocalDisplay(OneRowDisplay):
                 self.bars_.append(ax.barh([], []))
                 self.errors_.append(None)
                 continue
-            texts, bar_kwargs = (
-                list(map(names, output_weights.names[first])),
-                {"reach": reach},
-            )
+            texts = list(map(names, output_weights.names[first]))
+            bar_kwargs = {"reach": reach}
             bar_kwargs["margins"] = margins[first]
             bars, errors = draw_ranked_bars(
                 ax, texts, values[first], style, **bar_kwargs
@@ -171,7 +171,11 @@ class LocalDisplay(OneRowDisplay):
             blocks.append({"output": names, **columns(row, weights)})
         return self._frame(*blocks)
 
-    def _names_of(self, row: int) -> list[str] | tuple[str, ...]:
+    def _label(self, output: int) -> str:
+        """Label of the axis along which the bars are drawn."""
+        return self._response(output)
+
+    def _names_of(self, row: int) -> Sequence[str]:
         """A name for each feature of a sample."""
         return self.explanation.feature_names
 

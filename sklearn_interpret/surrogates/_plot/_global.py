@@ -28,13 +28,17 @@ from sklearn_interpret.surrogates._plot._leaves import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from sklearn.base import BaseEstimator
+    from matplotlib.collections import Collection
+    from matplotlib.container import BarContainer
+    from matplotlib.legend import Legend
 
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._plotting.axes import Canvas, Style
 
+# Kinds that draw leaves.
 TREE_KINDS = ("tree", "rules")
 MOST_LEAVES = 16  # of a tree drawn with its tests
 NARROW_NAMES = 28  # characters of two names in one line over a narrow panel
+# What bars and lines are, below axes that have no legend.
 KEY = "bars: the model, line: the surrogate"
 KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -195,8 +199,8 @@ default=None
                 sizes = [len(leaf_order(self._tree(output))) for output in outputs]
                 return "tree" if max(sizes) <= MOST_LEAVES else "rules"
             return "scatter" if self.coefficients is None else "bar"
-        needed = {"tree": "trees", "rules": "trees", "bar": "coefficients"}
-        needed = needed.get(kind, "surrogate_responses")
+        by_kind = {"tree": "trees", "rules": "trees", "bar": "coefficients"}
+        needed = by_kind.get(kind, "surrogate_responses")
         if getattr(self, needed) is None:
             raise ValueError(
                 f"kind={kind!r} shows {needed.replace('_', ' ')}, and there are none."
@@ -204,7 +208,7 @@ default=None
         return kind
 
     def _panel_size(
-        self, outputs: list[int], kind: str, max_entries: int
+        self, outputs: list[int], kind: str, max_entries: int | None
     ) -> tuple[float, float]:
         """Width and height of a panel in a figure of its own, in inches."""
         if kind == "tree":
@@ -218,26 +222,22 @@ default=None
         return 4.8, 4.4
 
     def _draw_tree(
-        self,
-        ax: Axes,
-        outputs: list[int],
-        max_entries: int,
-        style: dict[str, Any] | None,
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
     ) -> tuple[list[Any], list[Any]]:
         """Tests above the leaves."""
         leaves, name = list(map(self._leaves, outputs)), self._response_text(outputs)
         return draw_tree(ax, self._tree(outputs[0]), leaves, name, style)
 
     def _draw_rules(
-        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
-    ) -> Any:
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[list[Any], list[Any]]:
         """A line for each leaf."""
         ax.set_xlabel(self._response_text(outputs))
         return draw_rules(ax, list(map(self._leaves, outputs)), max_entries, style)
 
     def _draw_bar(
-        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
-    ) -> Any:
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[BarContainer, list[Any]]:
         """Coefficients times deviations, the strongest on top."""
         names, coefficients, deviations = self._columns(outputs[0])
         effects = coefficients * deviations
@@ -254,8 +254,8 @@ default=None
         return bars, []
 
     def _draw_scatter(
-        self, ax: Axes, outputs: Any, max_entries: int, style: dict[str, Any] | None
-    ) -> Any:
+        self, ax: Axes, outputs: list[int], max_entries: int | None, style: Style | None
+    ) -> tuple[Collection, list[Any]]:
         """Responses of the surrogate over those of the model."""
         values, surrogate = self._responses()
         if surrogate is None:
@@ -283,9 +283,8 @@ default=None
         if self.agreement is not None:
             measures.append(f"same label for {100 * self.agreement:.0f} % of rows")
         lines = [", ".join(measures)]
-        names = [self.surrogate_name, self.model_name]
-        if first and all(names):
-            names = list(map(shorten, names))
+        if first and self.surrogate_name and self.model_name:
+            names = [shorten(self.surrogate_name), shorten(self.model_name)]
             wide = self.kind_ in TREE_KINDS
             between = " " if wide or sum(map(len, names)) <= NARROW_NAMES else "\n"
             lines.insert(0, f"{between}in place of ".join(names))
@@ -293,7 +292,7 @@ default=None
             lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
         return literal("\n".join(line for line in lines if line))
 
-    def _legend(self, canvas: Canvas, together: bool) -> Any:
+    def _legend(self, canvas: Canvas, together: bool) -> Legend | None:
         """A legend of the colours; words below axes of the user."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
@@ -302,27 +301,25 @@ default=None
         if together:
             labels, title = self._names(), KEY_OF_SHARES if has_surrogate else None
             palette = [seen(c, canvas.main[0]) for c in colours(len(labels))]
-            handles = [Patch(color=colour) for colour in palette]
+            handles: list[Any] = [Patch(color=colour) for colour in palette]
         elif canvas.own_figure:
             handles = [Patch(facecolor=MODEL_COLOUR)]
             handles += [
                 Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8)
             ] * has_surrogate
-            labels = self._legend_texts[: len(handles)]
+            labels = list(self._legend_texts[: len(handles)])
         else:
             for ax in canvas.main:
                 ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), self._key])))
             return None
-        owner, location = canvas.main[0], {"loc": "upper center"}
+        owner: Any = canvas.main[0]
+        location: dict[str, Any] = {"loc": "upper center"}
         if canvas.own_figure:
             owner, location = canvas.figure, {"loc": "outside lower center"}
         else:
             location["bbox_to_anchor"] = (0.5, -0.12)
-        legend_kwargs: dict[str, Any] = {
-            "fontsize": "small",
-            "frameon": False,
-            "title_fontsize": "small",
-        }
+        legend_kwargs: Style = {"fontsize": "small", "frameon": False}
+        legend_kwargs["title_fontsize"] = "small"
         legend_kwargs["ncols"] = min(len(labels), 5)
         return named_legend(
             owner, handles, labels, title=title, **location, **legend_kwargs
@@ -359,23 +356,19 @@ default=None
 def _draw_responses(
     ax: Axes,
     values: NDArray[np.float64],
-    surrogate: BaseEstimator,
-    style: dict[str, Any] | None,
-) -> Any:
+    surrogate: NDArray[np.float64],
+    style: Style | None,
+) -> Collection:
     """Points, or the density of many, of the surrogate's responses over the model's."""
     both = np.concatenate([values, surrogate])
     low, high = float(both.min()), float(both.max())
     room = 0.04 * (high - low) or 0.5
     ends = low - room, high + room
     if len(values) > MANY_POINTS:
-        style_kwargs: dict[str, Any] = {
-            "gridsize": 40,
-            "mincnt": 1,
-            "bins": "log",
-            "cmap": "viridis",
-        }
+        style_kwargs: Style = {"gridsize": 40, "mincnt": 1, "bins": "log"}
+        style_kwargs["cmap"] = "viridis"
         style_kwargs |= {"linewidths": 0.1, "extent": (*ends, *ends), **(style or {})}
-        points = ax.hexbin(values, surrogate, **style_kwargs)
+        points: Collection = ax.hexbin(values, surrogate, **style_kwargs)
     else:
         style_kwargs = {"s": point_area(len(values)), "color": PALETTE[0], "alpha": 0.6}
         style_kwargs |= {"linewidths": 0, "zorder": 2}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.surrogates._inside import Leaf
 
-MOST_OUTPUTS = 10
+MOST_OUTPUTS = 10  # panels of one figure
 
 
 @dataclass(eq=False, repr=False)
@@ -65,17 +65,17 @@ class SurrogateArrays(Display):
     ) -> Self:
         return cls(**{**surrogate_arrays(inspector, data), **choices})
 
-    def _table(self, name: str) -> NDArray[np.float64]:
+    def _table(self, name: str) -> Any:
         """One of the arrays as (n, k), checked, or None."""
         array, n_rows = getattr(self, name), len(np.asarray(self.responses))
         if array is None:
             return None
-        shapes, reference = [(n_rows,), (n_rows, None)], "the rows of responses"
-        return checked_numbers(array, name, shapes, reference, finite=False).reshape(
+        shapes, owner = [(n_rows,), (n_rows, None)], "the rows of responses"
+        return checked_numbers(array, name, shapes, owner, finite=False).reshape(
             n_rows, -1
         )
 
-    def _responses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _responses(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Responses of model and surrogate, (n, k) each; the second may be None."""
         values = self._table("responses")
         surrogate = self._table("surrogate_responses")
@@ -91,7 +91,7 @@ class SurrogateArrays(Display):
             return np.ones(len(np.asarray(self.responses)))
         return self._table("sample_weight")[:, 0]
 
-    def _names(self) -> list[int]:
+    def _names(self) -> list[Any]:
         """Names of all outputs."""
         n_outputs = self._table("responses").shape[1]
         names = list(self._named_outputs(n_outputs))
@@ -116,7 +116,7 @@ class SurrogateArrays(Display):
 
     def _tree(self, output: int) -> dict[str, Any]:
         """The tree of an output."""
-        trees = list(self.trees)
+        trees = list(self.trees or ())
         return trees[output] if len(trees) > 1 else trees[0]
 
     def _leaves(self, output: int) -> list[Leaf]:
@@ -138,7 +138,9 @@ class SurrogateArrays(Display):
             return False
         return bool(values.min() >= 0 and np.allclose(values.sum(axis=1), 1))
 
-    def _columns(self, output: int) -> Any:
+    def _columns(
+        self, output: int
+    ) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
         """Names, coefficients and deviations of the columns, for an output."""
         coefficients = of_output(self.coefficients, output)
         deviations = np.ones(len(coefficients))

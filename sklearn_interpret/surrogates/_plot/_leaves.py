@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,13 +23,17 @@ from sklearn_interpret.surrogates._inside import Leaf
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
 
-N_BINS = 30
+    from sklearn_interpret._plotting.axes import Style
+
+N_BINS = 30  # of the histogram of a leaf
 LEAST_PITCH = 0.42  # inches from rule to rule
 WIDE_LEAF = 0.85  # inches in which "12 rows" has room
 MODEL_COLOUR, SURROGATE_COLOUR = PALETTE[0], PALETTE[1]
-SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
-# Offset from the place of a leaf, and breadth, of the bars of the model's shares and
+SURROGATE_STYLE: dict[str, Any] = {"color": SURROGATE_COLOUR, "linewidth": 1.8}
+SURROGATE_STYLE["zorder"] = 3
+# Offset from the position of a leaf, and breadth, of the bars of the model's shares and
 # of the surrogate's.
 MODEL_BARS, SURROGATE_BARS = (-0.09, 0.66), (0.34, 0.16)
 
@@ -38,7 +43,7 @@ def draw_tree(
     tree: dict[str, Any],
     by_output: list[list[Leaf]],
     name: str,
-    style: dict[str, Any] | None,
+    style: Style | None,
 ) -> tuple[list[Any], list[Any]]:
     """Draw the tests of a tree over what is in its leaves; bars and texts.
 
@@ -50,11 +55,7 @@ def draw_tree(
     texts, share = draw_tests(ax, tree, limits)
     positions = [places[leaf.node] for leaf in leaves]
     if len(by_output) == 1:
-        bar_style: dict[str, Any] = {
-            "width": 0.92,
-            "color": shade(ax, 0.05),
-            "linewidth": 0,
-        }
+        bar_style: Style = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0}
         ax.bar(range(len(places)), high - low, bottom=low, zorder=0.5, **bar_style)
         bars = _draw_distributions(ax, positions, leaves, limits, style, upright=True)
     else:
@@ -85,11 +86,8 @@ def _finish_tree(
 
 
 def draw_rules(
-    ax: Axes,
-    by_output: list[list[Leaf]],
-    max_entries: int,
-    style: dict[str, Any] | None,
-) -> Any:
+    ax: Axes, by_output: list[list[Leaf]], max_entries: int | None, style: Style | None
+) -> tuple[list[Any], list[Any]]:
     """Draw a line for the rule of each leaf, the largest on top; bars and texts.
 
     `by_output` is as in `draw_tree`. Leaves beyond `max_entries`, or those that have no
@@ -102,7 +100,7 @@ def draw_rules(
     leaves, single = by_output[0], len(by_output) == 1
     name_rows(ax, [leaf.rule for leaf in leaves])
     positions = np.arange(len(leaves))[::-1]
-    text_style: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
+    text_style: Style = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
     sizes = [
         write_near(
             ax, f"{leaf.percent} ({leaf.n_rows})", (1.02, position), **text_style
@@ -137,10 +135,10 @@ def _value_range(leaves: list[Leaf]) -> tuple[float, float]:
 
 def _draw_distributions(
     ax: Axes,
-    positions: list[int],
+    positions: Iterable[int],
     leaves: list[Leaf],
     limits: tuple[float, float],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     upright: bool,
 ) -> list[Any]:
@@ -156,12 +154,8 @@ def _draw_distributions(
         bins = np.clip(bins, 0, N_BINS - 1).astype(np.intp)
         heights = np.bincount(bins, leaf.weights, minlength=N_BINS)
         colour = NEUTRAL_COLOUR if leaf.node < 0 else MODEL_COLOUR
-        bar_style: dict[str, Any] = {
-            "facecolor": colour,
-            "linewidth": 0,
-            "zorder": 2,
-            "fill": True,
-        }
+        bar_style: Style = {"facecolor": colour, "linewidth": 0, "zorder": 2}
+        bar_style["fill"] = True
         bar_style["orientation"] = "horizontal" if upright else "vertical"
         ends = position - 0.42 + 0.8 * heights / heights.max()
         bars.append(ax.stairs(ends, edges, baseline=position - 0.42, **bar_style))
@@ -188,26 +182,26 @@ def _write_number(
 
 def _draw_shares(
     ax: Axes,
-    positions: Any,
+    positions: NDArray[np.intp],
     by_output: list[list[Leaf]],
-    style: dict[str, Any] | None,
+    style: Style | None,
     *,
     upright: bool,
-) -> Any:
+) -> list[BarContainer]:
     """Shares on each other: wide bars of the model, narrow ones of the surrogate."""
     sign, bars = (1 if upright else -1), []
     means = [[leaf.mean for leaf in leaves] for leaves in by_output]
     surrogate = [[leaf.surrogate for leaf in leaves] for leaves in by_output]
     for shares, (offset, breadth) in (means, MODEL_BARS), (surrogate, SURROGATE_BARS):
         lengths = np.nan_to_num(shares).T
-        bar_kwargs: dict[str, Any] = {"height": breadth, "upright": upright}
+        bar_kwargs: Style = {"height": breadth, "upright": upright}
         bars += draw_stacked_bars(
             ax, positions + sign * offset, lengths, style, **bar_kwargs
         )
     return bars
 
 
-def _largest(leaves: NDArray[np.intp], most: int) -> Any:
+def _largest(leaves: list[Leaf], most: int | None) -> list[Leaf]:
     """The largest leaves, the last of them all others together."""
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
     if most is None or len(leaves) <= most:

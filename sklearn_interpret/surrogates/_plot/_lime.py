@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn_interpret._plotting.labels import literal, shorten
@@ -10,9 +11,10 @@ from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 if TYPE_CHECKING:
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
-# Inches.
+# Inches: width of the only panel, of one of several, and height of a title.
 _WIDTH, _NARROW_WIDTH, _TITLE_HEIGHT = 7.0, 5.0, 0.4
 
 
@@ -115,8 +117,8 @@ class LimeDisplay(LocalDisplay):
             name_rows(axes, output_weights.names[:max_entries])
         if canvas.own_figure:
             # Settles the width that names leave to bars and numbers.
-            canvas.figure.draw_without_rendering()
-        bar_kwargs: dict[str, Any] = {"kind": "features", "max_entries": max_entries}
+            canvas.figure.figure.draw_without_rendering()
+        bar_kwargs: Style = {"kind": "features", "max_entries": max_entries}
         self._draw_bars(self.axes_, outputs, weights, bar_kw, **bar_kwargs)
         return self
 
@@ -129,7 +131,7 @@ class LimeDisplay(LocalDisplay):
             return f"{response}\n(change for one standard deviation more)"
         return f"{response}\n(what it adds, or one standard deviation more)"
 
-    def _names_of(self, row: int) -> list[str] | tuple[str, ...]:
+    def _names_of(self, row: int) -> Sequence[str]:
         return self.explanation.labels(row)
 
     def to_frame(self) -> Any:

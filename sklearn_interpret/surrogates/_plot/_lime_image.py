@@ -27,13 +27,16 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import Collection
+    from matplotlib.colorbar import Colorbar
 
-    from sklearn_interpret._plotting.axes import Canvas
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
 # Opacity of the strongest weight, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
-_TITLE_WIDTH = 26
+_TITLE_WIDTH = 26  # characters of a label in the title of its panel
 # Width of the narrowest panel, and most panels in a row.
 _PANEL_INCHES, _N_COLUMNS = 1.7, 4
 
@@ -107,7 +110,7 @@ class LimeImageDisplay(LocalDisplay):
     response_name: str | None = None
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Any:
+    def _as_rows(cls, X: Any) -> Rows:
         rows = as_image_rows(X)
         return as_rows(X) if rows is None else rows
 
@@ -219,7 +222,7 @@ class LimeImageDisplay(LocalDisplay):
         cover = _colours(weights / limits[1])
         self.overlays_.append(draw_image(panel, cover, interpolation="nearest"))
 
-    def _draw_bar(self, canvas: Canvas, limits: tuple[float, float]) -> Any:
+    def _draw_bar(self, canvas: Canvas, limits: tuple[float, float]) -> Colorbar:
         """One scale for all labels, in the colours that weights have on white."""
         from matplotlib.colors import ListedColormap
 
@@ -276,18 +279,14 @@ def _outlines(
 
 
 def _draw_outlines(
-    panel: Axes, lines: NDArray[np.float64], style: dict[str, Any] | None
-) -> Any:
+    panel: Axes, lines: NDArray[np.float64], style: Style | None
+) -> Collection:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
-    line_style: dict[str, Any] = {
-        "color": "black",
-        "linewidth": 0.9,
-        "capstyle": "round",
-    }
+    line_style: Style = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
     # To be seen where the image is dark.
     line_style["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
-    outlines = LineCollection(lines, **line_style)
+    outlines = LineCollection(list(lines), **line_style)
     outlines.set(**(style or {}))
     return panel.add_collection(outlines, autolim=False)

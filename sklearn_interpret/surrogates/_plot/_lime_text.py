@@ -19,11 +19,13 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weigh
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
 # Width in inches of a single text, and of one of several; most of these in a row.
 WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
-TITLE_LINES = 2
+TITLE_LINES = 2  # the response, and how well the surrogate follows it
 # Share of the width without text: margins, and the wider letters of a screen.
 MARGIN = 0.09
 # Inches: from bar to bar, and around the text and the bars in a figure of their own.
@@ -93,7 +95,7 @@ class LimeTextDisplay(LocalDisplay):
     _sample = "text"
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Any:
+    def _as_rows(cls, X: Any) -> Rows:
         return as_texts(X)
 
     def plot(
@@ -143,7 +145,7 @@ class LimeTextDisplay(LocalDisplay):
             caller=f"{type(self).__name__}.plot",
         )
         self.figure_ = self.axes_[0, 0].figure
-        bar_kwargs: dict[str, Any] = {"kind": "words", "max_entries": max_entries}
+        bar_kwargs: Style = {"kind": "words", "max_entries": max_entries}
         bar_kwargs |= {"names": plain.drawable, "fonts": plain.families}
         self._draw_bars(self.axes_[1], outputs, words, bar_kw, **bar_kwargs)
         for upper, output in zip(self.axes_[0], outputs, strict=True):
