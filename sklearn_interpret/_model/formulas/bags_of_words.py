@@ -124,8 +124,8 @@ class BagOfWords:
             directions: NDArray[np.float64] = (
                 np.eye(n_outputs) if n_outputs > 1 else np.array([[-1.0], [1.0]])
             )
-            chosen = class_position if outcome.wanted is None else outcome.wanted
-            directions = directions[chosen] - np.delete(directions, chosen, axis=0)
+            position = class_position if outcome.wanted is None else outcome.wanted
+            directions = directions[position] - np.delete(directions, position, axis=0)
             directions = -directions if outcome.is_other else directions
             return directions, np.zeros(len(directions))
         low, high = outcome.interval
@@ -211,8 +211,8 @@ def _form(
     """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:
-        of_letters = kind in ("char", "char_wb")
-        tokens = [] if of_letters else list(analyze(word))
+        is_of_letters = kind in ("char", "char_wb")
+        tokens = [] if is_of_letters else list(analyze(word))
         if len(tokens) == 1 and isinstance(tokens[0], str):
             forms.add(tokens[0])
         else:

@@ -79,7 +79,8 @@ _SUPPORT_VECTORS = (SVC, NuSVC, SVR, NuSVR)
 _ROWS_PER_BLOCK = 1024
 
 # Relative differences between model and formula that count as rounding: of models that
-# predict in half precision, and of others, which may compute in single precision.
+# predict in half precision (1e-3 a number), and of others, which may compute in single
+# precision (1e-7).
 _HALF_TOLERANCE, _TOLERANCE = 1e-2, 1e-5
 
 

@@ -138,15 +138,15 @@ class Differences:
         column = np.arange(n_columns)
         size = batch_rows(16 * n_columns * max(n_columns, 1))
         for block in slices(n_rows, size):
-            here = numbers[block]
-            steps = _STEP * (1 + np.abs(here))
-            ends = np.repeat(here[None, None], n_columns, axis=1).repeat(2, axis=0)
+            rows = numbers[block]
+            steps = _STEP * (1 + np.abs(rows))
+            ends = np.repeat(rows[None, None], n_columns, axis=1).repeat(2, axis=0)
             ends = ends.transpose(0, 2, 1, 3).copy()  # end, row, changed column, column
             ends[0, :, column, column] -= steps.T
             ends[1, :, column, column] += steps.T
             between = ends[1, :, column, column] - ends[0, :, column, column]
             outputs = self(_in_container(ends.reshape(-1, n_columns), X))
-            low, high = outputs.reshape(2, len(here), n_columns, -1)
+            low, high = outputs.reshape(2, len(rows), n_columns, -1)
             rise = np.einsum("rjk,rk->rj", high - low, weights[block])
             gradients[block] = rise / between.T
         return gradients

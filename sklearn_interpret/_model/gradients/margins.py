@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # Number of known rows at which slopes are tested for being zero: enough to tell a model
 # of steps, at the cost of a few predictions.
 _SOME_ROWS = 20
-# A response with a smaller share of nonzero slopes is taken as piecewise constant.
+# A response with a smaller share of nonzero slopes is taken as piecewise constant: that
+# of trees has next to none, that of a smooth model nearly all.
 _SLOPING = 0.25
 
 
@@ -73,9 +74,9 @@ class Margins:
         if outcome.interval is not None:
             # Scores by formula have a column for each output, a response those of
             # the target alone.
-            some = self.scores.function(problem.rows.take([0]).native)
+            example = self.scores.function(problem.rows.take([0]).native)
             target = outcome.response.target if self.by_formula else None
-            self._of_output = np.eye(some.shape[1])[target or 0]
+            self._of_output = np.eye(example.shape[1])[target or 0]
         self._refuse_steps(problem)
 
     @cached_property

@@ -75,13 +75,13 @@ class Scores:
         n_classes: int,
     ) -> NDArray[np.float64]:
         """Weights (n, k) of the scores in the margin of one class over another."""
-        of_class = np.eye(n_classes)
+        identity = np.eye(n_classes)
         if self.pairs is None:
-            return of_class[better] - of_class[worse]
-        of_pair = np.zeros((n_classes, n_classes, len(self.pairs)))
+            return identity[better] - identity[worse]
+        weights = np.zeros((n_classes, n_classes, len(self.pairs)))
         for k, (first, second) in enumerate(self.pairs):
-            of_pair[first, second, k], of_pair[second, first, k] = 1, -1
-        return of_pair[better, worse]
+            weights[first, second, k], weights[second, first, k] = 1, -1
+        return weights[better, worse]
 
 
 _TWO = [(1, 0)]
@@ -173,12 +173,14 @@ def _of_pairs(
 ) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
     """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these."""
     ends = np.cumsum(n_support)
-    of_class = [slice(end - n, end) for n, end in zip(n_support, ends, strict=True)]
+    vectors_of_class = [
+        slice(end - n, end) for n, end in zip(n_support, ends, strict=True)
+    ]
     pairs = list(combinations(range(len(n_support)), 2))
     coefficients = np.zeros((len(pairs), dual.shape[1]))
     for row, (first, second) in zip(coefficients, pairs, strict=True):
-        row[of_class[first]] = dual[second - 1, of_class[first]]
-        row[of_class[second]] = dual[first, of_class[second]]
+        row[vectors_of_class[first]] = dual[second - 1, vectors_of_class[first]]
+        row[vectors_of_class[second]] = dual[first, vectors_of_class[second]]
     return coefficients, pairs
 
 

@@ -152,11 +152,11 @@ class Objective:
                 f"y has the label {y[~np.isin(y, self.classes)].tolist()[0]!r}, which "
                 f"the model does not know; its classes are {self.classes.tolist()}."
             )
-        of_class = (y == self.classes).astype(np.float64)
+        indicators = (y == self.classes).astype(np.float64)
         if len(self.classes) == 2 and not isinstance(self.loss, Softmax):
-            of_class = of_class[:, 1:]
+            indicators = indicators[:, 1:]
         signed = isinstance(self.loss, SquaredHinge | HalfSquared)
-        return 2 * of_class - 1 if signed else of_class
+        return 2 * indicators - 1 if signed else indicators
 
     @property
     def loss_scale(self) -> float:
@@ -287,9 +287,9 @@ def fitted_scores(
         design = _with_ones(inputs)
         del inputs  # may be a copy of X
         parameters = np.vstack([parameters, objective.network.intercepts[0]])
-    penalty, row_penalty, of_intercept = _penalties_of(model)
+    penalty, row_penalty, intercept_share = _penalties_of(model)
     penalties = np.full(parameters.shape, penalty, dtype=np.float64)
-    penalties[n_inputs:] = penalty * of_intercept
+    penalties[n_inputs:] = penalty * intercept_share
     row_penalties = np.zeros(parameters.shape)
     row_penalties[:n_inputs] = row_penalty
     targets = objective.targets(y)
@@ -450,12 +450,12 @@ def _value_and_gradient(
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
     """Of the objective of a network, at parameters and weights of the rows."""
-    there = replace(objective, network=network.at(parameters))
-    losses = there.losses(inputs, targets)
+    moved = replace(objective, network=network.at(parameters))
+    losses = moved.losses(inputs, targets)
     gradient = np.concatenate(
         [
             ((layer_inputs * weights[:, None]).T @ slopes).ravel()
-            for layer_inputs, slopes in there.factors(inputs, targets)
+            for layer_inputs, slopes in moved.factors(inputs, targets)
         ]
     )
     value = float(weights @ losses + penalty @ parameters**2 / 2)

@@ -64,6 +64,8 @@ def _largest_variances(
     values = values - values.mean(axis=0)
     squares, n_rows = np.square(values), len(values)
     sums = np.array([values[rows].sum(axis=0) for rows in deleted])
-    of_squares = squares.sum(axis=0) - [squares[rows].sum(axis=0) for rows in deleted]
+    sums_of_squares = squares.sum(axis=0) - [
+        squares[rows].sum(axis=0) for rows in deleted
+    ]
     n_left = n_rows - np.array(list(map(len, deleted)))[:, None]
-    return (of_squares / n_left - (sums / n_left) ** 2).max(axis=1)
+    return (sums_of_squares / n_left - (sums / n_left) ** 2).max(axis=1)

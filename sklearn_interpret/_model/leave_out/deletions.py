@@ -92,9 +92,14 @@ def are_row_wise(
         X = X if isinstance(step, str) else step.transform(X)
     # A function may see all rows: half of them are then transformed in another way.
     half = rows.part(slice((rows.n_rows + 1) // 2))
-    of_all = numbers_of(transformed(steps, rows.native))
-    of_half = numbers_of(transformed(steps, half.native))
-    return np.allclose(of_all[: len(of_half)], of_half, rtol=_ROUNDING, equal_nan=True)
+    transformed_rows = numbers_of(transformed(steps, rows.native))
+    transformed_half = numbers_of(transformed(steps, half.native))
+    return np.allclose(
+        transformed_rows[: len(transformed_half)],
+        transformed_half,
+        rtol=_ROUNDING,
+        equal_nan=True,
+    )
 
 
 def _stays(step: BaseEstimator | str, X: Any, deleted: list[NDArray[np.intp]]) -> bool:

@@ -120,8 +120,8 @@ def _of_scores(
     if method == "decision_function":
         return scores[:, 0] if binary else scores
     if method == "predict":
-        places = scores[:, 0] > 0 if binary else scores.argmax(axis=1)
-        return model.classes_[places.astype(np.intp)]
+        positions = scores[:, 0] > 0 if binary else scores.argmax(axis=1)
+        return model.classes_[positions.astype(np.intp)]
     logs = log_expit(scores * [-1, 1]) if binary else log_softmax(scores, axis=1)
     return logs if method == "predict_log_proba" else np.exp(logs)
 

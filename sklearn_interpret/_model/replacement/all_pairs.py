@@ -51,10 +51,11 @@ if TYPE_CHECKING:
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
 
 # A loss whose relative difference between all rows and their halves is larger is not
-# a mean over rows.
+# a mean over rows: means differ by rounding, 1e-16 times the square root of the rows.
 _RELATIVE_ERROR = 1e-9
 
-# Partners of a row where the trees can't be read; the model predicts a row for each.
+# Partners of a row where the trees can't be read. The model predicts a row for each, so
+# that five cost as much as permutation importance with five repeats.
 _N_DONORS = 5
 
 # Relative differences of losses below this are rounding.
@@ -456,7 +457,6 @@ def _prepared(
             "scorers that is, or pass a loss(y_true, y_pred), or use "
             'method="permutation".'
         )
-    function: Callable[..., NDArray[np.float64]]
     function, kind = ROW_LOSSES[metric.row_loss]
     response = make_response(estimator, _METHODS[kind])
     if kind == "values":
@@ -514,9 +514,9 @@ def _check_is_mean(
     overall = loss.mean(sample.y, predictions, weights)
     mean, size = 0.0, abs(overall)
     for half in (slice(None, None, 2), slice(1, None, 2)):
-        of_half = loss.mean(sample.y[half], predictions[half], weights[half])
-        mean += of_half * weights[half].sum() / weights.sum()
-        size += abs(of_half)
+        half_mean = loss.mean(sample.y[half], predictions[half], weights[half])
+        mean += half_mean * weights[half].sum() / weights.sum()
+        size += abs(half_mean)
     if not abs(mean - overall) <= _RELATIVE_ERROR * size:
         raise ValueError(
             f'scoring: method="exact" takes losses that are means over rows, and '

@@ -46,12 +46,12 @@ Sets = NDArray[np.intp] | Sequence[tuple[int, ...]]
 # Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
 
-# Points that are planned together, for all workers, and the bytes of the position and
-# key of one of them.
+# Points that are planned together, for all workers (25 MB), and the bytes of the
+# position and key of one of them.
 _MOST_POINTS = 2**18
 _POINT_BYTES = 96
 
-# Sets whose points are counted together.
+# Sets whose points are counted together, to bound memory.
 _SETS_COUNTED = 2**14
 
 

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     # Columns, and the seed of a permutation of them.
     _Draw = tuple[Sequence[int], int]
 
-# Rows of permuted copies that go to the model together: for small tables.
+# Rows of permuted copies that go to the model together: in small tables the cost of a
+# call exceeds that of its rows.
 _ROWS_TOGETHER = 2**12
 
 _DRAWS = {"permutation": random_donors, "split": swapped_halves}
@@ -52,13 +53,14 @@ _DRAWS = {"permutation": random_donors, "split": swapped_halves}
 # Kinds of dtypes that are numbers.
 _NUMBERS = "biuf"
 
-# Largest relative difference between a scorer and its formula that is rounding.
+# Largest relative difference between a scorer and its formula that is rounding: both
+# compute in double precision, in another order.
 _ROUNDING = 1e-10
 
 # Fewer rows are a poor sample of a distribution, more are less similar.
 LEAST_ROWS = 10
 
-# Only the largest categories are predicted, one by one.
+# Only the largest categories are predicted, one by one: each is a target of the tree.
 _MOST_LEVELS = 32
 
 # Less than this share of the variance at the root is rounding.

@@ -38,20 +38,22 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.replacement import Replacement
     from sklearn_interpret._model.rows.base import Rows
 
-# Tasks for all workers. The number is fixed: sums must not depend on the workers.
+# Tasks for all workers: several for each of a few, for one may be done sooner. The
+# number is fixed: sums must not depend on the workers.
 _MOST_TASKS = 16
 
 # Rows that are sorted together, at least: in fewer rows few neighbours are alike.
 _LEAST_IN_ORDER = 2**14
 
-# Memory of curves over grids. Fixed: sums must not depend on the working memory.
+# Bytes of curves over grids (64 MB). Fixed: sums must not depend on the working memory.
 _BYTES_OF_CURVES = 2**26
 
-# Memory of the steps of conditions for each node and joint point, and least number of
-# points for which a pass over the nodes is made.
+# Bytes of the steps of conditions for each node and joint point, and least number of
+# points for which a pass over the nodes is made: for fewer the pass costs most.
 _BYTES_OF_STEPS, _LEAST_POINTS = 16, 64
 
-# Fixed cost of a pass over the trees in rows, and of a pair of moved features in sums.
+# Fixed cost of a pass over the trees in rows, and of a pair of moved features in sums:
+# roughly, for warnings of long computations (bench_interactions.py times these).
 _ROWS_OF_PASS = 500
 _SUMS_OF_PAIR = 5000
 
@@ -191,8 +193,8 @@ class ReplacedTrees:
         """For each replacement the results of all of its tasks for `_collected`."""
         results: dict[int, list[Any]] = {}
         for numbers, effects in self._effects():
-            todo = list(tasks(numbers, effects))
-            for pairs in run_in_threads(_collected, todo, n_jobs=n_jobs):
+            all_tasks = list(tasks(numbers, effects))
+            for pairs in run_in_threads(_collected, all_tasks, n_jobs=n_jobs):
                 _collect(results, pairs, merge)
         n_replacements = sum(len(numbers) for numbers, _ in self._groups)
         return [results.get(number, []) for number in range(n_replacements)]
@@ -346,7 +348,9 @@ def _collected(
     """Numbers of replacements and results that a function yields, merged by `merge`."""
     results: dict[int, list[Any]] = {}
     _collect(results, function(*inputs), merge)
-    return [(number, result) for number, some in results.items() for result in some]
+    return [
+        (number, result) for number, earlier in results.items() for result in earlier
+    ]
 
 
 def _sum_of_weights(

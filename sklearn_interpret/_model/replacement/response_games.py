@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 # Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
-# Rows sent to the model that take minutes: more raise a warning.
+# Rows sent to the model above which a warning is raised: at a million rows a second, as
+# small models predict, they take two minutes.
 _MANY_ROWS = 10**8
-# Largest excess of a mean probability over [0, 1] that counts as rounding.
+# Largest excess of a mean probability over [0, 1] that counts as rounding, of weighted
+# means in double precision.
 _ROUNDING = 1e-9
 
 

@@ -35,17 +35,19 @@ if TYPE_CHECKING:
 # terms follow from the rows that meet the conditions.
 _MOST_STEPS = 8
 
-# Pairs that are listed together; passes over the trees take some of them.
+# Pairs that are listed together, to bound memory; passes over the trees take some of
+# them.
 _MOST_PAIRS = 2**16
 
 # Numbers in memory for a mean over a player, while it is made and used.
 _NUMBERS_OF_MEAN = 8
 
-# Sets of players in a task, and in the tasks that are started together.
+# Sets of players in a task, and in the tasks that are started together: results of a
+# wave are in memory.
 _SETS_OF_TASK = 8
 _SETS_OF_WAVE = 2**9
 
-# Sets whose points are counted together.
+# Sets whose points are counted together, to bound memory.
 _SETS_COUNTED = 2**14
 
 # A number in a product of matrices over this number of leaves costs one sum more.
@@ -211,8 +213,8 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         inputs = self._codes, self._weights, self._sums, self._trees.of_sums
         while wave := list(islice(sets, _SETS_OF_WAVE)):
             tasks = [
-                (trees, wave[some], *inputs)
-                for some in slices(len(wave), _SETS_OF_TASK)
+                (trees, wave[batch], *inputs)
+                for batch in slices(len(wave), _SETS_OF_TASK)
             ]
             for averages in run_in_threads(
                 LinkedTreeSets.averages, tasks, n_jobs=self._n_jobs

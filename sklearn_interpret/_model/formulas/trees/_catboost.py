@@ -61,8 +61,8 @@ class CatBoostEncoder:
             columns = tree_model.column_numbers(
                 X, [None] * self.n_columns, lambda *_: np.nan
             )
-            chosen = [columns[j].astype(_SINGLE) for j in self.columns]
-            return np.column_stack(chosen)
+            numbers = [columns[j].astype(_SINGLE) for j in self.columns]
+            return np.column_stack(numbers)
         return tree_model.ArrayEncoder(self.n_columns, _SINGLE)(X)[
             :, list(self.columns)
         ]

@@ -139,9 +139,11 @@ _LINKS = {
 def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     base = np.ravel(estimator._baseline_prediction)
-    known_categories, row_of = estimator._bin_mapper.make_known_categories_bitsets()
+    known_categories, set_of_column = (
+        estimator._bin_mapper.make_known_categories_bitsets()
+    )
     trees = [
-        _hist_tree(predictor, output, len(base), _bits(known_categories), row_of)
+        _hist_tree(predictor, output, len(base), _bits(known_categories), set_of_column)
         for iteration in estimator._predictors
         for output, predictor in enumerate(iteration)
     ]
@@ -169,7 +171,7 @@ def _hist_tree(
     output: int,
     k: int,
     known_categories: NDArray[np.bool_],
-    row_of: NDArray[Any],
+    set_of_column: NDArray[Any],
 ) -> Tree:
     nodes = predictor.nodes
     leaf = nodes["is_leaf"].astype(bool)
@@ -178,7 +180,7 @@ def _hist_tree(
     left_bits = _bits(predictor.raw_left_cat_bitsets)
     known_bits = np.zeros_like(left_bits)
     feature = nodes["feature_idx"][categorical]
-    known_bits[sets[categorical]] = known_categories[row_of[feature]]
+    known_bits[sets[categorical]] = known_categories[set_of_column[feature]]
     value = np.zeros((len(nodes), k))
     value[:, output] = nodes["value"]
     return Tree(

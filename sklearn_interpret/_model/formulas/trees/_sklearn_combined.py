@@ -99,10 +99,10 @@ def sum_of_models(
     columns: list[int] = []
     with_positions = []
     for member, trees in zip(members, ensembles, strict=True):
-        encoder, made_from, positions = _block(member, n_columns, precision)
+        encoder, input_columns, positions = _block(member, n_columns, precision)
         if encoder not in starts:
             starts[encoder] = len(columns)
-            columns += made_from.tolist()
+            columns += input_columns.tolist()
         with_positions.append((trees, starts[encoder] + positions))
     encoders = tuple(starts)
     covers = {member.model.cover for member in members}
@@ -261,10 +261,10 @@ def _read_ada_classifier(estimator: BaseEstimator, _: object) -> TreeModel:
                 f"its members are {type(member).__name__}; only the votes of single "
                 "trees add up."
             )
-        chosen = node_outputs(member).argmax(axis=1)
-        chosen = np.searchsorted(estimator.classes_, member.classes_[chosen])
+        winners = node_outputs(member).argmax(axis=1)
+        winners = np.searchsorted(estimator.classes_, member.classes_[winners])
         votes = np.where(
-            np.arange(n_classes) == chosen[:, None], weight, -weight / (n_classes - 1)
+            np.arange(n_classes) == winners[:, None], weight, -weight / (n_classes - 1)
         )
         if n_classes == 2:
             votes = votes[:, 1:] - votes[:, :1]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
 
-# Largest number of splits times values of a column that is split by sets of values.
+# Largest number of splits times values of a column that is split by sets of values: as
+# booleans 16 MB.
 _MOST_IN_SETS = 2**24
 
 

@@ -397,9 +397,9 @@ class _Space:
         moves = np.abs(values - origin)
         moves[(np.abs(point - self.origin_cells) > 1) | ~self.in_three] = 0
         for j in np.argsort(moves)[np.count_nonzero(moves == 0) :]:
-            tried = np.where(np.arange(len(values)) == j, origin, values)
-            if within.satisfied_by(tried * self.scale):
-                values = tried
+            trial = np.where(np.arange(len(values)) == j, origin, values)
+            if within.satisfied_by(trial * self.scale):
+                values = trial
         return values
 
 
@@ -474,10 +474,8 @@ def _far(
         sizes[j] = ends[np.isfinite(ends)].max(initial=0)
     needs = coefficients @ sizes + np.abs(actionability.bounds)
     for j in used.tolist():
-        of_column = coefficients[:, j]
-        far[j] = (
-            sizes[j] + _FAR * (needs[of_column > 0] / of_column[of_column > 0]).max()
-        )
+        column = coefficients[:, j]
+        far[j] = sizes[j] + _FAR * (needs[column > 0] / column[column > 0]).max()
     return far
 
 

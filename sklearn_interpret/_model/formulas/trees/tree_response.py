@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +57,8 @@ READABLE = (
     "work column by column"
 )
 
-# Relative rounding errors of libraries that sum trees in float32, and in float64.
+# Relative rounding errors of libraries that sum hundreds of trees in float32, and in
+# float64.
 _TOLERANCE, _DOUBLE_TOLERANCE = 1e-5, 1e-9
 
 # Difference below which scores are ties, relative to them and to the leaves: the
@@ -67,7 +68,8 @@ _TIE = 1e-12
 # Bytes per feature of a row's numbers and codes during encoding.
 _CODING_BYTES = 12
 
-# Least number of rows on which the trees are compared with the model.
+# Least number of rows on which the trees are compared with the model: one cheap call;
+# trees that were misread differ at nearly every row.
 _SPOTS = 8
 
 
@@ -241,26 +243,19 @@ class TreeResponse(Formula):
 
     def _labels(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted labels from sums of scores: a 0/1 column for each class."""
-        # Positions of classes stand for their labels, of which there may be several
-        # sets.
-        size, tied_class = self._leaf_size, self.model.tied_class
         labels, scores = self.model.classes, self.model.as_returned(sums)
+        winners = partial(
+            _predicted_positions,
+            leaf_size=self._leaf_size,
+            tied_class=self.model.tied_class,
+        )
         if not isinstance(labels, list):
-            positions = np.arange(scores.shape[1] if labels is None else len(labels))
-            reader = replace(self.response, classes=positions)
-            winners = _predicted_positions(scores, len(positions), size, tied_class)
-            return reader.read(winners)
-        reader = replace(
-            self.response, classes=[np.arange(len(of_output)) for of_output in labels]
-        )
-        return reader.read(
-            np.column_stack(
-                [
-                    _predicted_positions(output_scores, len(of_output), size)
-                    for output_scores, of_output in zip(scores, labels, strict=True)
-                ]
-            )
-        )
+            n_classes = 0 if labels is None else len(labels)
+            reader = replace(self.response, classes=np.arange(n_classes))
+            return reader.read(winners(scores, n_classes))
+        sizes = list(map(len, labels))
+        reader = replace(self.response, classes=list(map(np.arange, sizes)))
+        return reader.read(np.column_stack(list(map(winners, scores, sizes))))
 
     @cached_property
     def _leaf_size(self) -> float:
@@ -396,8 +391,8 @@ def tree_response(
     if _is_sum(model, response):
         return TreeResponse(response, model, _selected(model, response))
     refusal = _refusal(model, response)
-    wanted = not additive and (labels or not _predicts_labels(response))
-    if not wanted or not _is_function_of_sums(model, response):
+    is_accepted = not additive and (labels or not _predicts_labels(response))
+    if not is_accepted or not _is_function_of_sums(model, response):
         raise UnreadableModelError(refusal)
     return TreeResponse(response, model, model.ensemble, refusal)
 
@@ -457,10 +452,10 @@ def explained_response(
 def _selected(model: TreeModel, response: Response) -> TreeEnsemble:
     """The trees with the outputs that the response selects."""
     trees, identity = model.ensemble, np.eye(model.ensemble.n_outputs)
-    picked = response.read(model.as_returned(identity))
-    if np.array_equal(picked, identity):
+    selection = response.read(model.as_returned(identity))
+    if np.array_equal(selection, identity):
         return trees
-    return replace(trees, value=trees.value @ picked, base=trees.base @ picked)
+    return replace(trees, value=trees.value @ selection, base=trees.base @ selection)
 
 
 def _additive_methods(model: TreeModel) -> set[str]:
