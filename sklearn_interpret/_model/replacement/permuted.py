@@ -13,7 +13,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.tree._tree import Tree
 
 from sklearn_interpret._core.statistics.permutations import (
     random_donors,
@@ -507,7 +506,7 @@ def _standardised(
     return targets / scale if scale > 0 else targets[:, :0]
 
 
-def _pruned_leaves(tree: Tree, n_features: int) -> NDArray[np.intp]:
+def _pruned_leaves(tree: Any, n_features: int) -> NDArray[np.intp]:
     """For each node of a regression tree, the leaf that holds it after pruning.
 
     A branch is kept if it reduces the logarithm of the variance within its rows by more
