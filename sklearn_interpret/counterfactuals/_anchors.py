@@ -171,7 +171,7 @@ class Anchors(BaseAnchors):
             covered = is_same[:, columns]
             allowed = [(j, np.flatnonzero(is_same[:, j])) for j in columns]
             ask = partial(self._ask, answer, allowed)
-            met = covered[self._draws.drawn]
+            met = covered[self._draws.drawn_rows]
             conditions = partial(self._condition, columns, row_codes)
             yield Neighbours(met, ask, covered, self._shares), conditions
 
@@ -183,15 +183,11 @@ class Anchors(BaseAnchors):
         changed: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
         """Whether the model keeps its answer on perturbed rows."""
-        responses = self._responses[self._draws.drawn[draws]]
-        changed_draws = np.flatnonzero(changed.any(axis=1))
-        if len(changed_draws):
-            blocks = self._draws.blocks(
-                draws[changed_draws], changed[changed_draws], allowed
-            )
-            responses[changed_draws] = np.concatenate(
-                [self._response(block) for block in blocks]
-            )
+        responses = self._responses[self._draws.drawn_rows[draws]]
+        at = np.flatnonzero(changed.any(axis=1))
+        if len(at):
+            blocks = self._draws.blocks(draws[at], changed[at], allowed)
+            responses[at] = np.concatenate([self._response(block) for block in blocks])
         return self._keeps(answer, responses)
 
     def _condition(

@@ -47,6 +47,8 @@ _SINGLE_WORDS = {
     "tokenizer": None,
     "preprocessor": None,
 }
+# Relative difference between a text and the sum of its words that counts as rounding:
+# far above that of double precision, far below the effect of a word.
 _TOLERANCE = 1e-7
 
 
@@ -67,81 +69,82 @@ class BagOfWords:
         """Read the model of a `TargetOutcome`; an UnreadableModelError says why not."""
         pipeline = unfrozen(outcome.estimator)
         steps = pipeline.steps if computes_as(pipeline, Pipeline) else []
-        parts = [unfrozen(p) for _, p in steps if p is not None and p != "passthrough"]
-        if len(parts) < 2 or not (
-            formula_class(parts[0], (CountVectorizer, HashingVectorizer))
-            and _SINGLE_WORDS.items() <= parts[0].get_params().items()
-            and all(formula_class(part, _STEPS) for part in parts[1:-1])
+        fitted = [unfrozen(s) for _, s in steps if s is not None and s != "passthrough"]
+        if len(fitted) < 2 or not (
+            formula_class(fitted[0], (CountVectorizer, HashingVectorizer))
+            and _SINGLE_WORDS.items() <= fitted[0].get_params().items()
+            and all(formula_class(step, _STEPS) for step in fitted[1:-1])
         ):
             raise UnreadableModelError(
                 f"{type(pipeline).__name__} is no linear bag of words. What can be "
                 f"read: {READABLE}."
             )
-        model = read_linear(parts[-1])
+        model = read_linear(fitted[-1])
         if model.exponential:
             raise UnreadableModelError("It is the exponential of a linear function.")
-        return cls(parts[0], parts[:-1], parts[-1], model, outcome)
+        return cls(fitted[0], fitted[:-1], fitted[-1], model, outcome)
 
     def hint(
-        self, tokens: Tokens, own: int, most: int
+        self, tokens: Tokens, class_position: int, max_words: int
     ) -> tuple[tuple[NDArray[np.bool_], ...], int] | None:
         """Sets of words to remove, and a bound of their size; None if it can't be read.
 
-        `own` is the position of the class of the text, if that counts.
+        `class_position` is that of the class of the text, if that counts.
         """
-        spaces = self._half_spaces(own)
+        spaces = self._half_spaces(class_position)
         if spaces is None:
             return None
-        parts = self._parts(tokens)
-        if parts is None:
+        contributions = self._contributions(tokens)
+        if contributions is None:
             return None
-        effects, sizes, total, norm = parts
-        found = [
+        effects, sizes, total, norm = contributions
+        hints = [
             linear_hint(
-                effects @ way,
+                effects @ direction,
                 sizes,
-                total @ way,
-                self.model.intercept @ way + shift,
+                total @ direction,
+                self.model.intercept @ direction + shift,
                 norm,
-                most,
+                max_words,
             )
-            for way, shift in zip(*spaces, strict=True)
+            for direction, shift in zip(*spaces, strict=True)
         ]
-        sets, bounds = zip(*found, strict=True)
+        sets, bounds = zip(*hints, strict=True)
         return sets, (min if self.outcome.is_other else max)(bounds)
 
     def _half_spaces(
-        self, own: int
+        self, class_position: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Functions way @ margin + shift that the target keeps from being negative.
+        """Functions direction @ margin + shift that the target keeps nonnegative.
 
         One of them for the target of any other class, else all.
         """
         outcome, n_outputs = self.outcome, len(self.model.intercept)
         if outcome.interval is None:
-            ways: NDArray[np.float64] = (
+            directions: NDArray[np.float64] = (
                 np.eye(n_outputs) if n_outputs > 1 else np.array([[-1.0], [1.0]])
             )
-            chosen = own if outcome.wanted is None else outcome.wanted
-            ways = ways[chosen] - np.delete(ways, chosen, axis=0)
-            return (-ways if outcome.is_other else ways), np.zeros(len(ways))
+            position = class_position if outcome.wanted is None else outcome.wanted
+            directions = directions[position] - np.delete(directions, position, axis=0)
+            directions = -directions if outcome.is_other else directions
+            return directions, np.zeros(len(directions))
         low, high = outcome.interval
         if outcome.response.method == "predict_proba":
             margin = make_response(outcome.estimator, "decision_function")
             if margin.name != "log-odds":
                 return None
             low, high = logit(np.clip([low, high], 0, 1))
-            way = np.array([-1.0 if outcome.response.target == 0 else 1.0])
+            direction = np.array([-1.0 if outcome.response.target == 0 else 1.0])
         else:
-            way = outcome.response.read(np.eye(n_outputs))[:, 0]
-        ways, shifts = np.array([way, -way]), np.array([-low, high])
+            direction = outcome.response.read(np.eye(n_outputs))[:, 0]
+        directions, shifts = np.array([direction, -direction]), np.array([-low, high])
         bounded = np.isfinite(shifts)
-        return (ways[bounded], shifts[bounded]) if bounded.any() else None
+        return (directions[bounded], shifts[bounded]) if bounded.any() else None
 
-    def _parts(
+    def _contributions(
         self, tokens: Tokens
     ) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64], str | None] | None:
-        """Contributions of words to linear functions and norm, the sum, which norm."""
+        """Contributions of words to linear functions and norm, the sum, the norm."""
         if not self._stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
@@ -159,31 +162,34 @@ class BagOfWords:
             return None
         used = np.union1d(X.indices, [0])  # few of all columns
         coefficients, X = self.model.coefficients[used], X[:, used]
-        text, alone = X[[0]], X[1:]
-        masked = csr_array((alone != 0).multiply(text))
-        for norm, parts in ((None, alone), ("l1", masked), ("l2", masked)):
+        text, words = X[[0]], X[1:]
+        masked = csr_array((words != 0).multiply(text))
+        for norm, contributions in ((None, words), ("l1", masked), ("l2", masked)):
             power = 2 if norm == "l2" else 1
-            sizes = (abs(parts) ** power).sum(axis=1)
-            scaled = csr_array(alone.multiply(sizes[:, None] ** (1 / power)))
+            sizes = (abs(contributions) ** power).sum(axis=1)
+            scaled = csr_array(words.multiply(sizes[:, None] ** (1 / power)))
             # Where there is a norm, that of the text is one.
-            if norm and (not np.isclose(sizes.sum(), 1) or _differ(scaled, parts)):
+            if norm and (
+                not np.isclose(sizes.sum(), 1) or _differ(scaled, contributions)
+            ):
                 continue
-            if not _differ(text, csr_array(parts.sum(axis=0)[None])):
-                return parts @ coefficients, sizes, (text @ coefficients)[0], norm
+            if not _differ(text, csr_array(contributions.sum(axis=0)[None])):
+                total = (text @ coefficients)[0]
+                return contributions @ coefficients, sizes, total, norm
         return None
 
     def _stand_alone(self, tokens: Tokens) -> bool:
         """Whether the vectorizer finds the same in each word next to any others."""
         analyze = self.vectorizer.build_analyzer()
-        found, apart = [], True
+        terms, is_separated = [], True
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
-            inside = analyze(piece)
+            piece_terms = analyze(piece)
             # Two words are separated by text that stays and has no words.
-            if inside and (feature < 0 or not apart):
+            if piece_terms and (feature < 0 or not is_separated):
                 return False
-            apart = feature < 0 or (apart and not inside)
-            found += inside
-        return found == analyze("".join(tokens.pieces))
+            is_separated = feature < 0 or (is_separated and not piece_terms)
+            terms += piece_terms
+        return terms == analyze("".join(tokens.pieces))
 
 
 def word_form(estimator: BaseEstimator) -> Callable[[str], str] | None:
@@ -205,8 +211,8 @@ def _form(
     """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:
-        of_letters = kind in ("char", "char_wb")
-        tokens = [] if of_letters else list(analyze(word))
+        is_of_letters = kind in ("char", "char_wb")
+        tokens = [] if is_of_letters else list(analyze(word))
         if len(tokens) == 1 and isinstance(tokens[0], str):
             forms.add(tokens[0])
         else:
@@ -220,11 +226,12 @@ def _vectorizers(estimator: BaseEstimator) -> list[BaseEstimator]:
     if isinstance(model, Pipeline):
         return _vectorizers(model[0]) if len(model) else []
     if isinstance(model, FeatureUnion):
-        return [v for _, part in model.transformer_list for v in _vectorizers(part)]
-    reads = isinstance(model, CountVectorizer | HashingVectorizer)
-    return [model] if reads and model.input == "content" else []
+        return [v for _, member in model.transformer_list for v in _vectorizers(member)]
+    is_vectorizer = isinstance(model, CountVectorizer | HashingVectorizer)
+    return [model] if is_vectorizer and model.input == "content" else []
 
 
-def _differ(one: csr_array, other: csr_array) -> bool:
+def _differ(first: csr_array, second: csr_array) -> bool:
     """Whether two sparse arrays differ by more than rounding."""
-    return abs(one - other).max() > _TOLERANCE * max(abs(one).max(), abs(other).max())
+    size = max(abs(first).max(), abs(second).max())
+    return abs(first - second).max() > _TOLERANCE * size

@@ -49,9 +49,9 @@ def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp
     try:
         return _columns(transformer, n_columns)
     except UnreadableModelError as error:
-        known = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
+        names = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
         raise UnreadableModelError(
-            f"{error} Known to work column by column: {', '.join(known)}, and feature "
+            f"{error} Known to work column by column: {', '.join(names)}, and feature "
             "selectors (SelectorMixin)."
         ) from error
 
@@ -63,10 +63,10 @@ def n_input_columns(estimator: BaseEstimator) -> int | None:
     """
     estimator = unfrozen(estimator)
     if isinstance(estimator, Pipeline):
-        parts = [part for _, part in estimator.steps if not is_passthrough(part)]
-        return n_input_columns(parts[0]) if parts else None
+        steps = [step for _, step in estimator.steps if not is_passthrough(step)]
+        return n_input_columns(steps[0]) if steps else None
     if isinstance(estimator, FeatureUnion):
-        counts = [n_input_columns(part) for _, part in estimator.transformer_list]
+        counts = [n_input_columns(step) for _, step in estimator.transformer_list]
         return next((count for count in counts if count is not None), None)
     return getattr(estimator, "n_features_in_", None)
 
@@ -215,12 +215,12 @@ def _of_categories(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
 
 def _imputed(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """Columns without values are dropped; indicators come last."""
-    kept = np.ones(n_columns, dtype=bool)
+    has_values = np.ones(n_columns, dtype=bool)
     if not imputer.keep_empty_features:
-        kept = imputer.statistics_ == imputer.statistics_  # False where NaN
+        has_values = imputer.statistics_ == imputer.statistics_  # False where NaN
     if imputer.indicator_ is None:
-        return np.flatnonzero(kept)
-    return np.concatenate([np.flatnonzero(kept), imputer.indicator_.features_])
+        return np.flatnonzero(has_values)
+    return np.concatenate([np.flatnonzero(has_values), imputer.indicator_.features_])
 
 
 def _of_powers(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
@@ -263,11 +263,11 @@ def _of_steps(pipeline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
 
 
 def _of_chosen(transformer: BaseEstimator, _: int) -> NDArray[np.intp]:
-    parts = [np.empty(0, dtype=np.intp)]
-    for name, part, columns in fitted_transformers(transformer):
+    columns_by_member = [np.empty(0, dtype=np.intp)]
+    for name, member, columns in fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
-            parts.append(np.array(columns)[_columns(part, len(columns))])
-    return np.concatenate(parts)
+            columns_by_member.append(np.array(columns)[_columns(member, len(columns))])
+    return np.concatenate(columns_by_member)
 
 
 def fitted_transformers(
@@ -275,23 +275,23 @@ def fitted_transformers(
 ) -> Iterator[tuple[str, BaseEstimator, list[int]]]:
     """Yield name, transformer and input columns of the parts with output columns."""
     columns = columns_of_transformers(column_transformer)
-    for name, part, _ in column_transformer.transformers_:
+    for name, transformer, _ in column_transformer.transformers_:
         # Transformers without columns are not fitted.
-        if len(columns[name]) and not _drops(part):
-            yield name, part, columns[name]
+        if len(columns[name]) and not _drops(transformer):
+            yield name, transformer, columns[name]
 
 
 def _of_union(union: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
-    parts = [np.empty(0, dtype=np.intp)]
-    for name, part in union.transformer_list:
-        if not _drops(part):
+    columns_by_member = [np.empty(0, dtype=np.intp)]
+    for name, transformer in union.transformer_list:
+        if not _drops(transformer):
             with errors_in(f"its transformer {name!r}"):
-                parts.append(_columns(part, n_columns))
-    return np.concatenate(parts)
+                columns_by_member.append(_columns(transformer, n_columns))
+    return np.concatenate(columns_by_member)
 
 
-def _drops(part: BaseEstimator | str) -> bool:
-    return isinstance(part, str) and part == "drop"
+def _drops(transformer: BaseEstimator | str) -> bool:
+    return isinstance(transformer, str) and transformer == "drop"
 
 
 # Functions of a fitted transformer and its number of columns, to input columns.

@@ -97,10 +97,10 @@ def formula(
 
 
 @contextmanager
-def errors_in(part: str, readable: str | None = None) -> Iterator[None]:
+def errors_in(subject: str, readable: str | None = None) -> Iterator[None]:
     """Name a part of the model in its errors, and say what can be read instead."""
     try:
         yield
     except UnreadableModelError as error:
         hint = "" if readable is None else f" What can be read: {readable}."
-        raise UnreadableModelError(f"{part}: {error}{hint}") from error
+        raise UnreadableModelError(f"{subject}: {error}{hint}") from error

@@ -64,7 +64,7 @@ def overridden_methods(model: object, kind: type) -> list[str]:
     """
     trusted, bases = _trusted_class(model, kind), type(model).__mro__
     before = bases[: bases.index(trusted)]
-    names = {name for own in (model, *before) for name in vars(own)}
+    names = {name for owner in (model, *before) for name in vars(owner)}
     # Abstract methods wait for a subclass to fill them.
     names -= getattr(trusted, "__abstractmethods__", frozenset())
     return sorted(

@@ -79,7 +79,8 @@ _SUPPORT_VECTORS = (SVC, NuSVC, SVR, NuSVR)
 _ROWS_PER_BLOCK = 1024
 
 # Relative differences between model and formula that count as rounding: of models that
-# predict in half precision, and of others, which may compute in single precision.
+# predict in half precision (1e-3 a number), and of others, which may compute in single
+# precision (1e-7).
 _HALF_TOLERANCE, _TOLERANCE = 1e-2, 1e-5
 
 
@@ -150,8 +151,8 @@ class ExplainedLinear(Formula):
         """Blocks of responses, of linear functions of the rows, and of tolerances."""
         entries = rows.n_columns + len(self.model.columns)
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
-        for part in slices(rows.n_rows, step):
-            X = rows.sliced(part).native
+        for block in slices(rows.n_rows, step):
+            X = rows.sliced(block).native
             derived = self.model.derived(X)
             expected = self.model.margin(derived)
             size = abs(derived) @ np.abs(self.model.coefficients)
@@ -202,31 +203,31 @@ def explained_linear(
             _refuse(estimator, response.method, "the link of a linear function at best")
         if model.exponential:
             _refuse(estimator, response.method, "the exponential of a linear function")
-    picked = response.read(np.eye(len(model.intercept)))
-    chosen = replace(
+    selection = response.read(np.eye(len(model.intercept)))
+    selected = replace(
         model,
-        coefficients=np.ascontiguousarray(model.coefficients @ picked),
-        intercept=model.intercept @ picked,
+        coefficients=np.ascontiguousarray(model.coefficients @ selection),
+        intercept=model.intercept @ selection,
     )
-    return ExplainedLinear(chosen, response)
+    return ExplainedLinear(selected, response)
 
 
 def map_to_players(
     coefficients: NDArray[np.float64], player: NDArray[np.intp], n_players: int
 ) -> csr_array:
     """Coefficients as a sparse map from columns to players: (n_columns, n_players)."""
-    places = np.arange(len(player) + 1)
-    return csr_array((coefficients, player, places), shape=(len(player), n_players))
+    pointers = np.arange(len(player) + 1)
+    return csr_array((coefficients, player, pointers), shape=(len(player), n_players))
 
 
 def _refuse(
-    estimator: BaseEstimator, method: str | Callable[..., Any], what: str
+    estimator: BaseEstimator, method: str | Callable[..., Any], description: str
 ) -> NoReturn:
     name = type(unfrozen(estimator)).__name__
-    shown = "a callable" if callable(method) else f'"{method}"'
+    method = "a callable" if callable(method) else f'"{method}"'
     raise UnreadableModelError(
-        f"response_method={shown} of {name} is {what}, which coefficients can't "
-        'explain: response_method="auto" explains the linear function itself.'
+        f"response_method={method} of {name} is {description}, which coefficients "
+        'can\'t explain: response_method="auto" explains the linear function itself.'
     )
 
 

@@ -85,12 +85,12 @@ def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayes
     """
     step = last_step(estimator, tuple(_TERMS))
     response = make_response(estimator, "predict_proba", target)
-    n_classes, place = len(step.model.classes_), response.target
+    n_classes, position = len(step.model.classes_), response.target
     if n_classes == 2:
-        contrasts = np.array([[-1.0], [1.0]]) * (-1 if place == 0 else 1)
+        contrasts = np.array([[-1.0], [1.0]]) * (-1 if position == 0 else 1)
     else:
         contrasts = np.eye(n_classes) - 1 / n_classes
-        contrasts = contrasts if place is None else contrasts[:, [place]]
+        contrasts = contrasts if position is None else contrasts[:, [position]]
     return NaiveBayesOdds(step, response, contrasts)
 
 

@@ -25,8 +25,8 @@ def vote_weights(
     with np.errstate(divide="ignore"):
         weights = 1 / distances
     infinite = np.isinf(weights)
-    some = infinite.any(axis=1)
-    weights[some] = infinite[some]
+    has_infinite = infinite.any(axis=1)
+    weights[has_infinite] = infinite[has_infinite]
     return weights
 
 

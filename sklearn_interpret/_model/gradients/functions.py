@@ -136,19 +136,19 @@ class Differences:
         n_rows, n_columns = numbers.shape
         gradients = np.empty((n_rows, n_columns))
         column = np.arange(n_columns)
-        together = batch_rows(16 * n_columns * max(n_columns, 1))
-        for part in slices(n_rows, together):
-            here = numbers[part]
-            steps = _STEP * (1 + np.abs(here))
-            ends = np.repeat(here[None, None], n_columns, axis=1).repeat(2, axis=0)
+        size = batch_rows(16 * n_columns * max(n_columns, 1))
+        for block in slices(n_rows, size):
+            rows = numbers[block]
+            steps = _STEP * (1 + np.abs(rows))
+            ends = np.repeat(rows[None, None], n_columns, axis=1).repeat(2, axis=0)
             ends = ends.transpose(0, 2, 1, 3).copy()  # end, row, changed column, column
             ends[0, :, column, column] -= steps.T
             ends[1, :, column, column] += steps.T
             between = ends[1, :, column, column] - ends[0, :, column, column]
             outputs = self(_in_container(ends.reshape(-1, n_columns), X))
-            low, high = outputs.reshape(2, len(here), n_columns, -1)
-            rise = np.einsum("rjk,rk->rj", high - low, weights[part])
-            gradients[part] = rise / between.T
+            low, high = outputs.reshape(2, len(rows), n_columns, -1)
+            rise = np.einsum("rjk,rk->rj", high - low, weights[block])
+            gradients[block] = rise / between.T
         return gradients
 
 
@@ -191,23 +191,23 @@ class ColumnBlocks:
 
     Parameters
     ----------
-    parts : list of (function, ndarray of intp)
+    blocks : list of (function, ndarray of intp)
         Functions, and the columns that they take.
     """
 
-    parts: list[tuple[Function, NDArray[np.intp]]]
+    blocks: list[tuple[Function, NDArray[np.intp]]]
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
         outputs = [
             function(safe_indexing(X, columns, axis=1))
-            for function, columns in self.parts
+            for function, columns in self.blocks
         ]
         return np.hstack([np.empty((X.shape[0], 0)), *outputs])
 
     def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         gradients = np.zeros(X.shape)
         start = 0
-        for function, columns in self.parts:
+        for function, columns in self.blocks:
             rows = safe_indexing(X, columns, axis=1)
             stop = start + function(rows).shape[1]
             gradient = function.vjp(rows, weights[:, start:stop])

@@ -109,12 +109,14 @@ def _kernel_vjp(
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     if isinstance(kernel, of_processes.Sum):
-        parts = kernel.k1, kernel.k2
-        return np.sum([_kernel_vjp(k, X, points, weights) for k in parts], axis=0)
+        terms = kernel.k1, kernel.k2
+        return np.sum([_kernel_vjp(k, X, points, weights) for k in terms], axis=0)
     if isinstance(kernel, of_processes.Product):
         first, second = kernel.k1, kernel.k2
-        of_first = _kernel_vjp(first, X, points, weights * second(X, points))
-        return of_first + _kernel_vjp(second, X, points, weights * first(X, points))
+        gradients_of_first = _kernel_vjp(first, X, points, weights * second(X, points))
+        return gradients_of_first + _kernel_vjp(
+            second, X, points, weights * first(X, points)
+        )
     if isinstance(kernel, of_processes.RBF):
         gradients = _towards(X, points, weights * kernel(X, points))
         return gradients / np.square(kernel.length_scale)

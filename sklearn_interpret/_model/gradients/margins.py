@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.actions.problem import SearchProblem
 
-# Number of known rows at which slopes are tested for being zero.
+# Number of known rows at which slopes are tested for being zero: enough to tell a model
+# of steps, at the cost of a few predictions.
 _SOME_ROWS = 20
-# A response with a smaller share of nonzero slopes is taken as piecewise constant.
+# A response with a smaller share of nonzero slopes is taken as piecewise constant: that
+# of trees has next to none, that of a smooth model nearly all.
 _SLOPING = 0.25
 
 
@@ -37,7 +39,7 @@ class Margins:
 
     Parameters
     ----------
-    known : SearchProblem
+    problem : SearchProblem
         Known rows, at which slopes are tested for being zero.
 
     Attributes
@@ -53,8 +55,8 @@ class Margins:
         If the model is made of trees, predicts labels alone, or is piecewise constant.
     """
 
-    def __init__(self, known: SearchProblem) -> None:
-        outcome = self.outcome = known.outcome
+    def __init__(self, problem: SearchProblem) -> None:
+        outcome = self.outcome = problem.outcome
         classes = outcome.response.classes if outcome.interval is None else None
         self.n_classes = 0 if classes is None else len(classes)
         self.n_rivals = self.n_classes or 2
@@ -72,10 +74,10 @@ class Margins:
         if outcome.interval is not None:
             # Scores by formula have a column for each output, a response those of
             # the target alone.
-            some = self.scores.function(known.rows.take([0]).native)
+            example = self.scores.function(problem.rows.take([0]).native)
             target = outcome.response.target if self.by_formula else None
-            self._of_output = np.eye(some.shape[1])[target or 0]
-        self._refuse_steps(known)
+            self._of_output = np.eye(example.shape[1])[target or 0]
+        self._refuse_steps(problem)
 
     @cached_property
     def scores(self) -> Scores:
@@ -87,7 +89,9 @@ class Margins:
         return Scores(Differences(self._responses), [(1, 0)] if two else None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: part for key, part in vars(self).items() if key != "scores"}
+        return {
+            key: attribute for key, attribute in vars(self).items() if key != "scores"
+        }
 
     def _responses(self, native: Any) -> NDArray[np.float64]:
         """Responses, or logarithms of responses that are probabilities."""
@@ -98,33 +102,35 @@ class Margins:
         shares = np.asarray(shares, dtype=np.float64)
         return np.log(np.maximum(shares, np.finfo(float).tiny))
 
-    def _refuse_steps(self, known: SearchProblem) -> None:
+    def _refuse_steps(self, problem: SearchProblem) -> None:
         """Raise if most slopes of known rows are zero though their scores differ."""
-        n_rows = known.rows.n_rows
+        n_rows = problem.rows.n_rows
         rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
-        native = known.rows.take(rows).native
-        rival, _ = self.binding(self.margins(native, known.classes_of(rows)))
-        sloping = self.slopes(known, known.values[rows], rows, rival) != 0
+        native = problem.rows.take(rows).native
+        rival, _ = self.binding(self.margins(native, problem.classes_of(rows)))
+        sloping = self.slopes(problem, problem.values[rows], rows, rival) != 0
         used = sloping.any(axis=0)
         flat = not used.any() or sloping[:, used].mean() < _SLOPING
         differs = np.ptp(self.scores.function(native), axis=0).any()
-        if flat and differs and known.actionability.vary.any():
+        if flat and differs and problem.actionability.vary.any():
             name = type(unfrozen(self.outcome.estimator)).__name__
             raise UnreadableModelError(
                 f"Responses of {name} change in steps, and have no slopes to follow."
             )
 
-    def margins(self, native: Any, own: NDArray[np.intp] | None) -> NDArray[np.float64]:
+    def margins(
+        self, native: Any, classes: NDArray[np.intp] | None
+    ) -> NDArray[np.float64]:
         """Margins (n, n_rivals); the class itself has -inf, or inf, and never decides.
 
-        `own` are positions of the rows' classes, for the target "any other class".
+        `classes` are positions of the rows' own, for the target "any other class".
         """
         if not native.shape[0]:  # kernels take no table without rows
             return np.empty((0, self.n_rivals))
-        return self.of_scores(self.scores.function(native), own)
+        return self.of_scores(self.scores.function(native), classes)
 
     def of_scores(
-        self, scores: NDArray[np.float64], own: NDArray[np.intp] | None
+        self, scores: NDArray[np.float64], classes: NDArray[np.intp] | None
     ) -> NDArray[np.float64]:
         """`margins` of rows with some scores."""
         outcome = self.outcome
@@ -134,13 +140,13 @@ class Margins:
             return np.column_stack([output - low, high - output])
         rivals = np.arange(self.n_classes)
         if outcome.wanted is None:
-            own = np.asarray(own)[: len(scores), None]
+            classes = np.asarray(classes)[: len(scores), None]
             if self._vote:
                 margins = self._of_pairs(scores).min(axis=2)
             else:
-                weights = self.scores.differences(rivals, own, self.n_classes)
+                weights = self.scores.differences(rivals, classes, self.n_classes)
                 margins = np.einsum("nk,nrk->nr", scores, weights)
-            np.put_along_axis(margins, own, -np.inf, axis=1)
+            np.put_along_axis(margins, classes, -np.inf, axis=1)
         else:
             weights = self.scores.differences(outcome.wanted, rivals, self.n_classes)
             margins = scores @ weights.T
@@ -155,11 +161,11 @@ class Margins:
         if outcome.interval is not None:
             ends = np.flatnonzero(np.isfinite(outcome.interval))
             return np.tile(ends, (len(index), 1))
-        itself = np.full(len(index), outcome.wanted)
+        excluded = np.full(len(index), outcome.wanted)
         if outcome.is_other:
-            itself = problem.classes[index]
-        others = np.arange(self.n_classes - 1)
-        return others + (others >= itself[:, None])
+            excluded = problem.classes[index]
+        positions = np.arange(self.n_classes - 1)
+        return positions + (positions >= excluded[:, None])
 
     @property
     def are_linear(self) -> bool:
@@ -167,9 +173,9 @@ class Margins:
 
         Their scores are the response then.
         """
-        other = self.outcome.is_other and not self._vote
+        is_any_other = self.outcome.is_other and not self._vote
         decided = self.outcome.response.method == "decision_function"
-        return other and decided and self.by_formula and self.scores.are_linear
+        return is_any_other and decided and self.by_formula and self.scores.are_linear
 
     @property
     def _vote(self) -> bool:
@@ -201,8 +207,8 @@ class Margins:
         index: NDArray[np.intp],
     ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
         """Positions and values of deciding margins, and all margins."""
-        own = problem.classes_of(index)
-        margins = self.margins(problem.decode(values, index), own)
+        classes = problem.classes_of(index)
+        margins = self.margins(problem.decode(values, index), classes)
         return *self.binding(margins), margins
 
     def slopes(
@@ -219,30 +225,30 @@ class Margins:
         """
         if not len(values):
             return np.zeros(values.shape)
-        own = problem.classes_of(index)
+        classes = problem.classes_of(index)
         if self.by_formula:
             native = problem.decode(values, index)
             if self.outcome.is_other and self._vote:
-                every = self._of_pairs(self.scores.function(native))
-                own = every[np.arange(len(rival)), rival].argmin(axis=1)
-            weights = self._weights(own, rival)
+                pair_margins = self._of_pairs(self.scores.function(native))
+                classes = pair_margins[np.arange(len(rival)), rival].argmin(axis=1)
+            weights = self._weights(classes, rival)
             gradients = self.scores.function.vjp(native, weights)
         else:
-            weights = self._weights(own, rival)
+            weights = self._weights(classes, rival)
             gradients = self._differences(problem, values, index, weights)
         actionability = problem.actionability
         gradients = np.where(actionability.moving & np.isfinite(values), gradients, 0)
         return gradients / actionability.costs
 
     def _weights(
-        self, own: NDArray[np.intp] | None, rival: NDArray[np.intp]
+        self, classes: NDArray[np.intp] | None, rival: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Weights (n, k) of scores in the margin of each row over its `rival`."""
         outcome = self.outcome
         if outcome.interval is not None:
             return np.where(rival == 0, 1, -1)[:, None] * self._of_output
         if outcome.wanted is None:
-            return self.scores.differences(rival, np.asarray(own), self.n_classes)
+            return self.scores.differences(rival, np.asarray(classes), self.n_classes)
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
     def _differences(
@@ -256,8 +262,8 @@ class Margins:
         gradients = np.zeros(values.shape)
         # Column by column, which needs less memory.
         for j in np.flatnonzero(problem.actionability.moving):
-            trials, of, between = problem.around(values, index, np.array([j]))
-            scores = self.scores.function(problem.decode(trials, of))
+            trials, rows, between = problem.around(values, index, np.array([j]))
+            scores = self.scores.function(problem.decode(trials, rows))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
             between = between[:, 0]
             np.divide(high - low, between, out=gradients[:, j], where=between > 0)

@@ -65,8 +65,8 @@ class Scores:
     @property
     def are_linear(self) -> bool:
         """Whether they are known to be linear in the columns."""
-        parts = getattr(self.function, "functions", [self.function])
-        return all(isinstance(part, Affine) for part in parts)
+        functions = getattr(self.function, "functions", [self.function])
+        return all(isinstance(function, Affine) for function in functions)
 
     def differences(
         self,
@@ -75,13 +75,13 @@ class Scores:
         n_classes: int,
     ) -> NDArray[np.float64]:
         """Weights (n, k) of the scores in the margin of one class over another."""
-        of_class = np.eye(n_classes)
+        identity = np.eye(n_classes)
         if self.pairs is None:
-            return of_class[better] - of_class[worse]
-        of_pair = np.zeros((n_classes, n_classes, len(self.pairs)))
+            return identity[better] - identity[worse]
+        weights = np.zeros((n_classes, n_classes, len(self.pairs)))
         for k, (first, second) in enumerate(self.pairs):
-            of_pair[first, second, k], of_pair[second, first, k] = 1, -1
-        return of_pair[better, worse]
+            weights[first, second, k], weights[second, first, k] = 1, -1
+        return weights[better, worse]
 
 
 _TWO = [(1, 0)]
@@ -173,12 +173,14 @@ def _of_pairs(
 ) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
     """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these."""
     ends = np.cumsum(n_support)
-    of_class = [slice(end - n, end) for n, end in zip(n_support, ends, strict=True)]
+    vectors_of_class = [
+        slice(end - n, end) for n, end in zip(n_support, ends, strict=True)
+    ]
     pairs = list(combinations(range(len(n_support)), 2))
     coefficients = np.zeros((len(pairs), dual.shape[1]))
     for row, (first, second) in zip(coefficients, pairs, strict=True):
-        row[of_class[first]] = dual[second - 1, of_class[first]]
-        row[of_class[second]] = dual[first, of_class[second]]
+        row[vectors_of_class[first]] = dual[second - 1, vectors_of_class[first]]
+        row[vectors_of_class[second]] = dual[first, vectors_of_class[second]]
     return coefficients, pairs
 
 
@@ -210,7 +212,7 @@ class Network:
     def parameters(self) -> NDArray[np.float64]:
         """Layer by layer, weights (inputs by outputs) before intercepts."""
         pairs = zip(self.model.coefs_, self.model.intercepts_, strict=True)
-        return np.concatenate([part.ravel() for pair in pairs for part in pair])
+        return np.concatenate([array.ravel() for pair in pairs for array in pair])
 
     def layers(self, X: Any) -> list[NDArray[np.float64]]:
         """The rows, the values of hidden layers, and the outputs."""
@@ -237,8 +239,10 @@ class Network:
         self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
     ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
-        without, own = self._at(parameters + changes), self.at(parameters)
-        return lambda inputs: without(inputs).transpose(1, 0, 2) - own(inputs)[:, None]
+        changed, unchanged = self._at(parameters + changes), self.at(parameters)
+        return lambda inputs: (
+            changed(inputs).transpose(1, 0, 2) - unchanged(inputs)[:, None]
+        )
 
     def scores_of_pairs(
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
@@ -253,9 +257,9 @@ class Network:
             self.model.intercepts_, self.model.coefs_, strict=True
         ):
             stop = start + bias.size + weights.size
-            part = parameters[:, start:stop].reshape(len(parameters), -1, bias.size)
-            coefs.append(part[:, :-1])
-            biases.append(part[:, -1:])
+            table = parameters[:, start:stop].reshape(len(parameters), -1, bias.size)
+            coefs.append(table[:, :-1])
+            biases.append(table[:, -1:])
             start = stop
         activation = self.model.activation
         return Network(
@@ -264,10 +268,10 @@ class Network:
 
     def at(self, parameters: NDArray[np.float64]) -> Network:
         """The network with other parameters, (n_parameters,)."""
-        one = self._at(parameters[None])
-        one.model.coefs_ = [part[0] for part in one.model.coefs_]
-        one.model.intercepts_ = [part[0, 0] for part in one.model.intercepts_]
-        return one
+        network = self._at(parameters[None])
+        network.model.coefs_ = [coefs[0] for coefs in network.model.coefs_]
+        network.model.intercepts_ = [bias[0, 0] for bias in network.model.intercepts_]
+        return network
 
     def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         *inputs, _ = self.layers(X)
@@ -336,12 +340,12 @@ class _Stacked:
 def _read_one_against_rest(model: BaseEstimator) -> Scores:
     if model.multilabel_:
         raise UnreadableModelError("its labels do not exclude each other.")
-    parts = [read_scores(part) for part in model.estimators_]
-    if len(parts) == 1:
-        return parts[0]
-    if any(part.pairs != _TWO for part in parts):
+    scores = [read_scores(estimator) for estimator in model.estimators_]
+    if len(scores) == 1:
+        return scores[0]
+    if any(score.pairs != _TWO for score in scores):
         raise UnreadableModelError("its estimators have no single score.")
-    return Scores(_Stacked([part.function for part in parts]))
+    return Scores(_Stacked([score.function for score in scores]))
 
 
 _READERS = {

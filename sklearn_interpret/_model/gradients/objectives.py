@@ -64,7 +64,8 @@ from sklearn_interpret.exceptions import (
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-# Distance from the optimum above which parameters count as fitted on other rows.
+# Squared distance from the optimum, in units of the sum of the squared steps that leave
+# out single rows, above which parameters count as fitted on other rows.
 _FAR = 0.1
 
 
@@ -151,11 +152,11 @@ class Objective:
                 f"y has the label {y[~np.isin(y, self.classes)].tolist()[0]!r}, which "
                 f"the model does not know; its classes are {self.classes.tolist()}."
             )
-        of_class = (y == self.classes).astype(np.float64)
+        indicators = (y == self.classes).astype(np.float64)
         if len(self.classes) == 2 and not isinstance(self.loss, Softmax):
-            of_class = of_class[:, 1:]
+            indicators = indicators[:, 1:]
         signed = isinstance(self.loss, SquaredHinge | HalfSquared)
-        return 2 * of_class - 1 if signed else of_class
+        return 2 * indicators - 1 if signed else indicators
 
     @property
     def loss_scale(self) -> float:
@@ -189,12 +190,12 @@ class Objective:
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
-        one = scores.shape[-1] == 1
+        is_single = scores.shape[-1] == 1
         if self.classes is not None:
-            best = scores[..., 0] > 0 if one else scores.argmax(axis=-1)
-            return self.classes[best.astype(np.intp)]
+            winner = scores[..., 0] > 0 if is_single else scores.argmax(axis=-1)
+            return self.classes[winner.astype(np.intp)]
         numbers = np.exp(scores) if isinstance(self.loss, HalfTweedie) else scores
-        return numbers[..., 0] if one else numbers
+        return numbers[..., 0] if is_single else numbers
 
     def factors(
         self, X: Any, targets: NDArray[np.float64]
@@ -242,12 +243,12 @@ def read_objective(estimator: BaseEstimator) -> Objective:
             'the link "log", LinearSVC with the loss "squared_hinge", MLPClassifier '
             "and MLPRegressor, alone or at the end of a pipeline."
         )
-    network = isinstance(model, MLPClassifier | MLPRegressor)
+    is_network = isinstance(model, MLPClassifier | MLPRegressor)
     if has_independent_labels(model):
         raise UnreadableModelError("its labels do not exclude each other.")
-    made = Network(model) if network else LinearLayer(model)
+    layers = Network(model) if is_network else LinearLayer(model)
     classes = model.classes_ if is_classifier(model) else None
-    return Objective(made, loss, model, classes, before)
+    return Objective(layers, loss, model, classes, before)
 
 
 def _with_ones(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -286,9 +287,9 @@ def fitted_scores(
         design = _with_ones(inputs)
         del inputs  # may be a copy of X
         parameters = np.vstack([parameters, objective.network.intercepts[0]])
-    penalty, row_penalty, of_intercept = _penalties_of(model)
+    penalty, row_penalty, intercept_share = _penalties_of(model)
     penalties = np.full(parameters.shape, penalty, dtype=np.float64)
-    penalties[n_inputs:] = penalty * of_intercept
+    penalties[n_inputs:] = penalty * intercept_share
     row_penalties = np.zeros(parameters.shape)
     row_penalties[:n_inputs] = row_penalty
     targets = objective.targets(y)
@@ -410,15 +411,17 @@ def network_model(
             for coefs, bias in zip(model.coefs_, model.intercepts_, strict=True)
         ]
     )
-    alone = replace(objective, before=None)
-    value = partial(_value_and_gradient, alone, network, inputs, targets, penalty)
+    without_steps = replace(objective, before=None)
+    value = partial(
+        _value_and_gradient, without_steps, network, inputs, targets, penalty
+    )
 
     def at(parameters: NDArray[np.float64]) -> NetworkModel:
         changed = network.at(parameters)
         *hidden, scores = changed.layers(inputs)
         slopes = [
-            changed.back(hidden, np.broadcast_to(one, scores.shape))
-            for one in np.eye(scores.shape[1])
+            changed.back(hidden, np.broadcast_to(unit, scores.shape))
+            for unit in np.eye(scores.shape[1])
         ]
         by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
         return NetworkModel(
@@ -433,8 +436,8 @@ def network_model(
             network.is_smooth,
         )
 
-    ended = at(network.parameters)
-    return ended.distance, at(descended(value, ended.parameters, weights))
+    end = at(network.parameters)
+    return end.distance, at(descended(value, end.parameters, weights))
 
 
 def _value_and_gradient(
@@ -447,12 +450,12 @@ def _value_and_gradient(
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
     """Of the objective of a network, at parameters and weights of the rows."""
-    there = replace(objective, network=network.at(parameters))
-    losses = there.losses(inputs, targets)
+    moved = replace(objective, network=network.at(parameters))
+    losses = moved.losses(inputs, targets)
     gradient = np.concatenate(
         [
             ((layer_inputs * weights[:, None]).T @ slopes).ravel()
-            for layer_inputs, slopes in there.factors(inputs, targets)
+            for layer_inputs, slopes in moved.factors(inputs, targets)
         ]
     )
     value = float(weights @ losses + penalty @ parameters**2 / 2)
@@ -492,8 +495,8 @@ def _of_classes(model: BaseEstimator) -> Logistic | Softmax:
     if binary and scheme == "multinomial":
         raise UnreadableModelError('it has multi_class="multinomial" for two classes.')
     # Before scikit-learn 1.8 each class may be fitted against the rest.
-    alone = binary or scheme == "ovr" or model.solver == "liblinear"
-    return Logistic() if alone else Softmax()
+    one_vs_rest = binary or scheme == "ovr" or model.solver == "liblinear"
+    return Logistic() if one_vs_rest else Softmax()
 
 
 def _of_margins(model: BaseEstimator) -> SquaredHinge | None:

@@ -92,8 +92,8 @@ def _affine(transformer: BaseEstimator, n_columns: int) -> Affine:
     rows = np.vstack([np.zeros(n_columns), np.eye(n_columns)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these rows have no names
-        made = numbers_of(transformer.transform(rows))
-    return Affine(transformer.transform, made[1:] - made[0])
+        outputs = numbers_of(transformer.transform(rows))
+    return Affine(transformer.transform, outputs[1:] - outputs[0])
 
 
 def _of_function(transformer: BaseEstimator, n_columns: int) -> Function:
@@ -189,23 +189,23 @@ def read_steps(steps: list[tuple[str, BaseEstimator]]) -> list[Function]:
 
 
 def _of_chosen(transformer: BaseEstimator, _: int) -> ColumnBlocks:
-    parts = []
-    for name, part, columns in column_lineage.fitted_transformers(transformer):
+    blocks = []
+    for name, member, columns in column_lineage.fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
-            function = read_step(part, len(columns))
-        parts.append((function, np.asarray(columns, dtype=np.intp)))
-    return ColumnBlocks(parts)
+            function = read_step(member, len(columns))
+        blocks.append((function, np.asarray(columns, dtype=np.intp)))
+    return ColumnBlocks(blocks)
 
 
 def _of_union(union: BaseEstimator, n_columns: int) -> ColumnBlocks:
     columns = np.arange(n_columns)
-    parts = []
-    for name, part in union.transformer_list:
-        if isinstance(part, str) and part == "drop":
+    blocks = []
+    for name, member in union.transformer_list:
+        if isinstance(member, str) and member == "drop":
             continue
         with errors_in(f"its transformer {name!r}"):
-            parts.append((read_step(part, n_columns), columns))
-    return ColumnBlocks(parts)
+            blocks.append((read_step(member, n_columns), columns))
+    return ColumnBlocks(blocks)
 
 
 _READERS: dict[Any, Callable[[BaseEstimator, int], Function]] = {

@@ -16,7 +16,8 @@ from sklearn_interpret._model.leave_out.training import Training, transformed
 from sklearn_interpret._model.responses.response import Response
 
 _OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
-# Variances that fall below this part are not found by subtraction: a refit is.
+# Variances that fall below this share are rounding errors of the subtraction (it loses
+# half of the digits): such models are fitted again.
 _LEFT = 1e-8
 
 
@@ -36,22 +37,22 @@ def counts_without(
     inputs = transformed(steps, training.rows.native)
     models = []
     for rows in deleted:
-        other = deepcopy(model)
+        changed = deepcopy(model)
         if isinstance(model, GaussianNB):
-            other.var_ -= model.epsilon_
+            changed.var_ -= model.epsilon_
         # Rows of negative weight are subtracted.
-        part = safe_indexing(inputs, rows), training.y[rows]
-        models.append(other.partial_fit(*part, sample_weight=-weights[rows]))
+        X, y = safe_indexing(inputs, rows), training.y[rows]
+        models.append(changed.partial_fit(X, y, sample_weight=-weights[rows]))
     if isinstance(model, GaussianNB):
         added = model.var_smoothing * _largest_variances(inputs, deleted)
-        least = _LEFT * (model.var_ - model.epsilon_)
-        for place, other in enumerate(models):
-            if (other.var_ < least).any():
-                fitted = refitted(training, deleted[place])
-                models[place] = steps_and_model(fitted)[1]
+        least_variances = _LEFT * (model.var_ - model.epsilon_)
+        for position, changed in enumerate(models):
+            if (changed.var_ < least_variances).any():
+                fitted = refitted(training, deleted[position])
+                models[position] = steps_and_model(fitted)[1]
             else:
-                other.epsilon_ = added[place]
-                other.var_ += added[place]
+                changed.epsilon_ = added[position]
+                changed.var_ += added[position]
     return ModelsWithout(training.fitted, models, steps, "sufficient_statistics")
 
 
@@ -63,6 +64,8 @@ def _largest_variances(
     values = values - values.mean(axis=0)
     squares, n_rows = np.square(values), len(values)
     sums = np.array([values[rows].sum(axis=0) for rows in deleted])
-    of_squares = squares.sum(axis=0) - [squares[rows].sum(axis=0) for rows in deleted]
-    left = n_rows - np.array(list(map(len, deleted)))[:, None]
-    return (of_squares / left - (sums / left) ** 2).max(axis=1)
+    sums_of_squares = squares.sum(axis=0) - [
+        squares[rows].sum(axis=0) for rows in deleted
+    ]
+    n_left = n_rows - np.array(list(map(len, deleted)))[:, None]
+    return (sums_of_squares / n_left - (sums / n_left) ** 2).max(axis=1)

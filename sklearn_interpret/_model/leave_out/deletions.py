@@ -71,9 +71,9 @@ def make_deletions(
         and training.keeps_classes(deleted)
     ):
         for read in (score_model_without, neighbors_without, counts_without):
-            found = read(training, steps, model, response, deleted)
-            if found is not None:
-                return found
+            deletions = read(training, steps, model, response, deleted)
+            if deletions is not None:
+                return deletions
     tasks = [(training, rows) for rows in deleted]
     models = list(run(refitted, tasks, n_jobs=n_jobs))
     return ModelsWithout(training.fitted, models, n_jobs=n_jobs)
@@ -92,8 +92,14 @@ def are_row_wise(
         X = X if isinstance(step, str) else step.transform(X)
     # A function may see all rows: half of them are then transformed in another way.
     half = rows.sliced(slice((rows.n_rows + 1) // 2))
-    whole, part = (numbers_of(transformed(steps, one.native)) for one in (rows, half))
-    return np.allclose(whole[: len(part)], part, rtol=_ROUNDING, equal_nan=True)
+    transformed_rows = numbers_of(transformed(steps, rows.native))
+    transformed_half = numbers_of(transformed(steps, half.native))
+    return np.allclose(
+        transformed_rows[: len(transformed_half)],
+        transformed_half,
+        rtol=_ROUNDING,
+        equal_nan=True,
+    )
 
 
 def _stays(step: BaseEstimator | str, X: Any, deleted: list[NDArray[np.intp]]) -> bool:
@@ -101,10 +107,10 @@ def _stays(step: BaseEstimator | str, X: Any, deleted: list[NDArray[np.intp]]) -
     if isinstance(step, FrozenEstimator | str) or type(step) is PolynomialFeatures:
         return True
     if type(step) is ColumnTransformer:
-        parts = fitted_transformers(step)
+        fitted = fitted_transformers(step)
         return all(
-            _stays(part, safe_indexing(X, columns, axis=1), deleted)
-            for _, part, columns in parts
+            _stays(transformer, safe_indexing(X, columns, axis=1), deleted)
+            for _, transformer, columns in fitted
         )
     if type(step) in (OneHotEncoder, OrdinalEncoder):
         return _keeps_levels(step, X, deleted)

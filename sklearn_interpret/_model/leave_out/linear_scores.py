@@ -61,43 +61,45 @@ class ScoresWithout:
     ----------
     fitted : fitted predictor
         The model.
-    own : ndarray of shape (d, k)
+    full_parameters : ndarray of shape (d, k)
         Its parameters at the optimum: weights of the columns, then intercepts.
-    without : ndarray of shape (n, d, k)
+    deleted_parameters : ndarray of shape (n, d, k)
         Those without rows.
     """
 
     fitted: BaseEstimator
-    own: NDArray[np.float64]
-    without: NDArray[np.float64]
+    full_parameters: NDArray[np.float64]
+    deleted_parameters: NDArray[np.float64]
     method = "newton"
 
     def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
         """Responses (m, k) of the model of all rows."""
-        return next(self._responses(response, X, self.own[None]))
+        return next(self._responses(response, X, self.full_parameters[None]))
 
     def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
-        return self._responses(response, X, self.without)
+        return self._responses(response, X, self.deleted_parameters)
 
     def _responses(
         self, response: Response, X: Any, parameters: NDArray[np.float64]
     ) -> Iterator[np.ndarray]:
         _, model = steps_and_model(self.fitted)
-        design = _design(read_objective(self.fitted), X, self.own.shape[0])
+        design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
-        for part in slices(n, batch_rows(8 * m * (k + 1))):
-            some = parameters[part]
-            side_by_side = some.transpose(1, 0, 2).reshape(d, -1)
-            scores = (design @ side_by_side).reshape(m, len(some), k)
+        for block in slices(n, batch_rows(8 * m * (k + 1))):
+            block_parameters = parameters[block]
+            side_by_side = block_parameters.transpose(1, 0, 2).reshape(d, -1)
+            scores = (design @ side_by_side).reshape(m, len(block_parameters), k)
             scores_of_rows = scores.transpose(1, 0, 2).reshape(-1, k)
             values = response.read(_of_scores(model, response.method, scores_of_rows))
             check_finite(values)
-            yield from values.reshape(len(some), m, -1)
+            yield from values.reshape(len(block_parameters), m, -1)
 
     def parameters(self) -> tuple[NDArray[np.float64], np.ndarray]:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
-        return self.own.ravel(), self.without.reshape(len(self.without), -1)
+        return self.full_parameters.ravel(), self.deleted_parameters.reshape(
+            len(self.deleted_parameters), -1
+        )
 
 
 def _design(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
@@ -118,8 +120,8 @@ def _of_scores(
     if method == "decision_function":
         return scores[:, 0] if binary else scores
     if method == "predict":
-        places = scores[:, 0] > 0 if binary else scores.argmax(axis=1)
-        return model.classes_[places.astype(np.intp)]
+        positions = scores[:, 0] > 0 if binary else scores.argmax(axis=1)
+        return model.classes_[positions.astype(np.intp)]
     logs = log_expit(scores * [-1, 1]) if binary else log_softmax(scores, axis=1)
     return logs if method == "predict_log_proba" else np.exp(logs)
 
@@ -153,9 +155,11 @@ def _is_smooth(model: BaseEstimator) -> bool:
     balanced = has_balanced_classes(model)
     several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
     one_each = several and model.solver == "liblinear"
-    other = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")
-    other = other and not isinstance(model, LinearSVC)
-    return not (balanced or getattr(model, "positive", False) or one_each or other)
+    has_schemes = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")
+    has_schemes = has_schemes and not isinstance(model, LinearSVC)
+    return not (
+        balanced or getattr(model, "positive", False) or one_each or has_schemes
+    )
 
 
 def _stay_determined(optimum: ScoreModel, deleted: list[NDArray[np.intp]]) -> bool:

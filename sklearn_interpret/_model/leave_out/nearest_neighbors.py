@@ -42,30 +42,32 @@ class NeighborsWithout:
 
     def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
         """Responses (m, k) of the model of all rows."""
-        return self._read(response, *self._found(X))
+        return self._read(response, *self._neighbors(X))
 
     def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
-        distances, places = self._found(X)
-        base = self._read(response, distances, places)
+        distances, positions = self._neighbors(X)
+        base = self._read(response, distances, positions)
         for rows in self.deleted:
-            gone = np.isin(places, rows)
-            rest = np.flatnonzero(gone[:, : self.model.n_neighbors].any(axis=1))
+            is_deleted = np.isin(positions, rows)
+            changed = np.flatnonzero(
+                is_deleted[:, : self.model.n_neighbors].any(axis=1)
+            )
             # Stable sort: the remaining neighbours stay in order of distance.
-            order = np.argsort(gone[rest], axis=1, kind="stable")
-            near = [
-                np.take_along_axis(of[rest], order, axis=1)
-                for of in (distances, places)
+            order = np.argsort(is_deleted[changed], axis=1, kind="stable")
+            remaining = [
+                np.take_along_axis(table[changed], order, axis=1)
+                for table in (distances, positions)
             ]
             values = base.copy()
-            if len(rest):
-                values[rest] = self._read(response, *near)
+            if len(changed):
+                values[changed] = self._read(response, *remaining)
             yield values
 
     def parameters(self) -> None:
         """None: the model has no parameters."""
 
-    def _found(self, X: Any) -> tuple[NDArray[np.float64], np.ndarray]:
+    def _neighbors(self, X: Any) -> tuple[NDArray[np.float64], np.ndarray]:
         """Distances and positions of the model's neighbours and of further ones."""
         more = max(map(len, self.deleted))
         inputs = transformed(self.steps, X)
@@ -75,13 +77,13 @@ class NeighborsWithout:
         self,
         response: Response,
         distances: NDArray[np.float64],
-        places: NDArray[np.intp],
+        positions: NDArray[np.intp],
     ) -> NDArray[np.float64]:
         """Responses from the first of the neighbours."""
         model, first = self.model, slice(self.model.n_neighbors)
         weights = vote_weights(model, distances[:, first])[:, :, None]
         totals = weights.sum(axis=1)
-        means = (weights * self.targets[places[:, first]]).sum(axis=1) / totals
+        means = (weights * self.targets[positions[:, first]]).sum(axis=1) / totals
         if response.method == "predict" and is_classifier(model):
             return response.read(model.classes_[means.argmax(axis=1)])
         return response.read(means)
@@ -97,11 +99,11 @@ def neighbors_without(
     """`NeighborsWithout`, where the model is one of them; else None."""
     if type(model) not in _OF_NEIGHBORS or model.metric == "precomputed":
         return None
-    most, n_rows = max(map(len, deleted)), training.rows.n_rows
-    known = response.method in ("predict", "predict_proba", "centered_log_proba")
+    n_deleted, n_rows = max(map(len, deleted)), training.rows.n_rows
+    is_supported = response.method in ("predict", "predict_proba", "centered_log_proba")
     # A frozen model may have seen other rows.
-    whole = model.n_samples_fit_ == n_rows
-    if not (known and whole and model.n_neighbors + most <= n_rows):
+    has_all_rows = model.n_samples_fit_ == n_rows
+    if not (is_supported and has_all_rows and model.n_neighbors + n_deleted <= n_rows):
         return None
     targets = training.y.reshape(n_rows, -1)
     if is_classifier(model):

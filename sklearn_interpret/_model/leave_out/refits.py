@@ -19,14 +19,16 @@ from sklearn_interpret._model.responses.response import Response, check_finite
 
 def refitted(training: Training, rows: NDArray[np.intp]) -> BaseEstimator:
     """A clone fitted without some rows."""
-    kept = np.delete(np.arange(training.rows.n_rows), rows)
+    remaining = np.delete(np.arange(training.rows.n_rows), rows)
     X = training.rows.native
-    params = parameters_of_rows(X, training.params, kept)
+    params = parameters_of_rows(X, training.params, remaining)
     try:
-        if not len(kept):
+        if not len(remaining):
             raise ValueError("no row is left.")
-        part = training.rows.take(kept).native
-        return clone(training.unfitted).fit(part, training.y[kept], **params)
+        X_remaining = training.rows.take(remaining).native
+        return clone(training.unfitted).fit(
+            X_remaining, training.y[remaining], **params
+        )
     except ValueError as error:
         few = ", ".join(map(str, rows[:5])) + ", ..." * (len(rows) > 5)
         raise ValueError(
@@ -87,8 +89,8 @@ class ModelsWithout:
 
     def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
-        made = transformed(self.steps, X)
-        tasks = [(response, model, made) for model in self.models]
+        inputs = transformed(self.steps, X)
+        tasks = [(response, model, inputs) for model in self.models]
         yield from run(_responses_of, tasks, n_jobs=self.n_jobs)
 
     def parameters(self) -> tuple[NDArray[np.float64], np.ndarray] | None:
@@ -120,17 +122,17 @@ def _responses_of(
     response: Response, model: BaseEstimator, X: Any
 ) -> NDArray[np.float64]:
     """Responses of another model; those of classes that it lacks are zero."""
-    own = replace(response, estimator=model)
-    gone = _classes_gone(response, model)
-    if not len(gone):
-        return own(X)
+    model_response = replace(response, estimator=model)
+    lacking = _classes_gone(response, model)
+    if not len(lacking):
+        return model_response(X)
     if response.method not in ("predict_proba", "centered_log_proba"):
         raise ValueError(
             f"response_method={response.method!r} has no column for the class "
-            f"{gone[0]!r}, of which no row is left without some row: "
+            f"{lacking[0]!r}, of which no row is left without some row: "
             "'predict_proba' and 'predict' take it for a class that is never found."
         )
-    raw = np.asarray(own.raw(X))
+    raw = np.asarray(model_response.raw(X))
     aligned = np.zeros((len(raw), len(response.classes)))
     aligned[:, np.isin(response.classes, model.classes_)] = raw
     values = response.read(aligned)
@@ -140,7 +142,7 @@ def _responses_of(
 
 def _classes_gone(response: Response, model: BaseEstimator) -> list[Any]:
     """Classes that a refitted model lacks, where that changes its columns."""
-    one_each = isinstance(response.classes, np.ndarray)
-    if not one_each or callable(response.method) or response.method == "predict":
+    has_one_output = isinstance(response.classes, np.ndarray)
+    if not has_one_output or callable(response.method) or response.method == "predict":
         return []
     return np.setdiff1d(response.classes, model.classes_).tolist()

@@ -60,8 +60,11 @@ def leave_some(
     """Whether rows of each label are left without each of some lists of rows."""
     n_labels = labels.max() + 1
     counts = np.bincount(labels[counted], minlength=n_labels)
-    taken = [labels[rows[counted[rows]]] for rows in deleted]
-    return all((counts > np.bincount(t, minlength=n_labels)).all() for t in taken)
+    labels_deleted = [labels[rows[counted[rows]]] for rows in deleted]
+    return all(
+        (counts > np.bincount(gone, minlength=n_labels)).all()
+        for gone in labels_deleted
+    )
 
 
 def transformed(steps: Pipeline | None, X: Any) -> Any:

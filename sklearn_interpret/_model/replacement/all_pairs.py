@@ -51,17 +51,18 @@ if TYPE_CHECKING:
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
 
 # A loss whose relative difference between all rows and their halves is larger is not
-# a mean over rows.
+# a mean over rows: means differ by rounding, 1e-16 times the square root of the rows.
 _RELATIVE_ERROR = 1e-9
 
-# Partners of a row where the trees can't be read; the model predicts a row for each.
+# Partners of a row where the trees can't be read. The model predicts a row for each, so
+# that five cost as much as permutation importance with five repeats.
 _N_DONORS = 5
 
 # Relative differences of losses below this are rounding.
 _ROUNDING = 1e-12
 
 # Seconds from which a warning names the expected time.
-_A_MINUTE = 60.0
+_MINUTE = 60.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +86,10 @@ class _RowLoss:
         Rows `index` weigh `weights` (m,), and points `shares` (n_points,), or
         (m, n_points) where they differ by row.
         """
-        at_points = self.function(self.targets[index], predictions)
+        losses_at_points = self.function(self.targets[index], predictions)
         if shares.ndim == 1:
-            return float(weights @ (at_points @ shares))
-        return float(weights @ np.einsum("ij,ij->i", at_points, shares))
+            return float(weights @ (losses_at_points @ shares))
+        return float(weights @ np.einsum("ij,ij->i", losses_at_points, shares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +112,13 @@ class _CallableLoss:
         weights = (weights[:, None] * shares).ravel()
         targets = np.repeat(self.targets[index], n_points, axis=0)
         predictions = self.loss.from_responses(predictions.reshape(m * n_points, k))
-        kept = weights > 0
-        mean = self.loss.mean(targets[kept], predictions[kept], weights[kept])
-        return mean * weights[kept].sum()
+        counted_points = weights > 0
+        mean = self.loss.mean(
+            targets[counted_points],
+            predictions[counted_points],
+            weights[counted_points],
+        )
+        return mean * weights[counted_points].sum()
 
 
 _Loss = _RowLoss | _CallableLoss
@@ -138,24 +143,28 @@ class _SumOverPairs:
         self, player: int, index: NDArray[np.intp], predictions: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Sums (n_losses,) from predictions for rows `index` with a player's points."""
-        at_points = self._at_points(player, index, predictions.shape[1])
-        of_rows = self.shares[player, index]
+        shares_of_points = self._shares_of_points(player, index, predictions.shape[1])
+        shares_of_rows = self.shares[player, index]
         return np.array(
-            [loss.total(index, predictions, of_rows, at_points) for loss in self.losses]
+            [
+                loss.total(index, predictions, shares_of_rows, shares_of_points)
+                for loss in self.losses
+            ]
         )
 
-    def _at_points(
+    def _shares_of_points(
         self, player: int, index: NDArray[np.intp], n_points: int
     ) -> NDArray[Any]:
         """Weight of the partners at each point: (n_points,), or with strata by row."""
         positions, strata = self.positions[player], self.strata[player]
         if strata is None:
             return np.bincount(positions, self.weights, n_points)
-        known, of_row = np.unique(strata[index], return_inverse=True)
-        partners = np.flatnonzero(np.isin(strata, known))
-        cell = np.searchsorted(known, strata[partners]) * n_points + positions[partners]
-        shares = np.bincount(cell, self.weights[partners], len(known) * n_points)
-        return shares.reshape(-1, n_points)[of_row.reshape(-1)]
+        labels, stratum = np.unique(strata[index], return_inverse=True)
+        partners = np.flatnonzero(np.isin(strata, labels))
+        cell = np.searchsorted(labels, strata[partners])
+        cell = cell * n_points + positions[partners]
+        shares = np.bincount(cell, self.weights[partners], len(labels) * n_points)
+        return shares.reshape(-1, n_points)[stratum.reshape(-1)]
 
 
 def all_pairs_scores(
@@ -175,24 +184,26 @@ def all_pairs_scores(
     """
     weights = sample.weights
     groups = strata if strata[0] is not None else strata[:1]
-    shares = np.stack([_shares_of_pairs(weights, of_player) for of_player in groups])
+    shares = np.stack([_shares_of_pairs(weights, labels) for labels in groups])
     baseline = np.empty(len(metrics))
     over_pairs = np.empty((len(players), 1, len(metrics)))
     for response, members in losses_by_response(metrics, estimator, sample):
-        for some, predictions, sums in _sums_over_partners(
+        for summed, predictions, sums in _sums_over_partners(
             response, members, sample, players, strata, shares, n_jobs
         ):
-            which, row_losses = zip(*some, strict=True)
-            own_sums = sums_of_losses(row_losses, weights, predictions)
-            baseline[list(which)] = own_sums / weights.sum()
+            positions, row_losses = zip(*summed, strict=True)
+            sums_of_rows = sums_of_losses(row_losses, weights, predictions)
+            baseline[list(positions)] = sums_of_rows / weights.sum()
             # A row of weight w is its own partner w - 1 times, or never, and not w.
-            own_pairs = shares * np.minimum(weights, 1)
-            sums -= [sums_of_losses(row_losses, own, predictions) for own in own_pairs]
-            over_pairs[:, 0, which] = sums
+            sums -= [
+                sums_of_losses(row_losses, pair_weights, predictions)
+                for pair_weights in shares * np.minimum(weights, 1)
+            ]
+            over_pairs[:, 0, positions] = sums
     # A difference within rounding is zero: an ignored feature has no importance.
     size = np.maximum(np.abs(over_pairs), np.abs(baseline))
-    same = np.abs(over_pairs - baseline) <= _ROUNDING * size
-    over_pairs = np.where(same, baseline, over_pairs)
+    equal = np.abs(over_pairs - baseline) <= _ROUNDING * size
+    over_pairs = np.where(equal, baseline, over_pairs)
     for i, metric in enumerate(metrics):
         baseline[i] = metric.as_loss(baseline[i])
         over_pairs[..., i] = metric.as_loss(over_pairs[..., i])
@@ -240,7 +251,7 @@ def _sums_over_partners(
         row_losses = [loss for _, loss in asked]
         reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
         _warn_of_cost(responses, reduce)
-        sums = np.stack([sum(parts) for parts in responses.responses_at_points(reduce)])
+        sums = np.stack([sum(sums) for sums in responses.responses_at_points(reduce)])
         yield asked, responses.predictions, sums
 
 
@@ -258,10 +269,11 @@ def _closed_sums(
     sums = np.empty((len(strata), len(pair_losses)))
     for player, groups in enumerate(counted(strata)):
         groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
-        part = additive.part(player)
-        given = additive.sums - part, part, weights, groups
+        effect = additive.effect(player)
+        remainder = additive.sums - effect
         for i, pair_loss in enumerate(pair_losses):
-            sums[player, i] = shares[player] @ pair_loss(*given)
+            row_losses = pair_loss(remainder, effect, weights, groups)
+            sums[player, i] = shares[player] @ row_losses
     return sums
 
 
@@ -269,8 +281,8 @@ def _warn_of_cost(
     responses: DependenceAtRows | TreeDependenceAtRows, reduce: _SumOverPairs
 ) -> None:
     """Warn if predictions for all pairs of rows will take more than a minute."""
-    seconds = responses.seconds(reduce, _A_MINUTE)
-    if seconds < _A_MINUTE:
+    seconds = responses.seconds(reduce, _MINUTE)
+    if seconds < _MINUTE:
         return
     n_points, n_rows = responses.most_rows(), len(responses.predictions)
     permuted = seconds * 10 * len(responses.positions) * n_rows / n_points
@@ -301,12 +313,12 @@ def loss_increases(
     by_trees = partial(dependence_at_rows, "tree", averaged=False)
     responses = formula([by_trees], response, rows, weights, players)
     if responses is None:
-        own = response(rows.native)
+        predictions = response(rows.native)
         after = _with_donors(response, loss, sample, players, rng)
     else:
-        own = responses.predictions
+        predictions = responses.predictions
         after = _with_all(responses, loss, weights)
-    before = loss.function(loss.targets, own)
+    before = loss.function(loss.targets, predictions)
     increases = after - before
     increases[np.abs(increases) <= _ROUNDING * max(before.max(), after.max())] = 0.0
     return increases
@@ -347,11 +359,11 @@ def _with_all(
         return index, at_points @ (shares / weights.sum())
 
     after = np.empty((len(responses.positions), len(weights)))
-    for of_player, parts in zip(
+    for losses_of_rows, blocks in zip(
         after, responses.responses_at_points(reduce), strict=True
     ):
-        for index, means in parts:
-            of_player[index] = means
+        for index, means in blocks:
+            losses_of_rows[index] = means
     return after
 
 
@@ -364,27 +376,21 @@ def _with_donors(
 ) -> NDArray[np.float64]:
     """Each row's mean loss with each player of random donors: (n_players, n_rows)."""
     rows, p, n = sample.rows, len(players), sample.rows.n_rows
-    # One after the other: player, row, donor.
-    points = [
-        np.tile(np.repeat(np.arange(n), _N_DONORS), p),
-        np.stack(
-            [
-                [random_donors(sample.weights, rng) for _ in range(_N_DONORS)]
-                for _ in players
-            ]
-        )
-        .transpose(0, 2, 1)
-        .ravel(),
-        np.repeat(np.arange(p), n * _N_DONORS),
+    donors_of_players = [
+        [random_donors(sample.weights, rng) for _ in range(_N_DONORS)] for _ in players
     ]
+    # One after the other: player, row, donor.
+    bases = np.tile(np.repeat(np.arange(n), _N_DONORS), p)
+    donors = np.array(donors_of_players).transpose(0, 2, 1).ravel()
+    sets = np.repeat(np.arange(p), n * _N_DONORS)
     batches = [
-        [of_points[part] for of_points in points]
-        for part in slices(len(points[0]), batch_rows(rows.row_bytes))
+        (bases[batch], donors[batch], sets[batch])
+        for batch in slices(len(bases), batch_rows(rows.row_bytes))
     ]
     predictions = responses_to_mixed(response, rows, players, batches)
     predictions = predictions.reshape(p, n, _N_DONORS, -1)
     return np.stack(
-        [loss.function(loss.targets, own).mean(axis=1) for own in predictions]
+        [loss.function(loss.targets, values).mean(axis=1) for values in predictions]
     )
 
 
@@ -451,7 +457,6 @@ def _prepared(
             "scorers that is, or pass a loss(y_true, y_pred), or use "
             'method="permutation".'
         )
-    function: Callable[..., NDArray[np.float64]]
     function, kind = ROW_LOSSES[metric.row_loss]
     response = make_response(estimator, _METHODS[kind])
     if kind == "values":
@@ -504,20 +509,18 @@ def _check_is_mean(
     name: str, loss: LossOfModel, estimator: BaseEstimator, sample: Sample
 ) -> None:
     """Refuse a loss that is not the mean of its values on two halves of the rows."""
-    predictions, weights = (
-        loss.predictions(estimator, sample.rows.native),
-        sample.weights,
-    )
-    whole = loss.mean(sample.y, predictions, weights)
-    mean, size = 0.0, abs(whole)
+    predictions = loss.predictions(estimator, sample.rows.native)
+    weights = sample.weights
+    overall = loss.mean(sample.y, predictions, weights)
+    mean, size = 0.0, abs(overall)
     for half in (slice(None, None, 2), slice(1, None, 2)):
-        of_half = loss.mean(sample.y[half], predictions[half], weights[half])
-        mean += of_half * weights[half].sum() / weights.sum()
-        size += abs(of_half)
-    if not abs(mean - whole) <= _RELATIVE_ERROR * size:
+        half_mean = loss.mean(sample.y[half], predictions[half], weights[half])
+        mean += half_mean * weights[half].sum() / weights.sum()
+        size += abs(half_mean)
+    if not abs(mean - overall) <= _RELATIVE_ERROR * size:
         raise ValueError(
             f'scoring: method="exact" takes losses that are means over rows, and '
-            f"{name!r} is not: of all rows it is {whole:g}, and the mean over both "
+            f"{name!r} is not: of all rows it is {overall:g}, and the mean over both "
             f"halves of the rows is {mean:g}."
         )
 
@@ -533,13 +536,13 @@ class AdditiveModel:
     sums : ndarray of shape (n_rows, k)
         The responses themselves, or a function that is positive where the response is
         the second of two classes.
-    part : callable
-        Function of a player: its part of the rows' sums, up to a constant, (n_rows, k).
+    effect : callable
+        Function of a player: its term in the rows' sums, up to a constant, (n_rows, k).
     """
 
     predictions: NDArray[np.float64]
     sums: NDArray[np.float64]
-    part: Callable[[int], NDArray[np.float64]]
+    effect: Callable[[int], NDArray[np.float64]]
 
 
 def additive_trees(
@@ -548,7 +551,7 @@ def additive_trees(
     """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
-    return AdditiveModel(trees.predictions, trees.predictions, trees.alone)
+    return AdditiveModel(trees.predictions, trees.predictions, trees.of_player)
 
 
 def additive_linear(
@@ -563,8 +566,8 @@ def additive_linear(
     method = "decision_function" if has_classes else "predict"
     try:
         explained = explained_linear(response.estimator, method)
-        part = _linear_part(explained.model, rows, players)
-        furthest = _furthest_rows(rows, players, part)
+        effect = _linear_effect(explained.model, rows, players)
+        furthest = _furthest_rows(rows, players, effect)
         explained.check(rows)
         explained.check(furthest)
     # The columns of a model that can't be read may be no numbers, too.
@@ -575,29 +578,33 @@ def additive_linear(
         predictions = plain_responses(response, rows)
         if not np.array_equal(predictions, sums > 0):
             return None
-    return AdditiveModel(predictions, sums, part)
+    return AdditiveModel(predictions, sums, effect)
 
 
-def _linear_part(
+def _linear_effect(
     model: LinearModel, rows: Rows, players: list[tuple[int, ...]]
 ) -> Callable[[int], NDArray[np.float64]]:
     """Function of a player: what it adds to the rows, (n_rows, k)."""
     derived = model.derived(rows.native)
     derived = derived.tocsc() if issparse(derived) else derived
-    members = [np.flatnonzero(np.isin(model.columns, own)) for own in players]
+    members = [np.flatnonzero(np.isin(model.columns, player)) for player in players]
     return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
 
 
 def _furthest_rows(
     rows: Rows,
     players: list[tuple[int, ...]],
-    part: Callable[[int], NDArray[np.float64]],
+    effect: Callable[[int], NDArray[np.float64]],
 ) -> Rows:
     """Rows with the largest and smallest sums that values of the rows can make.
 
     A model that cuts its sums off may be linear on the rows, and is not on these.
     """
-    parts = map(part, range(len(players)))
-    places = [np.append(own.argmax(axis=0), own.argmin(axis=0)) for own in parts]
-    donors = {j: places[player] for player, own in enumerate(players) for j in own}
-    return as_rows(rows.mixed(np.zeros_like(places[0]), donors))
+    effects = map(effect, range(len(players)))
+    ends = [
+        np.append(values.argmax(axis=0), values.argmin(axis=0)) for values in effects
+    ]
+    donors = {
+        j: ends[player] for player, columns in enumerate(players) for j in columns
+    }
+    return as_rows(rows.mixed(np.zeros_like(ends[0]), donors))

@@ -27,7 +27,7 @@ class AnchoredRows:
     n_draws : int
         How many of them are drawn, with replacement.
     seed : int
-        Of all that is random.
+        Seed of all random numbers.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class AnchoredRows:
         self.rows, self.shares = rows, weights / weights.sum()
         self._n_draws, self._seed = n_draws, seed
         points = np.random.default_rng(seed).random(n_draws)
-        self.drawn = draw_positions(self.shares, points)
+        self.drawn_rows = draw_positions(self.shares, points)
 
     def blocks(
         self,
@@ -49,24 +49,24 @@ class AnchoredRows:
         Parameters
         ----------
         draws : ndarray of shape (m,), int
-            Which draws.
+            Positions of the draws.
         changed : ndarray of shape (m, n_changeable), bool
-            Which columns are changed in each.
+            Mask of the columns that are changed in each.
         allowed : list of (int, ndarray of int)
             For each column that may change, its position, and the rows that its new
             values come from: as often as by chance, whatever the other columns are.
         """
         columns = np.flatnonzero(changed.any(axis=0)).tolist()
-        index = self.drawn[draws]
+        index = self.drawn_rows[draws]
         donors = {}
         for k in columns:
             column, sources = allowed[k]
             at = np.flatnonzero(changed[:, k])
             points = np.random.default_rng([self._seed, column]).random(self._n_draws)
             shares = self.shares[sources]
-            taken = draw_positions(shares / shares.sum(), points[draws[at]])
+            positions = draw_positions(shares / shares.sum(), points[draws[at]])
             donors[column] = index.copy()
-            donors[column][at] = sources[taken]
-        for part in slices(len(index), batch_rows(self.rows.row_bytes)):
-            some = {column: places[part] for column, places in donors.items()}
-            yield self.rows.mixed(index[part], some)
+            donors[column][at] = sources[positions]
+        for batch in slices(len(index), batch_rows(self.rows.row_bytes)):
+            batch_donors = {column: rows[batch] for column, rows in donors.items()}
+            yield self.rows.mixed(index[batch], batch_donors)

@@ -46,12 +46,12 @@ Sets = NDArray[np.intp] | Sequence[tuple[int, ...]]
 # Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
 
-# Points that are planned together, for all workers, and the bytes of the position and
-# key of one of them.
+# Points that are planned together, for all workers (25 MB), and the bytes of the
+# position and key of one of them.
 _MOST_POINTS = 2**18
 _POINT_BYTES = 96
 
-# Sets whose points are counted together.
+# Sets whose points are counted together, to bound memory.
 _SETS_COUNTED = 2**14
 
 
@@ -121,7 +121,8 @@ class DependenceAtRows(PointMeans):
     Attributes
     ----------
     positions : list of ndarray of shape (n_rows,)
-        For each player, which of its distinct values, its *points*, each row has.
+        For each player, the position of each row's value among its distinct values,
+        its *points*.
     n_points : list of int
         Number of these.
     predictions : ndarray of shape (n_rows, k)
@@ -145,32 +146,29 @@ class DependenceAtRows(PointMeans):
         self._shares = weights / weights.sum()
         self._n_jobs = n_jobs
         moved = {column for columns in self._players for column in columns}
-        rest = [column for column in range(rows.n_columns) if column not in moved]
-        parts = [*self._players, rest] if rest else self._players
-        codes = np.empty((len(parts), rows.n_rows), dtype=np.int32)
-        for own, columns in zip(codes, self._players, strict=False):
-            own[:] = rows.encode(columns)[0]
-        if rest:  # perhaps of very many columns, whose joint labels would be large
-            alike = np.empty((len(rest), rows.n_rows), dtype=np.int32)
-            for own, column in zip(alike, rest, strict=True):
-                own[:] = rows.encode([column])[0]
-            codes[-1] = distinct(RowKeys(alike.T).whole)[1]
-        self.positions = list(codes[: len(self._players)])
-        self.n_points = [int(own.max()) + 1 for own in self.positions]
-        self._keys = RowKeys(codes.T)
+        unmoved = [column for column in range(rows.n_columns) if column not in moved]
+        codes: list[NDArray[Any]] = [
+            rows.encode(columns)[0].astype(np.int32) for columns in self._players
+        ]
+        self.positions = codes[:]
+        self.n_points = [int(positions.max()) + 1 for positions in codes]
+        if unmoved:  # perhaps very many, whose joint labels would be large
+            by_column = [rows.encode([j])[0].astype(np.int32) for j in unmoved]
+            codes.append(distinct(RowKeys(np.array(by_column).T).all_players)[1])
+        self._keys = RowKeys(np.array(codes).T)
         # Where no value of any player repeats, points of two sets are different: their
         # bases by a player outside of both, their donors by a player of one of them.
-        unique = all(own.max() + 1 == rows.n_rows for own in codes)
+        unique = all(values.max() + 1 == rows.n_rows for values in codes)
         self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
     def predictions(self) -> NDArray[np.float64]:
         """Responses to the rows as they are: (n_rows, k)."""
-        first, which = distinct(self._keys.whole)
+        first, positions = distinct(self._keys.all_players)
         if len(first) == self._rows.n_rows:
             return plain_responses(self._response, self._rows)
-        return plain_responses(self._response, self._rows.take(first))[which]
+        return plain_responses(self._response, self._rows.take(first))[positions]
 
     def joint(self, sets: Iterable[Sequence[int]]) -> Iterator[NDArray[np.float64]]:
         """Partial dependence on several players at each row's own values.
@@ -209,27 +207,27 @@ class DependenceAtRows(PointMeans):
             For each player, the results.
         """
         reduced: list[list[Any]] = [[] for _ in self._players]
-        for block in self._responses(counted(self._alone)):
+        for block in self._responses(counted(self._single_players)):
             reduced[block[0]] += _reduced(reduce, *block)
         return reduced
 
     @property
-    def _alone(self) -> list[tuple[int, ...]]:
+    def _single_players(self) -> list[tuple[int, ...]]:
         """Sets of a single player."""
         return [(player,) for player in range(len(self._players))]
 
     def most_rows(self, *sets: Sets) -> float:
-        """Largest number of rows that `all_but` and `joint` of sets send to the model.
+        """Largest number of rows that the means of sets send to the model.
 
         Sets of one size are the rows of an array, or a list. Fewer are sent where sets
         have points in common.
         """
-        n_bases = len(distinct(self._keys.whole)[0])
+        n_bases = len(distinct(self._keys.all_players)[0])
         n_points, total = np.array(self.n_points, dtype=np.float64), float(n_bases)
-        for of_size in (self._alone, *sets):
-            for part in slices(len(of_size), _SETS_COUNTED):
-                places = np.array(of_size[part], dtype=np.intp)
-                n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
+        for sets_of_size in (self._single_players, *sets):
+            for batch in slices(len(sets_of_size), _SETS_COUNTED):
+                players = np.array(sets_of_size[batch], dtype=np.intp)
+                n_donors = np.minimum(n_points[players].prod(axis=1), n_bases)
                 total += n_donors.sum() * (n_bases - 1)
         return total
 
@@ -248,8 +246,8 @@ class DependenceAtRows(PointMeans):
         grid = self._grid((player,))
         block = next(grid.blocks(batch_rows(self._rows.row_bytes)))
         start = perf_counter()
-        for part in self._of_wave([(player, grid, block)]):
-            list(_reduced(reduce, *part))
+        for answered in self._of_wave([(player, grid, block)]):
+            list(_reduced(reduce, *answered))
         n_points = len(grid.donors) * (block.stop - block.start)
         n_workers = effective_n_jobs(self._n_jobs)
         return (perf_counter() - start) / n_points * self.most_rows() / n_workers
@@ -276,13 +274,13 @@ class DependenceAtRows(PointMeans):
         most = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
         wave: list[tuple[int, Grid, slice]] = []
         size = 0
-        for which, grid in enumerate(map(self._grid, sets)):
+        for number, grid in enumerate(map(self._grid, sets)):
             for block in grid.blocks(most):
                 n_points = len(grid.donors) * (block.stop - block.start)
                 if wave and size + n_points > most:
                     yield from self._of_wave(wave)
                     wave, size = [], 0
-                wave.append((which, grid, block))
+                wave.append((number, grid, block))
                 size += n_points
         if wave:
             yield from self._of_wave(wave)
@@ -291,37 +289,37 @@ class DependenceAtRows(PointMeans):
         self, wave: list[tuple[int, Grid, slice]]
     ) -> Iterator[tuple[int, Grid, slice, NDArray[np.float64]]]:
         """Responses of some blocks; their unknown points are sent together."""
-        blocks, places, points = [], [], []
+        blocks, cells, points = [], [], []
         for _, grid, block in wave:
             shape = block.stop - block.start, len(grid.donors)
             responses = np.empty((*shape, self.predictions.shape[1]))
             unknown = np.ones(shape, dtype=bool)
             # Points whose base and donor are one and the same row are known.
             inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
-            own = grid.base_of[inside] - block.start, grid.donor_of[inside]
-            responses[own] = self.predictions[inside]
-            unknown[own] = False
-            base, donor = place = np.nonzero(unknown)
+            diagonal = grid.base_of[inside] - block.start, grid.donor_of[inside]
+            responses[diagonal] = self.predictions[inside]
+            unknown[diagonal] = False
+            base, donor = np.nonzero(unknown)
             keys = np.empty(0, dtype=np.uint64)
             if self._may_repeat:
                 keys = grid.donor_keys[donor] + grid.base_keys[block][base]
             blocks.append(responses)
-            places.append(place)
+            cells.append((base, donor))
             points.append((grid.bases[block][base], grid.donors[donor], keys))
         columns = [
             tuple(j for player in grid.players for j in self._players[player])
             for _, grid, _ in wave
         ]
-        sizes = [len(base) for base, _ in places]
+        sizes = [len(base) for base, _ in cells]
         sets = np.repeat(np.arange(len(wave)), sizes)
         bases, donors, keys = map(np.concatenate, zip(*points, strict=True))
         send = self._of_keys if self._may_repeat else self._send
         flat = send(columns, bases, donors, sets, keys)
-        parts = np.split(flat, np.cumsum(sizes[:-1]))
-        for item, responses, place, part in zip(
-            wave, blocks, places, parts, strict=True
+        by_block = np.split(flat, np.cumsum(sizes[:-1]))
+        for item, responses, unknown_cells, answers in zip(
+            wave, blocks, cells, by_block, strict=True
         ):
-            responses[place] = part
+            responses[unknown_cells] = answers
             yield *item, responses
 
     def _of_keys(
@@ -334,14 +332,14 @@ class DependenceAtRows(PointMeans):
     ) -> NDArray[np.float64]:
         """Responses (m, k) to points; some may be cached, and some the same."""
         responses = np.empty((len(bases), self.predictions.shape[1]))
-        is_known, known = self._cache.find(keys, responses.shape[1])
-        responses[is_known] = known
-        new = np.flatnonzero(~is_known)
-        first, which = distinct(keys[new])
-        send = new[first]
-        sent = self._send(columns, bases[send], donors[send], sets[send])
-        responses[new] = sent[which]
-        self._cache.add(keys[send], sent)
+        is_cached, cached = self._cache.find(keys, responses.shape[1])
+        responses[is_cached] = cached
+        new = np.flatnonzero(~is_cached)
+        first, positions = distinct(keys[new])
+        first = new[first]
+        answers = self._send(columns, bases[first], donors[first], sets[first])
+        responses[new] = answers[positions]
+        self._cache.add(keys[first], answers)
         return responses
 
     def _send(
@@ -356,8 +354,8 @@ class DependenceAtRows(PointMeans):
         if not len(bases):
             return np.empty((0, self.predictions.shape[1]))
         batches = [
-            (bases[part], donors[part], sets[part])
-            for part in slices(len(bases), batch_rows(self._rows.row_bytes))
+            (bases[batch], donors[batch], sets[batch])
+            for batch in slices(len(bases), batch_rows(self._rows.row_bytes))
         ]
         n_tasks = min(4 * effective_n_jobs(self._n_jobs), len(batches))
         edges = np.linspace(0, len(batches), n_tasks + 1).astype(int)
@@ -370,15 +368,15 @@ class DependenceAtRows(PointMeans):
 
 def _reduced(
     reduce: Callable[..., Any],
-    which: int,
+    number: int,
     grid: Grid,
     block: slice,
     responses: NDArray[np.float64],
 ) -> Iterator[Any]:
-    """Reduced responses of the rows whose bases are in a block, part by part."""
+    """Reduced responses of the rows whose bases are in a block, batch by batch."""
     bases = grid.base_of
     index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
     # Rows may be many more than bases.
-    for part in slices(len(index), len(responses)):
-        some = index[part]
-        yield reduce(which, some, responses[bases[some] - block.start])
+    for batch in slices(len(index), len(responses)):
+        rows = index[batch]
+        yield reduce(number, rows, responses[bases[rows] - block.start])

@@ -44,7 +44,7 @@ def _mixed(
     """Rows `bases`, the columns of each one's set taken from rows `donors`."""
     used = np.flatnonzero(np.bincount(sets))
     moving = {}
-    for j in sorted({j for which in used for j in columns[which]}):
+    for j in sorted({j for number in used for j in columns[number]}):
         moves = np.array([j in members for members in columns])
         everywhere = moves[used].all()
         moving[j] = donors if everywhere else np.where(moves[sets], donors, bases)
@@ -52,12 +52,12 @@ def _mixed(
 
 
 class RowKeys:
-    """Keys of rows, and of their parts; those of parts add up to those of rows.
+    """Keys of the values of players in rows, which add up to those of all players.
 
     Parameters
     ----------
     codes : ndarray of shape (n_rows, n_players)
-        For each player, which of its distinct values a row has.
+        For each player, the position of a row's value among its distinct values.
     """
 
     def __init__(self, codes: NDArray[np.integer]) -> None:
@@ -71,7 +71,7 @@ class RowKeys:
             rng = np.random.default_rng(0)
             self._words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
         self._codes = codes
-        self.whole = self.of_players(range(len(sizes)))
+        self.all_players = self.of_players(range(len(sizes)))
 
     def of_players(self, players: Iterable[int]) -> NDArray[np.uint64]:
         """Keys (n_rows, n_words) of the rows' values of some players."""
@@ -93,7 +93,7 @@ class Grid:
     donors : ndarray of shape (n_donors,)
         A row for each distinct value of the set.
     donor_of : ndarray of shape (n_rows,)
-        Which of them each row has.
+        The donor that each row has.
     bases, base_of : ndarray
         The same for the columns outside of the set.
     base_shares : ndarray of shape (n_bases,)
@@ -129,7 +129,7 @@ class Grid:
         else:
             _, donors = np.unique(positions, return_index=True)
             donor_of = positions
-        outside = keys.whole - inside
+        outside = keys.all_players - inside
         bases, base_of = distinct(outside)
         return cls(
             tuple(players),
@@ -148,14 +148,14 @@ class Grid:
 
 
 def distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First row of each distinct key (n_rows, n_words), and which one each row has."""
+    """First row of each distinct key (n_rows, n_words), and the key of each row."""
     order = np.lexsort(keys.T)
     ordered = keys[order]
     starts = np.ones(len(keys), dtype=bool)
     starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    which = np.empty(len(keys), dtype=np.intp)
-    which[order] = np.cumsum(starts) - 1
-    return order[starts], which
+    positions = np.empty(len(keys), dtype=np.intp)
+    positions[order] = np.cumsum(starts) - 1
+    return order[starts], positions
 
 
 class ResponseCache:
@@ -171,16 +171,16 @@ class ResponseCache:
     def find(
         self, keys: NDArray[np.uint64], n_outputs: int
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Which keys are known, (n,) bool, and their responses, (n_known, k)."""
+        """Mask (n,) of the keys that are cached, and their responses, (n_cached, k)."""
         responses = np.empty((len(keys), n_outputs))
-        is_known = np.zeros(len(keys), dtype=bool)
-        for known, values in self._runs:
-            place = np.searchsorted(known[:, 0], keys[:, 0])
-            place = np.minimum(place, len(known) - 1)
-            same = np.flatnonzero((known[place] == keys).all(axis=1))
-            responses[same] = values[place[same]]
-            is_known[same] = True
-        return is_known, responses[is_known]
+        is_cached = np.zeros(len(keys), dtype=bool)
+        for cached_keys, cached_responses in self._runs:
+            position = np.searchsorted(cached_keys[:, 0], keys[:, 0])
+            position = np.minimum(position, len(cached_keys) - 1)
+            equal = np.flatnonzero((cached_keys[position] == keys).all(axis=1))
+            responses[equal] = cached_responses[position[equal]]
+            is_cached[equal] = True
+        return is_cached, responses[is_cached]
 
     def add(self, keys: NDArray[np.uint64], responses: NDArray[np.float64]) -> None:
         """Keep the responses (n, k) to points of distinct keys, if they fit."""
@@ -189,8 +189,8 @@ class ResponseCache:
             return
         self._bytes_left -= size
         while self._runs and len(self._runs[-1][0]) < 2 * len(keys):
-            earlier, known = self._runs.pop()
-            keys = np.concatenate([earlier, keys])
-            responses = np.concatenate([known, responses])
+            cached_keys, cached_responses = self._runs.pop()
+            keys = np.concatenate([cached_keys, keys])
+            responses = np.concatenate([cached_responses, responses])
         order = np.argsort(keys[:, 0], kind="stable")
         self._runs.append((keys[order], responses[order]))

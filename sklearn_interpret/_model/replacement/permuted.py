@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     # Columns, and the seed of a permutation of them.
     _Draw = tuple[Sequence[int], int]
 
-# Rows of permuted copies that go to the model together: for small tables.
+# Rows of permuted copies that go to the model together: in small tables the cost of a
+# call exceeds that of its rows.
 _ROWS_TOGETHER = 2**12
 
 _DRAWS = {"permutation": random_donors, "split": swapped_halves}
@@ -51,13 +52,14 @@ _DRAWS = {"permutation": random_donors, "split": swapped_halves}
 # Kinds of dtypes that are numbers.
 _NUMBERS = "biuf"
 
-# Largest relative difference between a scorer and its formula that is rounding.
+# Largest relative difference between a scorer and its formula that is rounding: both
+# compute in double precision, in another order.
 _ROUNDING = 1e-10
 
 # Fewer rows are a poor sample of a distribution, more are less similar.
 LEAST_ROWS = 10
 
-# Only the largest categories are predicted, one by one.
+# Only the largest categories are predicted, one by one: each is a target of the tree.
 _MOST_LEVELS = 32
 
 # Less than this share of the variance at the root is rounding.
@@ -120,18 +122,22 @@ class PermutedScores:
         n_copies = min(_ROWS_TOGETHER, batch_rows(self._rows.row_bytes))
         n_copies = max(1, n_copies // self._rows.n_rows)
         blocks = [
-            (columns, of_player[start : start + n_copies], stratum)
-            for columns, of_player, stratum in zip(players, seeds, strata, strict=True)
+            (columns, player_seeds[start : start + n_copies], stratum)
+            for columns, player_seeds, stratum in zip(
+                players, seeds, strata, strict=True
+            )
             for start in range(0, n_repeats, n_copies)
         ]
         workers = effective_n_jobs(n_jobs)
         n_groups = min(len(blocks), 4 * workers) if workers > 1 else 1
         edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
         groups = [(self, blocks[start:stop]) for start, stop in pairwise(edges)]
-        found = stream(_scores_of_blocks, groups, len(blocks), n_jobs=n_jobs)
-        return np.concatenate(list(found)).reshape(*seeds.shape, -1)
+        scores = stream(_scores_of_blocks, groups, len(blocks), n_jobs=n_jobs)
+        return np.concatenate(list(scores)).reshape(*seeds.shape, -1)
 
-    def of_blocks(self, blocks: Iterable[_Block]) -> Iterator[NDArray[np.float64]]:
+    def scores_of_blocks(
+        self, blocks: Iterable[_Block]
+    ) -> Iterator[NDArray[np.float64]]:
         """For each block, scores of a player's repeats: (n_repeats, n_metrics)."""
         tiles = {}
         rng = np.random.RandomState(0)  # seeding it is much faster than making it
@@ -144,13 +150,14 @@ class PermutedScores:
                 rng.seed(seed)
                 donors[:, repeat] = self._draw_donors(self._weights, rng, strata)
             levels = [self._rows.column(j) for j in columns]
-            whole = tiles[n_copies].replaced(columns, levels, [donors] * len(columns))
-            parts = _interleaved(whole, n_copies)
+            table = tiles[n_copies].replaced(columns, levels, [donors] * len(columns))
+            copies = _interleaved(table, n_copies)
             model = _CachedModel(
-                self._estimator, whole, parts, changes_input=self._changes_input
+                self._estimator, table, copies, changes_input=self._changes_input
             )
-            of_parts = [[score(model, X) for score in self._metrics] for X in parts]
-            yield np.array(of_parts)
+            yield np.array(
+                [[score(model, X) for score in self._metrics] for X in copies]
+            )
 
 
 def check_several_rows(n_rows: int) -> None:
@@ -193,25 +200,27 @@ def scores_in_partitions(
         Scores with each player permuted.
     """
     with_r2 = any(metric.row_loss == "r2" for metric in metrics)
-    parts = sample.map_reduce(partial(_weights_of_partition, with_r2), add, [0])
-    numbers, part_weights, moments = zip(*parts, strict=True)
-    starts = np.cumsum([0, *map(len, part_weights)])[:-1]
-    weights = np.concatenate(part_weights)
+    partitions = sample.map_reduce(partial(_weights_of_partition, with_r2), add, [0])
+    numbers, partition_weights, moments = zip(*partitions, strict=True)
+    starts = np.cumsum([0, *map(len, partition_weights)])[:-1]
+    weights = np.concatenate(partition_weights)
     check_several_rows(len(weights))
     shares = r2_shares(reduce(Moments.merge, moments).variance) if with_r2 else None
     starts_by_number = dict(zip(numbers, starts.tolist(), strict=True))
     losses = partial(_losses_of_partition, estimator, metrics, shares, starts_by_number)
     # The rows as they are come first: no column is permuted.
     draws: list[_Draw] = [((), 0)]
-    for columns, of_player in zip(players, seeds, strict=True):
-        draws += [(columns, seed) for seed in of_player]
+    for columns, player_seeds in zip(players, seeds, strict=True):
+        draws += [(columns, seed) for seed in player_seeds]
     widest = max(sample.rows.keep_columns(columns).row_bytes for columns in players)
     step = max(2, int(working_bytes() / 2 // (len(weights) * widest)))
-    parts = [draws[part] for part in slices(len(draws), step)]
-    sums = [_sums_of_draws(sample, own, weights, method, losses) for own in parts]
+    sums = [
+        _sums_of_draws(sample, draws[batch], weights, method, losses)
+        for batch in slices(len(draws), step)
+    ]
     means = np.concatenate(sums) / weights.sum()
     pairs = zip(metrics, means.T, strict=True)
-    scores = np.stack([metric.as_loss(own) for metric, own in pairs], axis=1)
+    scores = np.stack([metric.as_loss(mean) for metric, mean in pairs], axis=1)
     return scores[0], scores[1:].reshape(*seeds.shape, -1)
 
 
@@ -253,16 +262,16 @@ def _permuted(
     draw_donors: Callable[..., NDArray[np.intp]],
 ) -> tuple[list[tuple[Sequence[int], list[Any]]], dict[int, Any]]:
     """Columns of each draw with vectors of their permuted values; and their dtypes."""
-    columns = sorted({j for own, _ in draws for j in own})
-    task = partial(_columns_of_partition, columns)
-    rows = sample.map_reduce(task, _joined, columns)
-    vectors = {j: rows.column(place) for place, j in enumerate(columns)}
+    used = sorted({j for columns, _ in draws for j in columns})
+    task = partial(_columns_of_partition, used)
+    rows = sample.map_reduce(task, _joined, used)
+    vectors = {j: rows.column(i) for i, j in enumerate(used)}
     permuted, rng = [], np.random.RandomState(0)
-    for own, seed in draws:
+    for columns, seed in draws:
         rng.seed(seed)
-        donors = draw_donors(weights, rng) if own else np.arange(0)
-        permuted.append((own, [gather(vectors[j], donors) for j in own]))
-    return permuted, {j: rows.dtype(place) for place, j in enumerate(columns)}
+        donors = draw_donors(weights, rng) if columns else np.arange(0)
+        permuted.append((columns, [gather(vectors[j], donors) for j in columns]))
+    return permuted, {j: rows.dtype(i) for i, j in enumerate(used)}
 
 
 def _losses_of_partition(
@@ -275,32 +284,34 @@ def _losses_of_partition(
 ) -> NDArray[np.float64]:
     """Sums of losses of a partition, with permuted values: (n_draws, n_metrics)."""
     n_rows, start = sample.rows.n_rows, starts[sample.partition]
-    tiles, places = sample.rows.tiles(0, n_rows, 1), np.arange(n_rows)[:, None]
+    tiles, codes = sample.rows.tiles(0, n_rows, 1), np.arange(n_rows)[:, None]
     by_response = losses_by_response(metrics, estimator, sample, shares)
     sums = np.empty((len(permuted), len(metrics)))
-    for own_sums, (columns, vectors) in zip(sums, permuted, strict=True):
+    for draw_sums, (columns, vectors) in zip(sums, permuted, strict=True):
         values = [vector[start : start + n_rows] for vector in vectors]
-        X = tiles.replaced(columns, values, [places] * len(columns))
+        X = tiles.replaced(columns, values, [codes] * len(columns))
         for response, members in by_response:
-            which, losses = zip(*members, strict=True)
-            own_sums[list(which)] = sums_of_losses(losses, sample.weights, response(X))
+            positions, losses = zip(*members, strict=True)
+            draw_sums[list(positions)] = sums_of_losses(
+                losses, sample.weights, response(X)
+            )
     return sums
 
 
 def _scores_of_blocks(
     scores: PermutedScores, blocks: list[_Block]
 ) -> Iterator[NDArray[np.float64]]:
-    return scores.of_blocks(blocks)
+    return scores.scores_of_blocks(blocks)
 
 
-def _interleaved(whole: Any, n_parts: int) -> list[Any]:
-    """The tables of which `whole` holds a row each in turn."""
-    if n_parts == 1:
-        return [whole]
-    if isinstance(whole, np.ndarray):
-        return [whole[part::n_parts] for part in range(n_parts)]
-    rows, index = as_rows(whole), np.arange(0, whole.shape[0], n_parts)
-    return [rows.take(index + part).native for part in range(n_parts)]
+def _interleaved(table: Any, n_copies: int) -> list[Any]:
+    """The tables whose rows alternate in a table."""
+    if n_copies == 1:
+        return [table]
+    if isinstance(table, np.ndarray):
+        return [table[start::n_copies] for start in range(n_copies)]
+    rows, index = as_rows(table), np.arange(0, table.shape[0], n_copies)
+    return [rows.take(index + start).native for start in range(n_copies)]
 
 
 class RepeatedScore:
@@ -332,17 +343,19 @@ class RepeatedScore:
     def baseline(self, model: BaseEstimator, X: Any) -> float:
         """The number for the rows as they are; to be called first."""
         number = self._metric(model, X, self._y, self._weights)
-        found = self._by_formula(model, X)
-        if found is not None and np.isclose(found, number, rtol=_ROUNDING, atol=0):
-            return found
+        computed = self._by_formula(model, X)
+        if computed is not None and np.isclose(
+            computed, number, rtol=_ROUNDING, atol=0
+        ):
+            return computed
         self._targets = None
         return number
 
     def __call__(self, model: BaseEstimator, X: Any) -> float:
         """The number for other rows."""
-        found = self._by_formula(model, X)
-        if found is not None:
-            return found
+        number = self._by_formula(model, X)
+        if number is not None:
+            return number
         return self._metric(model, X, self._y, self._weights)
 
     def _by_formula(self, model: BaseEstimator, X: Any) -> float | None:
@@ -371,20 +384,20 @@ def _are_numbers(values: NDArray[Any]) -> bool:
 class _CachedModel:
     """A fitted model that predicts once for several tables, and for all scorers.
 
-    It has the model's attributes and kind. The tables lie in `whole`, row by row in
-    turn; the first prediction for any of them lets the model predict for all of them.
+    It has the model's attributes and kind. The rows of the `copies` alternate in
+    `table`; the first prediction for any of them lets the model predict for all.
     """
 
     def __init__(
         self,
         estimator: BaseEstimator,
-        whole: Any,
-        parts: list[Any],
+        table: Any,
+        copies: list[Any],
         *,
         changes_input: bool,
     ) -> None:
         self._estimator = estimator
-        self._whole, self._parts = whole, parts
+        self._table, self._copies = table, copies
         self._changes_input = changes_input
         self._cache: dict[str, Any] = {}
 
@@ -396,14 +409,14 @@ class _CachedModel:
         @wraps(attribute)
         def call(X: Any, *args: Any, **kwargs: Any) -> Any:
             plain = name != "score" and not (args or kwargs)
-            for place, part in enumerate(self._parts):
-                if plain and X is part:
+            for start, copied in enumerate(self._copies):
+                if plain and X is copied:
                     if name not in self._cache:
-                        found = attribute(self._own(self._whole))
-                        check_length(self._estimator, found, self._whole.shape[0])
-                        self._cache[name] = found
-                    return self._of_part(self._cache[name], place)
-            return attribute(self._own(X), *args, **kwargs)
+                        returned = attribute(self._input(self._table))
+                        check_length(self._estimator, returned, self._table.shape[0])
+                        self._cache[name] = returned
+                    return self._of_copy(self._cache[name], start)
+            return attribute(self._input(X), *args, **kwargs)
 
         return call
 
@@ -412,16 +425,16 @@ class _CachedModel:
         """The model's: checks of its kind see that."""
         return type(self._estimator)
 
-    def _own(self, X: Any) -> Any:
+    def _input(self, X: Any) -> Any:
         """A copy of `X` where the model may write to it."""
         return copy_of(X) if self._changes_input else X
 
-    def _of_part(self, predictions: Any, place: int) -> Any:
+    def _of_copy(self, predictions: Any, start: int) -> Any:
         if isinstance(predictions, list):
             if np.ndim(predictions[0]) == 2:  # one array for each output
-                return [self._of_part(one, place) for one in predictions]
+                return [self._of_copy(output, start) for output in predictions]
             predictions = np.asarray(predictions)
-        return predictions[place :: len(self._parts)]
+        return predictions[start :: len(self._copies)]
 
 
 def similar_rows(
@@ -436,18 +449,18 @@ def similar_rows(
     with at least ten rows. Branches that chance would grow too are cut, so that for
     columns which do not depend on the others all rows are nearly always one group.
     """
-    others = [j for j in range(rows.n_columns) if j not in columns]
+    predictors = [j for j in range(rows.n_columns) if j not in columns]
     one_group = np.zeros(rows.n_rows, dtype=np.intp)
-    if not others or rows.n_rows < 2 * LEAST_ROWS:
+    if not predictors or rows.n_rows < 2 * LEAST_ROWS:
         return one_group
     targets = np.hstack([_targets(rows, j, weights) for j in columns])
     if not targets.shape[1]:
         return one_group
-    features = np.column_stack([_ordinal(rows, j) for j in others])
+    features = np.column_stack([_ordinal(rows, j) for j in predictors])
     tree = DecisionTreeRegressor(
         min_samples_leaf=LEAST_ROWS, random_state=random_state
     ).fit(features, targets, sample_weight=weights)
-    leaf = _pruned_leaves(tree.tree_, len(others))[tree.apply(features)]
+    leaf = _pruned_leaves(tree.tree_, len(predictors))[tree.apply(features)]
     return np.unique(leaf, return_inverse=True)[1].reshape(-1)
 
 
@@ -476,21 +489,21 @@ def _targets(rows: Rows, j: int, weights: NDArray[np.float64]) -> NDArray[np.flo
         mean = 0.0
         if not missing.all():
             mean = np.average(ranks[~missing], weights=weights[~missing])
-        parts = [np.where(missing, mean, ranks)[:, None], 1.0 * missing[:, None]]
+        targets = [np.where(missing, mean, ranks)[:, None], 1.0 * missing[:, None]]
     else:
         codes = rows.encode([j])[0]
         largest = np.argsort(-np.bincount(codes, weights), kind="stable")
-        parts = [1.0 * (codes[:, None] == largest[:_MOST_LEVELS])]
-    return np.hstack([_standardised(part, weights) for part in parts])
+        targets = [1.0 * (codes[:, None] == largest[:_MOST_LEVELS])]
+    return np.hstack([_standardised(target, weights) for target in targets])
 
 
 def _standardised(
-    part: NDArray[np.float64], weights: NDArray[np.float64]
+    targets: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Columns centred, and scaled to total variance one; none if they are constant."""
-    part = part - np.average(part, axis=0, weights=weights)
-    scale = np.sqrt(np.average(part**2, axis=0, weights=weights).sum())
-    return part / scale if scale > 0 else part[:, :0]
+    targets = targets - np.average(targets, axis=0, weights=weights)
+    scale = np.sqrt(np.average(targets**2, axis=0, weights=weights).sum())
+    return targets / scale if scale > 0 else targets[:, :0]
 
 
 def _pruned_leaves(tree: Any, n_features: int) -> NDArray[np.intp]:
@@ -506,10 +519,12 @@ def _pruned_leaves(tree: Any, n_features: int) -> NDArray[np.intp]:
     # Children come after their parents: bottom up, then top down.
     for node in np.flatnonzero(left >= 0)[::-1]:
         children = [left[node], right[node]]
-        splits, rest = n_splits[children].sum() + 1, within[children].sum()
-        gain = n_rows[node] * np.log(within[node] / rest) if rest > 0 else 0.0
+        splits, unexplained = n_splits[children].sum() + 1, within[children].sum()
+        gain = 0.0
+        if unexplained > 0:
+            gain = n_rows[node] * np.log(within[node] / unexplained)
         if gain > 2 * splits * np.log(n_rows[node] * n_features):
-            n_splits[node], within[node] = splits, rest
+            n_splits[node], within[node] = splits, unexplained
     leaf = np.arange(tree.node_count)
     for node in np.flatnonzero(left >= 0):
         if not n_splits[node] or leaf[node] != node:

@@ -22,7 +22,7 @@ class PointMeans:
         """Reduced responses to every row with each player at each of its points."""
         raise NotImplementedError
 
-    def alone(self, player: int, rows: slice = slice(None)) -> NDArray[np.float64]:
+    def of_player(self, player: int, rows: slice = slice(None)) -> NDArray[np.float64]:
         """Partial dependence on a player at rows' own values.
 
         Returns
@@ -33,8 +33,8 @@ class PointMeans:
         """
         return self._averages[player][self.positions[player][rows]]
 
-    def all_but(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
-        """Partial dependence on all but one player at rows' own values, in parts.
+    def of_all_but_one(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
+        """Partial dependence on all but one player at rows' own values, by blocks.
 
         Yields
         ------
@@ -64,13 +64,13 @@ class PointMeans:
             player: int, index: NDArray[np.intp], responses: NDArray[np.float64]
         ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
             at_points = np.einsum("b,bdk->dk", self._shares[index], responses)
-            all_but = np.einsum("d,bdk->bk", shares[player], responses)
-            return index, at_points, all_but
+            over_points = np.einsum("d,bdk->bk", shares[player], responses)
+            return index, at_points, over_points
 
-        found = []
-        for parts in self.responses_at_points(reduce):
-            index, at_points, all_but = zip(*parts, strict=True)
-            means = np.empty((len(self._shares), all_but[0].shape[1]))
-            means[np.concatenate(index)] = np.concatenate(all_but)
-            found.append((np.sum(at_points, axis=0), means))
-        return found
+        means = []
+        for blocks in self.responses_at_points(reduce):
+            index, at_points, over_points = zip(*blocks, strict=True)
+            row_means = np.empty((len(self._shares), over_points[0].shape[1]))
+            row_means[np.concatenate(index)] = np.concatenate(over_points)
+            means.append((np.sum(at_points, axis=0), row_means))
+        return means

@@ -84,7 +84,7 @@ def _are_few(
     rows: Rows, replacements: list[Replacement], ensemble: TreeEnsemble
 ) -> bool:
     """Whether to predict the replaced rows takes less time than to read all nodes."""
-    n_replaced = rows.n_rows * sum(one.n_variants for one in replacements)
+    n_replaced = rows.n_rows * sum(grid.n_variants for grid in replacements)
     return 4 * n_replaced * ensemble.n_trees < ensemble.n_nodes
 
 
@@ -158,7 +158,7 @@ class ReplacedResponses:
         Parameters
         ----------
         reduce : callable
-            ``reduce(which, index, variants, responses)``: the number of the
+            ``reduce(number, index, variants, responses)``: the number of the
             replacement, the rows' positions, a slice of variants, and responses of
             shape (n_rows, n_variants, n_outputs). Its results are collected.
         merge : callable, optional
@@ -171,13 +171,13 @@ class ReplacedResponses:
         -------
         list of list
             For each replacement, the reduced blocks, in the order of rows and variants
-            (merged ones in the order of variants); neither which blocks there are nor
-            the order in which they are merged depends on `n_jobs`.
+            (merged ones in the order of variants). Neither the blocks nor the order in
+            which they are merged depend on `n_jobs`.
         """
         keyed: list[dict[tuple[int, int], Any]] = [{} for _ in self._replacements]
         for block, n_outputs, reduced in self._reduced(reduce, n_jobs):
             self._n_outputs = n_outputs
-            results = keyed[block.which]
+            results = keyed[block.number]
             # Of blocks that are merged, the first rows stand for all.
             key = (0 if merge else block.start), block.first
             if merge is not None and key in results:
@@ -189,14 +189,15 @@ class ReplacedResponses:
         self, reduce: Callable[..., Any], n_jobs: int | None
     ) -> Iterator[tuple[Block, int, Any]]:
         """Blocks, the number of outputs, and what the blocks are reduced to."""
-        given = self._response, self._rows, self._replacements, reduce
+        inputs = self._response, self._rows, self._replacements, reduce
         blocks = _plan(self._replacements, self._rows)
         workers = effective_n_jobs(n_jobs)
         if workers <= 1:
-            return counted(_respond(*given, blocks), len(blocks))
+            return counted(_respond(*inputs, blocks), len(blocks))
         edges = np.linspace(0, len(blocks), min(4 * workers, len(blocks)) + 1)
-        groups = [blocks[a:b] for a, b in pairwise(edges.astype(int))]
-        tasks = [(*given, group) for group in groups]
+        tasks = [
+            (*inputs, blocks[start:stop]) for start, stop in pairwise(edges.astype(int))
+        ]
         return chain.from_iterable(run(_respond_to_all, tasks, n_jobs=n_jobs))
 
     def differences(
@@ -215,9 +216,9 @@ class ReplacedResponses:
         cells : ndarray of shape (n_rows, n_axes) or LazyRows
             Where the rows are.
         reduce : callable
-            ``reduce(which, index, taken, differences)``: the number of the replacement,
-            the rows' positions, and for each kind of step which one each row takes
-            (n_rows,) and the change (n_rows, n_outputs).
+            ``reduce(number, index, row_steps, differences)``: the number of the
+            replacement, the rows' positions, and for each kind of step the one that
+            each row takes (n_rows,) and the change (n_rows, n_outputs).
         **options : dict
             `merge` and `n_jobs`, as in :meth:`responses`.
 
@@ -229,8 +230,8 @@ class ReplacedResponses:
         row_cells = cells[:]
         row_steps = [grid_steps.row_steps(row_cells) for grid_steps in steps]
         to_neighbours = [
-            _to_neighbours(grid, grid_steps, taken, row_cells)
-            for grid, grid_steps, taken in zip(
+            _to_neighbours(grid, grid_steps, steps_taken, row_cells)
+            for grid, grid_steps, steps_taken in zip(
                 self._replacements, steps, row_steps, strict=True
             )
         ]
@@ -245,7 +246,7 @@ class ReplacedResponses:
 class Block(NamedTuple):
     """Rows `start` to `stop`, with the variants `first` to `last`, of a replacement."""
 
-    which: int
+    number: int
     start: int
     stop: int
     first: int
@@ -260,7 +261,7 @@ def _plan(replacements: list[Replacement], rows: Rows) -> list[Block]:
     """
     limit = batch_rows(rows.row_bytes)
     blocks = []
-    for which, replacement in enumerate(replacements):
+    for number, replacement in enumerate(replacements):
         if not replacement.n_variants:  # a grid without points
             continue
         n_rows = rows.n_rows if replacement.rows is None else len(replacement.rows)
@@ -268,15 +269,15 @@ def _plan(replacements: list[Replacement], rows: Rows) -> list[Block]:
         if not replacement.together:
             width = min(width, limit)
         blocks += [
-            Block(which, index.start, index.stop, variants.start, variants.stop)
+            Block(number, index.start, index.stop, variants.start, variants.stop)
             for index in slices(n_rows, max(1, limit // width))
             for variants in slices(replacement.n_variants, width)
         ]
-    return sorted(blocks, key=lambda b: (b.last - b.first, b.start, b.stop, b.which))
+    return sorted(blocks, key=lambda b: (b.last - b.first, b.start, b.stop, b.number))
 
 
-def _respond_to_all(*given: Any) -> list[tuple[Block, int, Any]]:
-    return list(_respond(*given))
+def _respond_to_all(*inputs: Any) -> list[tuple[Block, int, Any]]:
+    return list(_respond(*inputs))
 
 
 def _respond(
@@ -293,55 +294,56 @@ def _respond(
     tiles: Tiles | None = None
     tiled = None
     for block in blocks:
-        replacement = replacements[block.which]
+        replacement = replacements[block.number]
         repeats = block.last - block.first
-        chosen = None if replacement.rows is None else block.which
-        wanted = (chosen, block.start, block.stop, repeats)
+        own_rows = None if replacement.rows is None else block.number
+        key = own_rows, block.start, block.stop, repeats
         index = np.arange(block.start, block.stop)
         if replacement.rows is not None:
             index = replacement.rows[index]
-        if tiles is None or tiled != wanted:
+        if tiles is None or tiled != key:
             if replacement.rows is None:
                 tiles = rows.tiles(block.start, block.stop, repeats)
             else:
                 tiles = rows.take(index).tiles(0, len(index), repeats)
-            tiled = wanted
+            tiled = key
         variants = slice(block.first, block.last)
         codes = [
-            (part if len(part) == 1 else part[block.start : block.stop])[:, variants]
-            for part in replacement.codes
+            (table if len(table) == 1 else table[block.start : block.stop])[:, variants]
+            for table in replacement.codes
         ]
         X = tiles.replaced(replacement.columns, replacement.levels, codes)
         responses = response(X).reshape(len(index), repeats, -1)
-        reduced = reduce(block.which, index, variants, responses)
+        reduced = reduce(block.number, index, variants, responses)
         yield block, responses.shape[2], reduced
 
 
 def _to_neighbours(
     grid: Replacement,
     steps: NeighbourSteps,
-    taken: list[NDArray[np.integer]],
+    row_steps: list[NDArray[np.integer]],
     cells: NDArray[np.intp],
 ) -> Replacement:
     """Of a grid only the neighbours of each row, for rows that take a step."""
-    moves = np.any([kind >= 0 for kind in taken], axis=0)
+    moves = np.any([kind >= 0 for kind in row_steps], axis=0)
     rows = None if moves.all() else np.flatnonzero(moves)
     visits = steps.visits(cells if rows is None else cells[rows])
     # Along a single axis the points are numbered as its values are.
     single = len(steps.axes) == 1
-    codes = tuple(visits if single else part[0].take(visits) for part in grid.codes)
+    codes = tuple(visits if single else table[0].take(visits) for table in grid.codes)
     return replace(grid, codes=codes, shape=None, rows=rows, together=True)
 
 
 def _difference(
     reduce: Callable[..., Any],
     steps: list[NeighbourSteps],
-    taken: list[list[NDArray[np.integer]]],
-    which: int,
+    row_steps: list[list[NDArray[np.integer]]],
+    number: int,
     index: NDArray[np.intp],
     variants: slice,
     responses: NDArray[np.float64],
 ) -> Any:
     """Reduce differences of the responses at neighbouring points."""
-    own = [kind.take(index) for kind in taken[which]]
-    return reduce(which, index, own, steps[which].differences(responses))
+    steps_taken = [kind.take(index) for kind in row_steps[number]]
+    differences = steps[number].differences(responses)
+    return reduce(number, index, steps_taken, differences)

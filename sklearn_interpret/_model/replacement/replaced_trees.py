@@ -38,20 +38,22 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.replacement import Replacement
     from sklearn_interpret._model.rows.base import Rows
 
-# Tasks for all workers. The number is fixed: sums must not depend on the workers.
+# Tasks for all workers: several for each of a few, for one may be done sooner. The
+# number is fixed: sums must not depend on the workers.
 _MOST_TASKS = 16
 
 # Rows that are sorted together, at least: in fewer rows few neighbours are alike.
 _LEAST_IN_ORDER = 2**14
 
-# Memory of curves over grids. Fixed: sums must not depend on the working memory.
+# Bytes of curves over grids (64 MB). Fixed: sums must not depend on the working memory.
 _BYTES_OF_CURVES = 2**26
 
-# Memory of the steps of conditions for each node and joint point, and least number of
-# points for which a pass over the nodes is made.
+# Bytes of the steps of conditions for each node and joint point, and least number of
+# points for which a pass over the nodes is made: for fewer the pass costs most.
 _BYTES_OF_STEPS, _LEAST_POINTS = 16, 64
 
-# Fixed cost of a pass over the trees in rows, and of a pair of parts in sums.
+# Fixed cost of a pass over the trees in rows, and of a pair of moved features in sums:
+# roughly, for warnings of long computations (bench_interactions.py times these).
 _ROWS_OF_PASS = 500
 _SUMS_OF_PAIR = 5000
 
@@ -82,9 +84,9 @@ class ReplacedTrees:
         self._trees, self._codes = trees, trees.checked_codes(rows)
         # Replacements of different columns share a pass over the trees.
         self._groups: list[tuple[Sequence[int], list[MovedFeatures]]] = []
-        for which in _disjoint([part.columns for part in replacements]):
-            chosen = [replacements[entry] for entry in which]
-            self._groups.append((which, list(_moved_features(trees, rows, chosen))))
+        for numbers in _disjoint([grid.columns for grid in replacements]):
+            grids = [replacements[number] for number in numbers]
+            self._groups.append((numbers, list(_moved_features(trees, rows, grids))))
 
     @property
     def n_outputs(self) -> int:
@@ -110,18 +112,24 @@ class ReplacedTrees:
             return averages_of_rows(self, weights, masses, n_jobs)
         total, ensemble = weights.sum(), self._trees.ensemble
         means: dict[int, NDArray[np.float64]] = {}
-        for which, parts in counted(self._groups):
-            averages = [np.empty((part.n_points, ensemble.n_outputs)) for part in parts]
+        for numbers, moved_features in counted(self._groups):
+            averages = [
+                np.empty((moved.n_points, ensemble.n_outputs))
+                for moved in moved_features
+            ]
             leaf_weights = None
-            for points in _points_in_memory(parts, ensemble.n_nodes):
-                effects = self._effects_of(map(MovedFeatures.at, parts, points))
+            for points in _points_in_memory(moved_features, ensemble.n_nodes):
+                effects = self._effects_of(
+                    map(MovedFeatures.at, moved_features, points)
+                )
                 if leaf_weights is None:  # they do not depend on the points
                     leaf_weights = self._summed_leaf_weights(effects, weights, n_jobs)
-                found = effects.averages(leaf_weights, total)
-                for into, own, values in zip(averages, points, found, strict=True):
-                    into[own] = values
-            means.update(zip(which, averages, strict=True))
-        return Averages.of_means([means[entry] for entry in sorted(means)], total)
+                for table, some_points, values in zip(
+                    averages, points, effects.averages(leaf_weights, total), strict=True
+                ):
+                    table[some_points] = values
+            means.update(zip(numbers, averages, strict=True))
+        return Averages.of_means([means[number] for number in sorted(means)], total)
 
     def responses(
         self,
@@ -133,13 +141,13 @@ class ReplacedTrees:
         """Reduced responses to all replaced rows, in the order of the rows."""
 
         def tasks(
-            which: Sequence[int], effects: TreeEffects
+            numbers: Sequence[int], effects: TreeEffects
         ) -> Iterator[tuple[Any, ...]]:
             curves = TreeCurves(effects)
             size = curves.block_rows(self._bytes_of_curves)
-            given = curves, self._trees, self._codes
+            inputs = curves, self._trees, self._codes
             for rows in row_tasks(len(self._codes), size):
-                yield _curves, merge, *given, rows, size, which, reduce
+                yield _curves, merge, *inputs, rows, size, numbers, reduce
 
         return self._reduced(tasks, merge, n_jobs)
 
@@ -155,9 +163,9 @@ class ReplacedTrees:
         """Reduced changes of the response as rows step to the neighbouring points."""
 
         def tasks(
-            which: Sequence[int], effects: TreeEffects
+            numbers: Sequence[int], effects: TreeEffects
         ) -> Iterator[tuple[Any, ...]]:
-            own = [(entry, steps[entry]) for entry in which]
+            numbered_steps = [(number, steps[number]) for number in numbers]
             for rows in row_tasks(len(self._codes), effects.block_rows):
                 yield (
                     _differences,
@@ -166,7 +174,7 @@ class ReplacedTrees:
                     self._codes,
                     cells,
                     rows,
-                    own,
+                    numbered_steps,
                     reduce,
                 )
 
@@ -183,45 +191,45 @@ class ReplacedTrees:
         n_jobs: int | None,
     ) -> list[list[Any]]:
         """For each replacement the results of all of its tasks for `_collected`."""
-        found: dict[int, list[Any]] = {}
-        for which, effects in self._effects():
-            todo = list(tasks(which, effects))
-            for pairs in run_in_threads(_collected, todo, n_jobs=n_jobs):
-                _collect(found, pairs, merge)
-        n_replacements = sum(len(which) for which, _ in self._groups)
-        return [found.get(entry, []) for entry in range(n_replacements)]
+        results: dict[int, list[Any]] = {}
+        for numbers, effects in self._effects():
+            all_tasks = list(tasks(numbers, effects))
+            for pairs in run_in_threads(_collected, all_tasks, n_jobs=n_jobs):
+                _collect(results, pairs, merge)
+        n_replacements = sum(len(numbers) for numbers, _ in self._groups)
+        return [results.get(number, []) for number in range(n_replacements)]
 
     def _effects(self) -> Iterable[tuple[Sequence[int], TreeEffects]]:
         """Replacements that share a pass over the trees, and their effects."""
-        for which, parts in counted(self._groups):
-            yield which, self._effects_of(parts)
+        for numbers, moved_features in counted(self._groups):
+            yield numbers, self._effects_of(moved_features)
 
-    def _effects_of(self, parts: Iterable[MovedFeatures]) -> TreeEffects:
-        trees, n_rows = self._trees.ensemble, len(self._codes)
-        return TreeEffects(trees, trees.value, trees.base, list(parts), n_rows)
+    def _effects_of(self, moved_features: Iterable[MovedFeatures]) -> TreeEffects:
+        trees, moved = self._trees.ensemble, list(moved_features)
+        return TreeEffects(trees, trees.value, trees.base, moved, len(self._codes))
 
     def _summed_leaf_weights(
         self,
-        made: TreeEffects | TreePairs | TreeSets,
+        effects: TreeEffects | TreePairs | TreeSets,
         weights: NDArray[np.float64],
         n_jobs: int | None,
     ) -> Any:
-        """Sum over all rows of the arrays that ``made.leaf_weights`` returns."""
+        """Sum over all rows of the arrays that ``effects.leaf_weights`` returns."""
         total = None
-        for codes, own in self._portions(made, weights):
+        for codes, row_weights in self._portions(effects, weights):
             tasks = [
-                (made, codes, own, rows, made.block_rows)
-                for rows in row_tasks(len(codes), made.block_rows)
+                (effects, codes, row_weights, rows, effects.block_rows)
+                for rows in row_tasks(len(codes), effects.block_rows)
             ]
-            for part in run_in_threads(_sum_of_weights, tasks, n_jobs=n_jobs):
-                total = _added(total, part)
+            for sums in run_in_threads(_sum_of_weights, tasks, n_jobs=n_jobs):
+                total = _added(total, sums)
         return total
 
     def _portions(
-        self, made: TreeEffects | TreePairs | TreeSets, weights: NDArray[np.float64]
+        self, effects: TreeEffects | TreePairs | TreeSets, weights: NDArray[np.float64]
     ) -> Iterator[tuple[NDArray[Any] | CodedRows, NDArray[np.float64]]]:
         """Codes and weights of rows, sorted by likeness if that makes a pass fast."""
-        if not made.wants_order:
+        if not effects.wants_order:
             yield self._codes, weights
             return
         most = max(_LEAST_IN_ORDER, block_rows(self._codes[:1].nbytes))
@@ -234,25 +242,29 @@ class ReplacedTrees:
 
 
 def _points_in_memory(
-    parts: list[MovedFeatures], n_nodes: int
+    moved_features: list[MovedFeatures], n_nodes: int
 ) -> Iterator[list[slice]]:
-    """Blocks of the points of all parts, as a slice for each part.
+    """Blocks of the points of all moved features, as a slice for each of them.
 
     Along joint points of several features, conditions begin and cease to hold many
-    times. A part has points in each block: the same ones, if these are few.
+    times. All have points in each block: the same ones, if these are few.
     """
-    joint = [p.n_points for p in parts if len(p.features) > 1 and len(p.shape) == 1]
+    joint = [
+        moved.n_points
+        for moved in moved_features
+        if len(moved.features) > 1 and len(moved.shape) == 1
+    ]
     most = max(_LEAST_POINTS, rows_in_memory(_BYTES_OF_STEPS * n_nodes))
     n_blocks = max(1, -(-max(joint, default=0) // most))
-    if any(len(part.shape) > 1 for part in parts):
+    if any(len(moved.shape) > 1 for moved in moved_features):
         n_blocks = 1
     for block in range(n_blocks):
         yield [
             slice(
-                block * part.n_points // n_blocks,
-                -(-(block + 1) * part.n_points // n_blocks),
+                block * moved.n_points // n_blocks,
+                -(-(block + 1) * moved.n_points // n_blocks),
             )
-            for part in parts
+            for moved in moved_features
         ]
 
 
@@ -264,40 +276,40 @@ def _moved_features(
     All values are encoded in copies of one row: a feature of the trees is made from one
     column only.
     """
-    height = max(part.n_variants for part in replacements)
-    X, varied = rows.take([0]), [part for part in replacements if part.n_variants]
-    columns = [column for part in varied for column in part.columns]
-    levels = [values for part in varied for values in part.levels]
-    found = []
-    for some in slices(max(height, 1), batch_rows(X.row_bytes)):
-        native, points = X.native, np.arange(some.start, some.stop)
+    height = max(grid.n_variants for grid in replacements)
+    X, varied = rows.take([0]), [grid for grid in replacements if grid.n_variants]
+    columns = [column for grid in varied for column in grid.columns]
+    levels = [values for grid in varied for values in grid.levels]
+    blocks = []
+    for block in slices(max(height, 1), batch_rows(X.row_bytes)):
+        native, points = X.native, np.arange(block.start, block.stop)
         if columns:
             # Shorter ones stay at their last point.
             variants = [
-                places[:, np.minimum(points, part.n_variants - 1)]
-                for part in varied
-                for places in part.codes
+                table[:, np.minimum(points, grid.n_variants - 1)]
+                for grid in varied
+                for table in grid.codes
             ]
             native = X.tiles(0, 1, len(points)).replaced(columns, levels, variants)
         numbers = trees.model.encode(native)
-        found.append(trees.ensemble.codes(numbers))
+        blocks.append(trees.ensemble.codes(numbers))
         if not np.isfinite(numbers).all():  # the model may refuse missing values
-            trees.check_codes(native, found[-1])
-    codes = np.concatenate(found)
-    for part in replacements:
-        features = np.flatnonzero(np.isin(trees.model.columns, part.columns))
-        shape = part.shape or (part.n_variants,)
-        yield MovedFeatures(features, codes[: part.n_variants][:, features], shape)
+            trees.check_codes(native, blocks[-1])
+    codes = np.concatenate(blocks)
+    for grid in replacements:
+        features = np.flatnonzero(np.isin(trees.model.columns, grid.columns))
+        shape = grid.shape or (grid.n_variants,)
+        yield MovedFeatures(features, codes[: grid.n_variants][:, features], shape)
 
 
 def _disjoint(sets: list[tuple[int, ...]]) -> list[list[int]]:
     """Positions of the sets in groups in which no two share a member."""
     groups: list[tuple[list[int], set[int]]] = []
     for position, members in enumerate(map(set, sets)):
-        for group, taken in groups:
-            if not taken & members:
+        for group, group_members in groups:
+            if not group_members & members:
                 group.append(position)
-                taken |= members
+                group_members |= members
                 break
         else:
             groups.append(([position], members))
@@ -308,8 +320,8 @@ def sums_of_passes(
     ensemble: TreeEnsemble, n_rows: int, n_passes: float, n_pairs: int
 ) -> float:
     """Estimated cost of passes over the trees and of pairs, in sums over rows."""
-    of_pass = np.count_nonzero(ensemble.is_leaf) * float(n_rows + _ROWS_OF_PASS)
-    return n_passes * of_pass + n_pairs * float(n_rows + _SUMS_OF_PAIR)
+    cost_of_pass = np.count_nonzero(ensemble.is_leaf) * float(n_rows + _ROWS_OF_PASS)
+    return n_passes * cost_of_pass + n_pairs * float(n_rows + _SUMS_OF_PAIR)
 
 
 def row_tasks(n_rows: int, size: int) -> Iterator[slice]:
@@ -318,49 +330,51 @@ def row_tasks(n_rows: int, size: int) -> Iterator[slice]:
 
 
 def _collect(
-    found: dict[int, list[Any]],
+    results: dict[int, list[Any]],
     pairs: Iterable[tuple[int, Any]],
     merge: Callable[..., Any] | None,
 ) -> None:
-    """Append the results of entries to those before them, or merge them."""
-    for entry, result in pairs:
-        kept = found.setdefault(entry, [])
-        if merge is not None and kept:
-            result = merge(kept.pop(), result)
-        kept.append(result)
+    """Append the results of replacements to those before them, or merge them."""
+    for number, result in pairs:
+        earlier = results.setdefault(number, [])
+        if merge is not None and earlier:
+            result = merge(earlier.pop(), result)
+        earlier.append(result)
 
 
 def _collected(
-    function: Callable[..., Any], merge: Callable[..., Any] | None, *given: Any
+    function: Callable[..., Any], merge: Callable[..., Any] | None, *inputs: Any
 ) -> list[tuple[int, Any]]:
-    """Entries and results that a function yields, merged if `merge` is given."""
-    found: dict[int, list[Any]] = {}
-    _collect(found, function(*given), merge)
-    return [(entry, result) for entry, kept in found.items() for result in kept]
+    """Numbers of replacements and results that a function yields, merged by `merge`."""
+    results: dict[int, list[Any]] = {}
+    _collect(results, function(*inputs), merge)
+    return [
+        (number, result) for number, earlier in results.items() for result in earlier
+    ]
 
 
 def _sum_of_weights(
-    made: TreeEffects | TreePairs | TreeSets,
+    effects: TreeEffects | TreePairs | TreeSets,
     codes: NDArray[Any] | CodedRows,
     weights: NDArray[np.float64],
     rows: slice,
     size: int,
 ) -> Any:
-    """Sum of ``made.leaf_weights`` over some of the rows, `size` at a time."""
+    """Sum of ``effects.leaf_weights`` over some of the rows, `size` at a time."""
     total = None
-    for part in _within(rows, size):
-        total = _added(total, made.leaf_weights(codes[part], weights[part]))
+    for block in _within(rows, size):
+        total = _added(total, effects.leaf_weights(codes[block], weights[block]))
     return total
 
 
-def _added(total: Any, part: Any) -> Any:
+def _added(total: Any, sums: Any) -> Any:
     """The sum of two arrays, or of two lists of them; the first is written over."""
     if total is None:
-        return part
+        return sums
     if isinstance(total, np.ndarray):
-        return np.add(total, part, out=total)
-    for sums, more in zip(total, part, strict=True):
-        sums += more
+        return np.add(total, sums, out=total)
+    for total_array, array in zip(total, sums, strict=True):
+        total_array += array
     return total
 
 
@@ -370,16 +384,16 @@ def _curves(
     codes: NDArray[Any] | CodedRows,
     rows: slice,
     size: int,
-    which: Sequence[int],
+    numbers: Sequence[int],
     reduce: Callable[..., Any],
 ) -> Iterator[tuple[int, Any]]:
-    """Reduced responses of some rows at all points, with their entries."""
+    """Reduced responses of some rows at all points, by number of the replacement."""
     for block in _within(rows, size):
-        for part, sums in curves.curves(codes[block]):
+        for i, sums in curves.curves(codes[block]):
             if sums.shape[1]:
                 index = np.arange(block.start, block.stop)
-                points, entry = slice(0, sums.shape[1]), which[part]
-                yield entry, reduce(entry, index, points, trees.of_sums(sums))
+                points, number = slice(0, sums.shape[1]), numbers[i]
+                yield number, reduce(number, index, points, trees.of_sums(sums))
 
 
 def _differences(
@@ -387,27 +401,27 @@ def _differences(
     codes: NDArray[Any] | CodedRows,
     cells: NDArray[np.intp] | LazyRows,
     rows: slice,
-    own: list[tuple[int, NeighbourSteps]],
+    numbered_steps: list[tuple[int, NeighbourSteps]],
     reduce: Callable[..., Any],
 ) -> Iterator[tuple[int, Any]]:
-    """Reduced differences of some rows, with their entries."""
-    for part in _within(rows, effects.block_rows):
-        table, some = cells[part], codes[part]
-        taken = [steps.row_steps(table) for _, steps in own]
+    """Reduced differences of some rows, by number of the replacement."""
+    for block in _within(rows, effects.block_rows):
+        block_cells, block_codes = cells[block], codes[block]
+        row_steps = [steps.row_steps(block_cells) for _, steps in numbered_steps]
         changes = []
-        for kind in range(max(map(len, taken))):
-            ends = np.full((len(some), len(own)), -1)
-            for column, (_, steps) in enumerate(own):
-                if kind < len(taken[column]):
-                    ends[:, column] = steps.ends(taken[column][kind])
-            changes.append(effects.differences(some, ends))
-        index = np.arange(part.start, part.stop)
-        for column, (entry, _) in enumerate(own):
-            kinds = [change[:, column] for change in changes[: len(taken[column])]]
-            yield entry, reduce(entry, index, taken[column], kinds)
+        for kind in range(max(map(len, row_steps))):
+            ends = np.full((len(block_codes), len(numbered_steps)), -1)
+            for column, (_, steps) in enumerate(numbered_steps):
+                if kind < len(row_steps[column]):
+                    ends[:, column] = steps.ends(row_steps[column][kind])
+            changes.append(effects.differences(block_codes, ends))
+        index = np.arange(block.start, block.stop)
+        for column, (number, _) in enumerate(numbered_steps):
+            kinds = [change[:, column] for change in changes[: len(row_steps[column])]]
+            yield number, reduce(number, index, row_steps[column], kinds)
 
 
 def _within(rows: slice, step: int) -> Iterator[slice]:
     """Slices of a slice of rows."""
-    for part in slices(rows.stop - rows.start, step):
-        yield slice(rows.start + part.start, rows.start + part.stop)
+    for block in slices(rows.stop - rows.start, step):
+        yield slice(rows.start + block.start, rows.start + block.stop)

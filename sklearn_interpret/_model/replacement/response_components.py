@@ -67,7 +67,7 @@ class ComponentsOfTrees:
             trees.ensemble, paths
         )
         if weights is not None:
-            codes = trees.codes(background).array_if_small()
+            codes: Any = trees.codes(background).held()  # sliced like an array
             game = InterventionalGame(trees.ensemble, paths, codes, weights)
         # Players that a path holds.
         self.largest_order = int(paths.n_conditions.max(initial=0))
@@ -96,15 +96,15 @@ class ComponentsOfTrees:
         values = np.empty((rows.n_rows, len(self.sets), n_outputs))
         predictions = np.empty((rows.n_rows, n_outputs))
         row_bytes = coded.row_bytes + values[:1].nbytes
-        parts = slices(rows.n_rows, rows_in_memory(row_bytes))
-        for part in counted(list(parts)):
-            codes = coded[part]
-            values[part] = self.components.values(codes).transpose(2, 1, 0)
-            found = trees.of_codes(codes)
-            if asks:  # in double precision, where the model's is lower
-                asked = trees.predictions(rows.sliced(part).native)
-                found = asked if asked.dtype == np.float64 else found
-            predictions[part] = found
+        blocks = slices(rows.n_rows, rows_in_memory(row_bytes))
+        for block in counted(list(blocks)):
+            codes = coded[block]
+            values[block] = self.components.values(codes).transpose(2, 1, 0)
+            predictions[block] = trees.of_codes(codes)
+            if asks:
+                returned = trees.predictions(rows.sliced(block).native)
+                if returned.dtype == np.float64:  # else the sums are more precise
+                    predictions[block] = returned
         return values, predictions
 
 
@@ -151,9 +151,9 @@ class ComponentsOfCoalitions:
 
     def _matrix(self, term: tuple[int, ...]) -> sparse.csr_array:
         """Map from the values of nobody, coalitions and everybody to components."""
-        column = {players: place for place, players in enumerate(self._coalitions, 1)}
+        column = {players: i for i, players in enumerate(self._coalitions, 1)}
         column |= {(): 0, term: len(self._coalitions) + 1}
-        row = {players: place for place, players in enumerate(self.sets)}
+        row = {players: i for i, players in enumerate(self.sets)}
         entries = [
             ((-1.0) ** (len(players) - len(subset)), row[players], column[subset])
             for players in _subsets(term, self._max_order)[1:]
@@ -167,13 +167,12 @@ class ComponentsOfCoalitions:
         self, rows: Rows, *, n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
-        known = (len(self._coalitions) + 2) * self._game.base_values.nbytes
-        own = len(self.sets) * self.base_values.nbytes
-        parts = slices(rows.n_rows, rows_in_memory(2 * (known + own)))
-        found = run(
-            self._of_rows, [(rows.sliced(part),) for part in parts], n_jobs=n_jobs
-        )
-        values, predictions = zip(*found, strict=True)
+        values_bytes = (len(self._coalitions) + 2) * self._game.base_values.nbytes
+        components_bytes = len(self.sets) * self.base_values.nbytes
+        n_rows = rows_in_memory(2 * (values_bytes + components_bytes))
+        tasks = [(rows.sliced(block),) for block in slices(rows.n_rows, n_rows)]
+        results = run(self._of_rows, tasks, n_jobs=n_jobs)
+        values, predictions = zip(*results, strict=True)
         return np.concatenate(values), np.concatenate(predictions)
 
     def _of_rows(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -184,16 +183,16 @@ class ComponentsOfCoalitions:
         )
         for coalition, players in zip(coalitions, self._coalitions, strict=True):
             coalition[list(players)] = True
-        which = np.repeat(np.arange(n_rows), len(coalitions))
-        values = played.coalition_values(which, np.tile(coalitions, (n_rows, 1)))
+        index = np.repeat(np.arange(n_rows), len(coalitions))
+        values = played.coalition_values(index, np.tile(coalitions, (n_rows, 1)))
         values = values.reshape(n_rows, len(coalitions), len(self._game.base_values))
         everybody = played.predictions[:, None]
         nobody = np.broadcast_to(self._game.base_values, everybody.shape)
-        known = self._by_term(np.concatenate([nobody, values, everybody], axis=1))
-        components = np.zeros((n_rows, len(self.sets), known.shape[-1]))
+        by_term = self._by_term(np.concatenate([nobody, values, everybody], axis=1))
+        components = np.zeros((n_rows, len(self.sets), by_term.shape[-1]))
         for term, matrix in enumerate(self._matrices):
-            for output in range(known.shape[-1]):
-                components[:, :, output] += known[:, :, term, output] @ matrix.T
+            for output in range(by_term.shape[-1]):
+                components[:, :, output] += by_term[:, :, term, output] @ matrix.T
         return components, self._by_term(played.predictions).sum(axis=-2)
 
 

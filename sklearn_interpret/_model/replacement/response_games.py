@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 # Probabilities are clipped to [eps, 1 - eps]: their logit is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
-# Rows sent to the model that take minutes: more raise a warning.
+# Rows sent to the model above which a warning is raised: at a million rows a second, as
+# small models predict, they take two minutes.
 _MANY_ROWS = 10**8
-# Largest excess of a mean probability over [0, 1] that counts as rounding.
+# Largest excess of a mean probability over [0, 1] that counts as rounding, of weighted
+# means in double precision.
 _ROUNDING = 1e-9
 
 
@@ -138,7 +140,7 @@ class PlayedRows:
     def __init__(self, game: CoalitionGame, rows: Rows) -> None:
         self._game, self.n_rows = game, rows.n_rows
         step = batch_rows(game.background.row_bytes)
-        self._parts = [
+        self._blocks = [
             (bases, game.background.sliced(bases).followed_by(rows))
             for bases in slices(game.background.n_rows, step)
         ]
@@ -154,10 +156,11 @@ class PlayedRows:
         Of shape (n_rows, n_players), bool; the others add nothing to any coalition.
         """
         agree = np.ones((self.n_rows, self._game.background.n_columns), dtype=bool)
-        for bases, rows in self._parts:
+        for bases, rows in self._blocks:
             agree &= rows.agreeing(bases.stop - bases.start)
         return np.stack(
-            [~agree[:, list(own)].all(axis=1) for own in self._game.players], axis=1
+            [~agree[:, list(columns)].all(axis=1) for columns in self._game.players],
+            axis=1,
         )
 
     def designed(
@@ -179,30 +182,32 @@ class PlayedRows:
             Values of their coalitions.
         """
         players = [np.flatnonzero(active) for active in self.active]
-        made = {number: design(number) for number in {*map(len, players)}}
-        designs = [made[len(own)] for own in players]
+        by_number = {number: design(number) for number in {*map(len, players)}}
+        designs = [by_number[len(row_players)] for row_players in players]
         ends = np.cumsum([0, *map(len, designs)])
         coalitions = np.zeros((ends[-1], self.active.shape[1]), dtype=bool)
-        for own, part, start in zip(players, designs, ends[:-1], strict=True):
-            coalitions[start : start + len(part), own] = part
-        which = np.repeat(np.arange(self.n_rows), np.diff(ends))
-        values = self.coalition_values(which, coalitions)
-        for own, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
-            yield own, values[start:stop]
+        for row_players, table, start, stop in zip(
+            players, designs, ends[:-1], ends[1:], strict=True
+        ):
+            coalitions[start:stop, row_players] = table
+        index = np.repeat(np.arange(self.n_rows), np.diff(ends))
+        values = self.coalition_values(index, coalitions)
+        for row_players, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
+            yield row_players, values[start:stop]
 
     def coalition_values(
-        self, which: NDArray[np.intp], coalitions: NDArray[np.bool_]
+        self, index: NDArray[np.intp], coalitions: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        """Values (m, k) of coalitions (m, n_players), each of the row at `which`."""
+        """Values (m, k) of coalitions (m, n_players), each of the row at `index`."""
         game = self._game
-        means = np.zeros((len(which), self.predictions.shape[1]))
-        for bases, rows in counted(self._parts):
+        means = np.zeros((len(index), self.predictions.shape[1]))
+        for bases, rows in counted(self._blocks):
             n_bases = bases.stop - bases.start
-            parts = slices(len(which), max(1, self._most_rows // n_bases))
-            for part in counted(list(parts)):
-                present = game.columns(coalitions[part])
-                X = rows.blended(n_bases, which[part] + n_bases, present)
+            batches = slices(len(index), max(1, self._most_rows // n_bases))
+            for batch in counted(list(batches)):
+                present = game.columns(coalitions[batch])
+                X = rows.blended(n_bases, index[batch] + n_bases, present)
                 responses = game.response(X).reshape(len(present), n_bases, -1)
-                means[part] += game.weighed(responses, bases)
-        self.saturated[which[game.clipped(means)]] = True
+                means[batch] += game.weighed(responses, bases)
+        self.saturated[index[game.clipped(means)]] = True
         return LINKS[game.link](means)

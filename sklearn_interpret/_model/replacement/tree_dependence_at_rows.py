@@ -31,21 +31,23 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.dependence_at_rows import Sets
     from sklearn_interpret._model.rows.base import Rows
 
-# Parts whose conditions have more steps on average are no intervals: their terms are
-# found from the rows that meet the conditions.
+# The conditions on players that have more steps on average are no intervals: their
+# terms follow from the rows that meet the conditions.
 _MOST_STEPS = 8
 
-# Pairs that are listed together; passes over the trees take some of them.
+# Pairs that are listed together, to bound memory; passes over the trees take some of
+# them.
 _MOST_PAIRS = 2**16
 
 # Numbers in memory for a mean over a player, while it is made and used.
 _NUMBERS_OF_MEAN = 8
 
-# Sets of players in a task, and in the tasks that are started together.
+# Sets of players in a task, and in the tasks that are started together: results of a
+# wave are in memory.
 _SETS_OF_TASK = 8
 _SETS_OF_WAVE = 2**9
 
-# Sets whose points are counted together.
+# Sets whose points are counted together, to bound memory.
 _SETS_COUNTED = 2**14
 
 # A number in a product of matrices over this number of leaves costs one sum more.
@@ -92,16 +94,18 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         ensemble = trees.ensemble
         used = np.zeros(ensemble.n_features, dtype=bool)
         used[ensemble.feature[~ensemble.is_leaf]] = True
-        parts, self.positions = [], []
+        moved, self.positions = [], []
         for columns in players:
-            own = np.flatnonzero(used & np.isin(trees.model.columns, columns))
-            points, at = _distinct(self._codes[:, own])
-            parts.append(MovedFeatures(own, points.astype(np.intp), (len(points),)))
+            features = np.flatnonzero(used & np.isin(trees.model.columns, columns))
+            points, at = _distinct(self._codes[:, features])
+            moved.append(
+                MovedFeatures(features, points.astype(np.intp), (len(points),))
+            )
             self.positions.append(at.astype(np.min_scalar_type(len(points))))
-        self.n_points = [part.n_points for part in parts]
-        self._groups = [(range(len(parts)), parts)]
+        self.n_points = [player_features.n_points for player_features in moved]
+        self._groups = [(range(len(moved)), moved)]
         self._moved = TreeEffects(
-            ensemble, ensemble.value, ensemble.base, parts, len(self._codes)
+            ensemble, ensemble.value, ensemble.base, moved, len(self._codes)
         )
         self._sums = ensemble.raw_of_codes(self._codes)
         self.predictions = trees.of_sums(self._sums)
@@ -123,8 +127,8 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         # A pass over the trees has as many pairs as the working memory holds.
         n_pairs, n_rows, n_bytes = len(pairs), len(self._codes), 0.0
         n_points, k = np.array(self.n_points), self._sums.shape[1]
-        for part in slices(n_pairs, _MOST_PAIRS // 4):
-            first, second = pairs[part].T
+        for batch in slices(n_pairs, _MOST_PAIRS // 4):
+            first, second = pairs[batch].T
             n_leaves = self._leaves_of_pairs[first, second]
             shape = n_points[first], n_points[second]
             sizes = pairwise_interactions.bytes_of_pairs(shape, n_rows, n_leaves, k)
@@ -137,8 +141,8 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         n_points = np.array(self.n_points, dtype=np.float64)
         n_rows, total = len(self._codes), n_points.sum()
         for sets in (pairs, triples):
-            for part in slices(len(sets), _SETS_COUNTED):
-                n_donors = n_points[np.array(sets[part])].prod(axis=1)
+            for batch in slices(len(sets), _SETS_COUNTED):
+                n_donors = n_points[np.array(sets[batch])].prod(axis=1)
                 total += np.minimum(n_donors, n_rows).sum()
         n_leaves = np.count_nonzero(self._trees.ensemble.is_leaf)
         return total * n_rows * (1 + n_leaves / _LEAVES_OF_SUM)
@@ -148,17 +152,17 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         """Whether responses are sums of trees that each split on one player only."""
         trees = self._trees.ensemble
         owner = np.empty(trees.n_features, dtype=np.intp)
-        for player, part in enumerate(self._moved.moved_features):
-            owner[part.features] = player
+        for player, moved in enumerate(self._moved.moved_features):
+            owner[moved.features] = player
         inner = np.flatnonzero(~trees.is_leaf & (trees.parents >= 0))
         above = trees.feature[trees.parents[inner]]
-        same = owner[trees.feature[inner]] == owner[above]
-        return bool(self._trees.additive and same.all())
+        one_owner = owner[trees.feature[inner]] == owner[above]
+        return bool(self._trees.additive and one_owner.all())
 
-    def all_but(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
+    def of_all_but_one(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
         """Mean responses with one player from the sample, all else as the row's."""
         if not self._trees.additive:
-            yield from super().all_but()
+            yield from super().of_all_but_one()
             return
         curves = TreeCurves(self._moved)
         shares = [
@@ -168,7 +172,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
         n_words = int(self._bytes_of_curves / max(bytes_of_row, 1)) // 64
         size = min(self._moved.block_rows, 64 * max(1, n_words))
-        for rows, means in self._parts(curves.expectations, shares, size):
+        for rows, means in self._evaluated(curves.expectations, shares, size):
             yield rows, slice(None), means
 
     def joint(self, sets: Iterable[Sequence[int]]) -> Iterator[NDArray[np.float64]]:
@@ -206,10 +210,11 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
     def _linked(self, sets: Iterator[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for a function of sums."""
         trees = LinkedTreeSets(self._moved, self.positions)
-        given = self._codes, self._weights, self._sums, self._trees.of_sums
+        inputs = self._codes, self._weights, self._sums, self._trees.of_sums
         while wave := list(islice(sets, _SETS_OF_WAVE)):
             tasks = [
-                (trees, wave[some], *given) for some in slices(len(wave), _SETS_OF_TASK)
+                (trees, wave[batch], *inputs)
+                for batch in slices(len(wave), _SETS_OF_TASK)
             ]
             for averages in run_in_threads(
                 LinkedTreeSets.averages, tasks, n_jobs=self._n_jobs
@@ -241,7 +246,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         mean = np.average(self._sums, axis=0, weights=self._weights)
         terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
         for pair in pairs:
-            both = self.alone(pair[0]) + self.alone(pair[1]) - mean
+            both = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
             yield both + next(terms) if n_leaves[pair] else both
 
     def _terms(
@@ -272,27 +277,29 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
 
     def _mean_given(self, players: tuple[int, ...]) -> NDArray[np.float64]:
         """Mean responses (n_rows, k) given some players."""
-        parts, trees = self._moved.moved_features, self._trees.ensemble
-        features = np.concatenate([parts[player].features for player in players])
+        moved, trees = self._moved.moved_features, self._trees.ensemble
+        features = np.concatenate([moved[player].features for player in players])
         sets = TreeSets(trees, trees.value, features, self._moved.block_rows)
-        given = self._summed_leaf_weights(sets, self._weights, self._n_jobs)
-        found = np.empty_like(self._sums)
-        for rows, part in self._parts(sets.outputs, given, sets.block_rows):
-            found[rows] = part
-        return found + trees.base
+        leaf_weights = self._summed_leaf_weights(sets, self._weights, self._n_jobs)
+        means = np.empty_like(self._sums)
+        for rows, outputs in self._evaluated(
+            sets.outputs, leaf_weights, sets.block_rows
+        ):
+            means[rows] = outputs
+        return means + trees.base
 
-    def _parts(
-        self, function: Callable[..., Any], given: Any, size: int
+    def _evaluated(
+        self, function: Callable[..., Any], weights: Any, size: int
     ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        """Slices of the rows with ``function(codes, given)``, `size` rows at a time."""
+        """Slices of the rows with ``function(codes, weights)``, `size` at a time."""
         tasks = [
-            (function, self._codes[rows], given, size)
+            (function, self._codes[rows], weights, size)
             for rows in row_tasks(len(self._codes), size)
         ]
         start = 0
-        for part in run_in_threads(_in_turn, tasks, n_jobs=self._n_jobs):
-            yield slice(start, start + len(part)), part
-            start += len(part)
+        for values in run_in_threads(_in_turn, tasks, n_jobs=self._n_jobs):
+            yield slice(start, start + len(values)), values
+            start += len(values)
 
 
 def _distinct(
@@ -320,10 +327,10 @@ def _at_all_points(
 def _in_turn(
     function: Callable[..., NDArray[np.float64]],
     codes: NDArray[Any],
-    given: Any,
+    weights: Any,
     size: int,
 ) -> NDArray[np.float64]:
     """Results of a function of codes, `size` rows at a time."""
     return np.concatenate(
-        [function(codes[rows], given) for rows in slices(len(codes), size)]
+        [function(codes[rows], weights) for rows in slices(len(codes), size)]
     )

@@ -33,7 +33,7 @@ _ORIENTATIONS: dict[str | None, Callable[[Any], Any]] = {
 }
 
 # Losses that are means over rows: the loss of a row, and the predictions that it takes.
-ROW_LOSSES = {
+ROW_LOSSES: dict[str, tuple[Callable[..., NDArray[np.float64]], str]] = {
     "squared": (losses.squared, "values"),
     "r2": (losses.weighted_squared, "values"),
     "absolute": (losses.absolute, "values"),

@@ -244,12 +244,13 @@ def test_keys_larger_than_a_word():
     codes = np.random.default_rng(1).integers(0, 50, (200, 30))
     codes[100:] = codes[:100]
     keys = RowKeys(codes)
-    assert keys.whole.shape == (200, 2)
-    first, which = distinct(keys.whole)
+    assert keys.all_players.shape == (200, 2)
+    first, which = distinct(keys.all_players)
     assert len(first) == 100
     assert_array_equal(codes[first[which]], codes)
     assert_array_equal(
-        keys.of_players([3, 4]) + keys.of_players([0, 1, 2, *range(5, 30)]), keys.whole
+        keys.of_players([3, 4]) + keys.of_players([0, 1, 2, *range(5, 30)]),
+        keys.all_players,
     )
 
 

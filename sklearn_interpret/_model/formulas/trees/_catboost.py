@@ -61,8 +61,8 @@ class CatBoostEncoder:
             columns = tree_model.column_numbers(
                 X, [None] * self.n_columns, lambda *_: np.nan
             )
-            chosen = [columns[j].astype(_SINGLE) for j in self.columns]
-            return np.column_stack(chosen)
+            numbers = [columns[j].astype(_SINGLE) for j in self.columns]
+            return np.column_stack(numbers)
         return tree_model.ArrayEncoder(self.n_columns, _SINGLE)(X)[
             :, list(self.columns)
         ]
@@ -160,17 +160,17 @@ def _tree(
     nodes: list[Any] = []
 
     def visit(node: dict[str, Any]) -> int:
-        place = len(nodes)
+        position = len(nodes)
         nodes.append(None)
         if "split" not in node:
             value = scale * np.ravel(node["value"])
-            nodes[place] = -1, -1, -1, 0.0, value, node["weight"]
-            return place
+            nodes[position] = -1, -1, -1, 0.0, value, node["weight"]
+            return position
         feature, border = _split(node["split"])
         left, right = visit(node["left"]), visit(node["right"])
         weight = nodes[left][-1] + nodes[right][-1]
-        nodes[place] = left, right, feature, np.float32(border), np.zeros(k), weight
-        return place
+        nodes[position] = left, right, feature, np.float32(border), np.zeros(k), weight
+        return position
 
     visit(tree)
     left, right, features, threshold, value, cover = zip(*nodes, strict=True)

@@ -87,7 +87,9 @@ class LightGBMEncoder:
     def _numbers(self, X: Any) -> NDArray[np.float64]:
         """Rows as float64, always a copy."""
         if tree_model.is_frame(X):
-            columns = tree_model.column_numbers(X, self._places(X), lambda *_: np.nan)
+            columns = tree_model.column_numbers(
+                X, self._label_positions(X), lambda *_: np.nan
+            )
             return np.column_stack(columns).astype(np.float64)
         if issparse(X):
             X = X.toarray()
@@ -97,18 +99,18 @@ class LightGBMEncoder:
         tree_model.check_width(X.shape[1], self.n_columns)
         return X.astype(np.float64)
 
-    def _places(self, X: Any) -> list[dict[Any, int] | None]:
+    def _label_positions(self, X: Any) -> list[dict[Any, int] | None]:
         """Positions of labels, for the columns of category dtype in their order."""
-        places: list[dict[Any, int] | None] = [None] * X.shape[1]
-        found = [j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"]
-        if len(found) != len(self.levels):
+        positions: list[dict[Any, int] | None] = [None] * X.shape[1]
+        columns = [j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"]
+        if len(columns) != len(self.levels):
             raise ValueError(
-                f"X has {len(found)} columns of category dtype, and the model was "
+                f"X has {len(columns)} columns of category dtype, and the model was "
                 f"fitted on {len(self.levels)}."
             )
-        for column, labels in zip(found, self.levels, strict=True):
-            places[column] = {label: place for place, label in enumerate(labels)}
-        return places
+        for column, labels in zip(columns, self.levels, strict=True):
+            positions[column] = {label: i for i, label in enumerate(labels)}
+        return positions
 
 
 def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
@@ -124,7 +126,7 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
     encoder = LightGBMEncoder(
         n_columns=n_columns,
         zero_is_missing=_zero_columns(blocks),
-        listed=tuple((j, tuple(found)) for j, found in listed.items()),
+        listed=tuple((j, tuple(categories)) for j, categories in listed.items()),
         levels=tuple(map(tuple, booster.pandas_categorical or ())),
     )
     is_mean = "average_output" in header  # boosting_type="rf"
@@ -206,21 +208,21 @@ def _zero_columns(blocks: list[_Fields]) -> tuple[int, ...]:
             feature[~categorical].tolist(), missing[~categorical].tolist(), strict=True
         ):
             kinds.setdefault(j, set()).add(kind == _ZERO_MISSING)
-    if any(len(found) > 1 for found in kinds.values()):
+    if any(len(is_zero) > 1 for is_zero in kinds.values()):
         raise UnreadableModelError(
             "zero is a missing value in some of its trees, but not in others."
         )
-    return tuple(sorted(j for j, found in kinds.items() if found == {True}))
+    return tuple(sorted(j for j, is_zero in kinds.items() if is_zero == {True}))
 
 
 def _category_splits(block: _Fields) -> Iterator[tree_model.CategorySplit]:
     """Yield categorical splits: node, column, and categories that go left."""
     boundaries = _array(block, "cat_boundaries", np.intp)
     words = _array(block, "cat_threshold", np.uint32).astype("<u4")
-    place = _array(block, "threshold", np.float64)
+    set_index = _array(block, "threshold", np.float64)
     feature, _, categorical = _splits(block)
     for node in np.flatnonzero(categorical).tolist():
-        start, stop = boundaries[int(place[node]) :][:2]
+        start, stop = boundaries[int(set_index[node]) :][:2]
         bits = np.unpackbits(words[start:stop].view(np.uint8), bitorder="little")
         yield node, int(feature[node]), np.flatnonzero(bits)
 

@@ -139,9 +139,11 @@ _LINKS = {
 def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     base = np.ravel(estimator._baseline_prediction)
-    known, row_of = estimator._bin_mapper.make_known_categories_bitsets()
+    known_categories, set_of_column = (
+        estimator._bin_mapper.make_known_categories_bitsets()
+    )
     trees = [
-        _hist_tree(predictor, output, len(base), _bits(known), row_of)
+        _hist_tree(predictor, output, len(base), _bits(known_categories), set_of_column)
         for iteration in estimator._predictors
         for output, predictor in enumerate(iteration)
     ]
@@ -165,7 +167,11 @@ def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
 
 
 def _hist_tree(
-    predictor: Any, output: int, k: int, known: NDArray[np.bool_], row_of: NDArray[Any]
+    predictor: Any,
+    output: int,
+    k: int,
+    known_categories: NDArray[np.bool_],
+    set_of_column: NDArray[Any],
 ) -> Tree:
     nodes = predictor.nodes
     leaf = nodes["is_leaf"].astype(bool)
@@ -173,7 +179,8 @@ def _hist_tree(
     sets = np.where(categorical, nodes["bitset_idx"].astype(np.intp), -1)
     left_bits = _bits(predictor.raw_left_cat_bitsets)
     known_bits = np.zeros_like(left_bits)
-    known_bits[sets[categorical]] = known[row_of[nodes["feature_idx"][categorical]]]
+    feature = nodes["feature_idx"][categorical]
+    known_bits[sets[categorical]] = known_categories[set_of_column[feature]]
     value = np.zeros((len(nodes), k))
     value[:, output] = nodes["value"]
     return Tree(

@@ -97,18 +97,21 @@ def sum_of_models(
     precision = ensembles[0].precision
     starts: dict[_Encoder, int] = {}
     columns: list[int] = []
-    placed = []
+    with_positions = []
     for member, trees in zip(members, ensembles, strict=True):
-        encoder, made_from, positions = _block(member, n_columns, precision)
+        encoder, input_columns, positions = _block(member, n_columns, precision)
         if encoder not in starts:
             starts[encoder] = len(columns)
-            columns += made_from.tolist()
-        placed.append((trees, starts[encoder] + positions))
+            columns += input_columns.tolist()
+        with_positions.append((trees, starts[encoder] + positions))
     encoders = tuple(starts)
     covers = {member.model.cover for member in members}
     return TreeModel(
         ensemble=joining.merged(
-            [joining.with_features(*place, len(columns)) for place in placed]
+            [
+                joining.with_features(trees, positions, len(columns))
+                for trees, positions in with_positions
+            ]
         ),
         encoder=(
             encoders[0]
@@ -189,8 +192,9 @@ def _is_sum_of_trees(model: TreeModel, method: str) -> bool:
 def _read_bagging(estimator: BaseEstimator, read: _Reader) -> TreeModel:
     check_is_fitted(estimator)
     members = []
-    parts = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
-    for member, columns in parts:
+    for member, columns in zip(
+        estimator.estimators_, estimator.estimators_features_, strict=True
+    ):
         model = read_part("member", member, read)
         # Members get frames as arrays, and classes as positions.
         votes = model.response_method == "predict_proba" and model.link == "identity"
@@ -257,10 +261,10 @@ def _read_ada_classifier(estimator: BaseEstimator, _: object) -> TreeModel:
                 f"its members are {type(member).__name__}; only the votes of single "
                 "trees add up."
             )
-        chosen = node_outputs(member).argmax(axis=1)
-        chosen = np.searchsorted(estimator.classes_, member.classes_[chosen])
+        winners = node_outputs(member).argmax(axis=1)
+        winners = np.searchsorted(estimator.classes_, member.classes_[winners])
         votes = np.where(
-            np.arange(n_classes) == chosen[:, None], weight, -weight / (n_classes - 1)
+            np.arange(n_classes) == winners[:, None], weight, -weight / (n_classes - 1)
         )
         if n_classes == 2:
             votes = votes[:, 1:] - votes[:, :1]

@@ -88,7 +88,7 @@ class XGBoostEncoder:
 
     def __call__(self, X: Any) -> NDArray[np.floating]:
         if is_frame(X):
-            columns = column_numbers(X, self._places(X), _refuse_unseen)
+            columns = column_numbers(X, self._label_positions(X), _refuse_unseen)
             X = np.column_stack([column.astype(_SINGLE) for column in columns])
         numbers = self.numbers(X)
         if not self.listed:
@@ -101,13 +101,13 @@ class XGBoostEncoder:
             numbers[:, column] = listed_positions(values, categories, len(categories))
         return numbers
 
-    def _places(self, X: Any) -> list[dict[Any, Any] | None]:
+    def _label_positions(self, X: Any) -> list[dict[Any, Any] | None]:
         """Positions of labels in the columns of categories."""
-        places: list[dict[Any, Any] | None] = []
+        by_column: list[dict[Any, Any] | None] = []
         for dtype, level in zip(X.dtypes, self.levels, strict=False):
             if level is None:  # fitted on arrays, or old: by position
                 is_category = str(dtype) == "category"
-                places.append(_positions(dtype.categories) if is_category else None)
+                by_column.append(_positions(dtype.categories) if is_category else None)
                 continue
             positions = _positions(level)
             if isinstance(level[0], bytes):
@@ -120,8 +120,8 @@ class XGBoostEncoder:
                         name.decode(errors="replace"): i
                         for name, i in positions.items()
                     }
-            places.append(positions)
-        return places
+            by_column.append(positions)
+        return by_column
 
 
 def _positions(labels: Iterable[Any]) -> dict[Any, Any]:
@@ -257,13 +257,13 @@ def _labels(column: dict[str, Any]) -> tuple[Any, ...] | None:
 
 def _category_splits(block: dict[str, Any]) -> Iterator[CategorySplit]:
     """Yield categorical splits: node, column, and categories that go right."""
-    parts = zip(
+    sets = zip(
         block["categories_nodes"],
         block["categories_segments"],
         block["categories_sizes"],
         strict=True,
     )
-    for node, start, size in parts:
+    for node, start, size in sets:
         categories = block["categories"][start : start + size]
         yield node, block["split_indices"][node], categories
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # Lowest and highest numbers of cells, and their codes.
 _Cells = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.integer]]
 
-# Larger numbers are taken for infinite.
+# Larger numbers are taken for infinite: far beyond thresholds of real data, and their
+# squares are finite.
 _MOST = 1e30
 
 
@@ -44,19 +45,19 @@ class TreeCells:
         self, model: TreeModel, ensemble: TreeEnsemble, problem: SearchProblem
     ) -> None:
         self.model, self.ensemble, self._problem = model, ensemble, problem
-        self.actionability, known = problem.actionability, problem.values
+        self.actionability, values = problem.actionability, problem.values
         codes = self.codes(problem.rows)
         self.low, self.high, self.cell_codes, self.ordered = [], [], [], []
         searched = self._boundaries()
         for j in range(model.n_columns):
             cells = None
             if not self.actionability.categorical[j]:
-                cells = self._intervals(j, searched.get(j), known[:, j], codes)
+                cells = self._intervals(j, searched.get(j), values[:, j], codes)
             self.ordered.append(cells is not None)
-            low, high, of_cells = cells or self._points(j, known[:, j])
+            low, high, cell_codes = cells or self._points(j, values[:, j])
             self.low.append(low)
             self.high.append(high)
-            self.cell_codes.append(of_cells)
+            self.cell_codes.append(cell_codes)
         self._make_boxes()
 
     def codes(self, rows: Rows) -> NDArray[np.integer]:
@@ -123,7 +124,7 @@ class TreeCells:
         guesses = self._near_thresholds(grids, column, feature, rank)
         at = np.flatnonzero(split)
         while len(at):
-            # The difference of two places may exceed the largest integer.
+            # The difference of two positions may exceed the largest integer.
             middle = (low[at] >> 1) + (high[at] >> 1) + (low[at] & high[at] & 1)
             if guesses:
                 guess = guesses.pop()[at]
@@ -144,21 +145,23 @@ class TreeCells:
         features: NDArray[np.intp],
         ranks: NDArray[np.intp],
     ) -> list[NDArray[np.intp]]:
-        """Places just below and just above thresholds, of trees that see the numbers.
+        """Positions next to thresholds, below and above, of trees that see the numbers.
 
         These may see them in single precision.
         """
-        known = self.ensemble.split_codes.thresholds
+        by_feature = self.ensemble.split_codes.thresholds
         pairs = zip(features.tolist(), ranks.tolist(), strict=True)
-        thresholds = np.array([known[feature][rank] for feature, rank in pairs])
+        thresholds = np.array([by_feature[feature][rank] for feature, rank in pairs])
         with np.errstate(over="ignore"):
             single = thresholds.astype(np.float32)
         ends = [np.nextafter(single, np.float32(end)) for end in (-np.inf, np.inf)]
-        places = np.empty((2, len(columns)), dtype=np.int64)
+        positions = np.empty((2, len(columns)), dtype=np.int64)
         for j, grid in grids.items():
             at = columns == j
-            places[:, at] = [grid.places(end[at].astype(np.float64)) for end in ends]
-        return [places[0] - 1, places[1] + 1]
+            positions[:, at] = [
+                grid.positions(end[at].astype(np.float64)) for end in ends
+            ]
+        return [positions[0] - 1, positions[1] + 1]
 
     def _grid(self, j: int) -> _Grid:
         """The numbers that a column may hold."""
@@ -175,20 +178,20 @@ class TreeCells:
         self,
         grids: dict[int, _Grid],
         columns: NDArray[np.intp],
-        places: NDArray[np.intp],
+        positions: NDArray[np.intp],
         features: NDArray[np.intp],
     ) -> NDArray[np.integer]:
         values = np.empty(len(columns))
         for j in np.unique(columns).tolist():
             at = columns == j
-            values[at] = grids[j].numbers(places[at])
+            values[at] = grids[j].numbers(positions[at])
         return self._codes_at(columns, values, features[:, None])[:, 0]
 
     def _intervals(
         self,
         j: int,
         searched: tuple[_Grid, NDArray[np.intp]] | None,
-        known: NDArray[np.float64],
+        values: NDArray[np.float64],
         codes: NDArray[np.integer],
     ) -> _Cells | None:
         """Cells of a number, and their codes; None where these are no intervals."""
@@ -202,22 +205,22 @@ class TreeCells:
             high = np.append(grid.numbers(last), high)
         ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
         # A single cell without ends: any number represents it.
-        ends[np.isinf(ends)] = np.append(known[~np.isnan(known)], 0.0)[0]
+        ends[np.isinf(ends)] = np.append(values[~np.isnan(values)], 0.0)[0]
         at_low, at_high = (self._codes_of(j, end) for end in ends)
         if (at_low != at_high).any():
             return None
-        present = np.flatnonzero(~np.isnan(known))
+        present = np.flatnonzero(~np.isnan(values))
         cell = self._cell_of_number(
-            known[present], low, high, at_low, codes[present][:, features]
+            values[present], low, high, at_low, codes[present][:, features]
         )
         return None if (cell < 0).any() else (low, high, at_low)
 
-    def _points(self, j: int, known: NDArray[np.float64]) -> _Cells:
+    def _points(self, j: int, column_values: NDArray[np.float64]) -> _Cells:
         """Cells that are levels or known values, and their codes."""
         if self.actionability.categorical[j]:
             values = np.arange(len(self.actionability.levels[j] or ()), dtype=float)
         else:
-            values = np.unique(known[~np.isnan(known)])
+            values = np.unique(column_values[~np.isnan(column_values)])
         return values, values, self._codes_of(j, values)
 
     def _codes_of(self, j: int, values: NDArray[np.float64]) -> NDArray[np.integer]:
@@ -239,8 +242,8 @@ class TreeCells:
         cells = np.full(len(values), -1)
         # Numbers of other precision may lie between two cells: their codes decide.
         for cell in (np.minimum(first + 1, len(low) - 1), first):
-            same = (cell_codes[cell] == codes).all(axis=1)
-            cells[same] = cell[same]
+            matches = (cell_codes[cell] == codes).all(axis=1)
+            cells[matches] = cell[matches]
         return cells
 
     def own_cells(
@@ -252,15 +255,15 @@ class TreeCells:
             at = np.flatnonzero(~np.isnan(values[:, j]))
             if not len(low):
                 continue
-            own = values[at, j]
+            column_values = values[at, j]
             if self.ordered[j]:
                 features = self._features(j)
                 cells[at, j] = self._cell_of_number(
-                    own, low, high, self.cell_codes[j], codes[at][:, features]
+                    column_values, low, high, self.cell_codes[j], codes[at][:, features]
                 )
             else:
-                place = np.minimum(np.searchsorted(low, own), len(low) - 1)
-                cells[at, j] = np.where(low[place] == own, place, -1)
+                position = np.minimum(np.searchsorted(low, column_values), len(low) - 1)
+                cells[at, j] = np.where(low[position] == column_values, position, -1)
         return cells
 
     def _make_boxes(self) -> None:
@@ -314,8 +317,8 @@ class TreeCells:
             j = self.model.columns[feature]
             if self.ordered[j]:
                 at = trees.feature[inner] == feature
-                which = np.flatnonzero(self._features(j) == feature)[0]
-                codes = self.cell_codes[j][:, which]
+                position = np.flatnonzero(self._features(j) == feature)[0]
+                codes = self.cell_codes[j][:, position]
                 ranks = trees.split_codes.rank[inner[at]]
                 n_left[at] = np.searchsorted(codes, ranks, side="right")
         return n_left
@@ -328,8 +331,8 @@ class TreeCells:
         for nodes in trees.levels():
             inner = nodes[~trees.is_leaf[nodes]]
             inner = inner[self.model.columns[trees.feature[inner]] == j]
-            which = np.searchsorted(features, trees.feature[inner])
-            codes = self.cell_codes[j][:, which].T
+            positions = np.searchsorted(features, trees.feature[inner])
+            codes = self.cell_codes[j][:, positions].T
             goes_left = trees.goes_left(
                 np.repeat(inner, n_cells), codes.ravel().astype(np.intp)
             ).reshape(len(inner), n_cells)
@@ -345,7 +348,7 @@ class TreeCells:
     def _split_by_runs(self, j: int) -> None:
         """Make boxes of consecutive cells of a column out of each box."""
         met = self._met(j)
-        index, low, high, again = [], [], [], []
+        index, low, high, is_repeated = [], [], [], []
         for box, condition in enumerate(self.condition[:, j].tolist()):
             if condition < 0:
                 runs = [(0, self.high_cells[box, j])]
@@ -359,7 +362,7 @@ class TreeCells:
                 index.append(box)
                 low.append(first)
                 high.append(last)
-                again.append(k > 0)
+                is_repeated.append(k > 0)
         for name in (
             "leaf",
             "tree",
@@ -370,7 +373,7 @@ class TreeCells:
         ):
             setattr(self, name, getattr(self, name)[index])
         self.low_cells[:, j], self.high_cells[:, j] = low, high
-        self.repeated[:, j] = again
+        self.repeated[:, j] = is_repeated
 
     def conditions_met(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which conditions a row meets, given its codes (n_features,): by node."""
@@ -401,22 +404,23 @@ class TreeCells:
             First and last cells of the columns that are not fixed.
         """
         met = np.append(self.conditions_met(codes), True)  # True for no condition
-        kept = met[self.condition[:, fixed]].all(axis=1)
-        kept &= ~self.repeated[:, fixed].any(axis=1)
+        is_reachable = met[self.condition[:, fixed]].all(axis=1)
+        is_reachable &= ~self.repeated[:, fixed].any(axis=1)
         # Boxes that only missing values reach have no cells.
-        kept &= (self.low_cells <= self.high_cells)[:, ~(fixed | outside)].all(axis=1)
-        box = np.flatnonzero(kept)
+        has_cells = self.low_cells <= self.high_cells
+        is_reachable &= has_cells[:, ~(fixed | outside)].all(axis=1)
+        box = np.flatnonzero(is_reachable)
         low, high = self.low_cells[box], self.high_cells[box]
         for j in np.flatnonzero(outside).tolist():
             enters = met[self.condition[box, j]] & ~self.repeated[box, j]
             last = len(self.low[j])
             next_to = enters & (high[:, j] == last - 1) & (low[:, j] <= high[:, j])
             high[next_to, j] = last
-            some = np.flatnonzero(low[:, j] <= high[:, j])
-            alone = np.flatnonzero(enters & ~next_to)
-            taken = np.concatenate([some, alone])
-            box, low, high = box[taken], low[taken], high[taken]
-            low[len(some) :, j] = high[len(some) :, j] = last
+            inside = np.flatnonzero(low[:, j] <= high[:, j])
+            separate = np.flatnonzero(enters & ~next_to)
+            index = np.concatenate([inside, separate])
+            box, low, high = box[index], low[index], high[index]
+            low[len(inside) :, j] = high[len(inside) :, j] = last
         if outside.any():
             order = np.argsort(self.tree[box], kind="stable")
             box, low, high = box[order], low[order], high[order]
@@ -436,13 +440,13 @@ class _Grid:
         most = int(most.view(_INTEGERS[dtype]))
         return cls(dtype, (-most, most))
 
-    def numbers(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
+    def numbers(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
         if self.dtype is None:
-            return places.astype(np.float64)
-        sizes = np.abs(places).astype(_INTEGERS[self.dtype]).view(self.dtype)
-        return np.where(places < 0, -sizes, sizes).astype(np.float64)
+            return positions.astype(np.float64)
+        sizes = np.abs(positions).astype(_INTEGERS[self.dtype]).view(self.dtype)
+        return np.where(positions < 0, -sizes, sizes).astype(np.float64)
 
-    def places(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
+    def positions(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions of numbers, of those beyond the ends the ends."""
         numbers = numbers.clip(*self.numbers(np.array(self.ends)))
         if self.dtype is None:

@@ -51,8 +51,8 @@ def decision_path(
     """
     model = response.model
     trees = model.ensemble
-    whole = isinstance(tree, Integral) and not isinstance(tree, bool)
-    if not whole or not 0 <= tree < trees.n_trees:
+    is_integer = isinstance(tree, Integral) and not isinstance(tree, bool)
+    if not is_integer or not 0 <= tree < trees.n_trees:
         raise ValueError(
             f"tree={tree!r} is accepted from 0 to {trees.n_trees - 1}: the model has "
             f"{trees.n_trees} trees."
@@ -115,8 +115,8 @@ def _levels_text(
     j, in_order = trees.feature[node], encoded.in_order
     labels: Sequence[Any] | None = encoded.levels
     if labels is not None:
-        places, threshold = np.arange(len(labels)), trees.threshold[node]
-        same = places < threshold if trees.strict else places <= threshold
+        positions, threshold = np.arange(len(labels)), trees.threshold[node]
+        goes_left = positions < threshold if trees.strict else positions <= threshold
     elif trees.category_set[node] < 0:
         return None
     else:
@@ -127,12 +127,12 @@ def _levels_text(
         cells = [row.cast(column, labels)], [np.arange(len(labels))[None]]
         levels = row.tiles(0, 1, len(labels)).replaced([column], *cells)
         codes = trees.codes(model.encode(levels))[:, j]
-        same = trees.goes_left(np.full(len(codes), node), codes)
+        goes_left = trees.goes_left(np.full(len(codes), node), codes)
     texts = np.array(list(map(str, labels)), dtype=object)
-    kept, others = texts[same == left], texts[same != left]
-    if len(kept) <= max(len(others), 1):
-        return f"= {' or '.join(in_order(kept))}"
-    return f"≠ {' or '.join(in_order(others))}"
+    row_levels, other_levels = texts[goes_left == left], texts[goes_left != left]
+    if len(row_levels) <= max(len(other_levels), 1):
+        return f"= {' or '.join(in_order(row_levels))}"
+    return f"≠ {' or '.join(in_order(other_levels))}"
 
 
 def _bound_text(
@@ -157,10 +157,13 @@ def _moments(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Means and standard deviations, by cover, of the leaves below nodes of a tree."""
     ends = np.append(trees.roots, trees.n_nodes)
-    own = slice(int(ends[tree]), int(ends[tree + 1]))
-    one, within = trees.part(slice(tree, tree + 1), own), np.array(nodes) - own.start
-    means = node_means(one)
-    around = np.where(one.is_leaf[:, None], one.value - means[one.roots[0]], 0.0)
-    squares = node_means(replace(one, value=around**2))[within]
-    variances = squares - (means[within] - means[one.roots[0]]) ** 2
+    span = slice(int(ends[tree]), int(ends[tree + 1]))
+    single = trees.part(slice(tree, tree + 1), span)
+    within = np.array(nodes) - span.start
+    means = node_means(single)
+    deviations = np.where(
+        single.is_leaf[:, None], single.value - means[single.roots[0]], 0.0
+    )
+    squares = node_means(replace(single, value=deviations**2))[within]
+    variances = squares - (means[within] - means[single.roots[0]]) ** 2
     return means[within], np.sqrt(np.maximum(variances, 0))

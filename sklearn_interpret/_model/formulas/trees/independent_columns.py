@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
 
-# Largest number of splits times values of a column that is split by sets of values.
+# Largest number of splits times values of a column that is split by sets of values: as
+# booleans 16 MB.
 _MOST_IN_SETS = 2**24
 
 
@@ -60,16 +61,18 @@ class IndependentColumns:
 
     def __init__(self, response: Response, levels: Rows, sizes: list[int]) -> None:
         trees = tree_response(response, additive=True)
-        held, spots = trees.codes(levels).held_with_spots()
-        codes = held[:]
+        coded, spots = trees.codes(levels).held_with_spots()
+        codes = coded[:]
         _check_mixed(trees, levels, sizes, codes, spots)
-        parts = []
+        moved_features = []
         for column, size in enumerate(sizes):
             features = np.flatnonzero(trees.model.columns == column)
-            parts.append(MovedFeatures(features, codes[:size, features], (size,)))
-            _refuse_large(trees.ensemble, parts[-1], levels.names[column])
+            moved_features.append(
+                MovedFeatures(features, codes[:size, features], (size,))
+            )
+            _refuse_large(trees.ensemble, moved_features[-1], levels.names[column])
         value, base = trees.ensemble.value, trees.ensemble.base
-        self._products = TreeProducts(trees.ensemble, value, base, parts)
+        self._products = TreeProducts(trees.ensemble, value, base, moved_features)
         self.block_rows = self._products.block_size
 
     def moments(
@@ -117,13 +120,16 @@ def _check_mixed(
     trees.check_codes(levels.mixed(spots, donors), np.column_stack(mixed))
 
 
-def _refuse_large(ensemble: TreeEnsemble, part: MovedFeatures, name: str) -> None:
+def _refuse_large(ensemble: TreeEnsemble, moved: MovedFeatures, name: str) -> None:
     """Refuse splits on sets of too many values."""
-    if len(part.features) == 1 and not ensemble.split_codes.categorical[part.features]:
+    if (
+        len(moved.features) == 1
+        and not ensemble.split_codes.categorical[moved.features]
+    ):
         return
-    n_splits = np.isin(ensemble.feature, part.features).sum()
-    if n_splits * part.n_points > _MOST_IN_SETS:
+    n_splits = np.isin(ensemble.feature, moved.features).sum()
+    if n_splits * moved.n_points > _MOST_IN_SETS:
         raise UnreadableModelError(
             f"The {n_splits} splits of the trees on {name!r} are on sets of its "
-            f"{part.n_points} values: too many to work with."
+            f"{moved.n_points} values: too many to work with."
         )

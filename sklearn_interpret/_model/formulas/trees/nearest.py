@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.problem import SearchProblem
 
 # As in `SumTarget.ways`.
-_Way = tuple[
+_Option = tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
 ]
 
@@ -64,8 +64,8 @@ class TreeSearch:
     relative_gap = SAME
     step_costs = 0.0
 
-    def __init__(self, known: SearchProblem, margin: float) -> None:
-        outcome, rows = known.outcome, known.rows
+    def __init__(self, problem: SearchProblem, margin: float) -> None:
+        outcome, rows = problem.outcome, problem.rows
         model = read_trees(outcome.estimator)
         ensemble = model.ensemble
         link, scale = model.link, model.link_scale
@@ -85,10 +85,10 @@ class TreeSearch:
             precision=float(np.finfo(np.float32 if single else np.float64).eps),
             tied_class=model.tied_class,
         )
-        self.cells = TreeCells(model, ensemble, known)
+        self.cells = TreeCells(model, ensemble, problem)
         self.ensemble = ensemble
         codes = self.cells.codes(rows)
-        self.known = self.cells.own_cells(known.values, codes)
+        self.known_cells = self.cells.own_cells(problem.values, codes)
         self.known_sums = ensemble.raw_of_codes(codes)
         self.tolerance = _SINGLE if single else _DOUBLE
         terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
@@ -101,13 +101,15 @@ class TreeSearch:
         self, problem: SearchProblem, row: int, goal: Goal
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound that is infinite if there is none."""
-        ways = self._possible_ways(problem, row)
+        options = self._possible_options(problem, row)
         end = monotonic() + goal.time_limit
-        best, lower, holds = self._nearest(problem, row, ways, goal, end)
+        best, lower, holds = self._nearest(problem, row, options, goal, end)
         if best is None or holds:
             return best, lower
         space = _Space.of_row(self.cells, problem, row, _SINGLE)
-        searched = [self._searched(space, way, goal, sure=True) for way in ways]
+        searched = [
+            self._searched(space, option, goal, sure=True) for option in options
+        ]
         solved = _solved(space, searched, goal, end)
         if solved.point is None:
             return None, lower
@@ -115,7 +117,12 @@ class TreeSearch:
         return problem.projected(values, np.array([row]))[0], lower
 
     def _nearest(
-        self, problem: SearchProblem, row: int, ways: list[_Way], goal: Goal, end: float
+        self,
+        problem: SearchProblem,
+        row: int,
+        options: list[_Option],
+        goal: Goal,
+        end: float,
     ) -> tuple[NDArray[np.float64] | None, float, bool]:
         """The nearest row or None, a lower bound, and whether it satisfies the target.
 
@@ -123,7 +130,7 @@ class TreeSearch:
         nearest first, for half of the time.
         """
         index, space = np.array([row]), _Space.of_row(self.cells, problem, row)
-        searched = [self._searched(space, way, goal) for way in ways]
+        searched = [self._searched(space, option, goal) for option in options]
         lower = 0.0
         while True:
             solved = _solved(space, searched, goal, end)
@@ -142,12 +149,10 @@ class TreeSearch:
                 for boxes, starts, doubt in searched
             ]
 
-    def _possible_ways(self, problem: SearchProblem, row: int) -> list[_Way]:
-        """Ways in which the target can be reached, as of `SumTarget`."""
-        ways = self.target.systems(
-            0 if problem.classes is None else problem.classes[row]
-        )
-        return [way for way in ways if np.isfinite(way[1]).all()]
+    def _possible_options(self, problem: SearchProblem, row: int) -> list[_Option]:
+        """The ways to reach the target, as of `SumTarget`."""
+        options = self.target.systems(0 if problem.classes is None else problem.classes[row])
+        return [option for option in options if np.isfinite(option[1]).all()]
 
     def _without(
         self, boxes: BoxSums, doubt: NDArray[np.float64], point: NDArray[np.intp]
@@ -177,10 +182,10 @@ class TreeSearch:
         wide = actionability.moving & self.cells.ordered & (cells >= 0)
         if goal.max_changes is not None:
             wide &= changed
-        for way in self._possible_ways(problem, row):
-            if not len(space.own):
+        for option in self._possible_options(problem, row):
+            if not len(space.origin_cells):
                 continue
-            boxes, _ = self._boxes(space, way, goal, sure=True)
+            boxes, _ = self._boxes(space, option, goal, sure=True)
             boxes = replace(boxes, costs=space.costs_of_cells())
             if (boxes.sums(first[None])[0] < boxes.needs).any():
                 continue
@@ -198,20 +203,20 @@ class TreeSearch:
         return low, high
 
     def _searched(
-        self, space: _Space, way: _Way, goal: Goal, *, sure: bool = False
+        self, space: _Space, option: _Option, goal: Goal, *, sure: bool = False
     ) -> tuple[BoxSums, NDArray[np.intp], NDArray[np.float64]]:
-        """`BoxSums` of a way, points to start from, and the doubt about its sums."""
-        boxes, doubt = self._boxes(space, way, goal, sure=sure)
-        return boxes, self._starts(space, way, boxes), doubt
+        """`BoxSums` of an option, points to start from, rounding errors of the sums."""
+        boxes, doubt = self._boxes(space, option, goal, sure=sure)
+        return boxes, self._starts(space, option, boxes), doubt
 
     def _boxes(
-        self, space: _Space, way: _Way, goal: Goal, *, sure: bool
+        self, space: _Space, option: _Option, goal: Goal, *, sure: bool
     ) -> tuple[BoxSums, NDArray[np.float64]]:
-        """`BoxSums` of a way, and the rounding errors of its sums.
+        """`BoxSums` of an option, and the rounding errors of its sums.
 
         The needs are lowered by these, or raised by many times as much to be `sure`.
         """
-        weights, needs, equal, rounding = way
+        weights, needs, equal, rounding = option
         values = self.ensemble.value[space.leaf] @ weights.T
         base = self.ensemble.base @ weights.T
         size = np.abs(values).max(axis=0, initial=0) * self.ensemble.n_trees
@@ -222,7 +227,7 @@ class TreeSearch:
         change_weights, most_changed = goal.limits(len(space.free))
         boxes = BoxSums(
             space.costs,
-            space.own,
+            space.origin_cells,
             space.tree,
             space.low,
             space.high,
@@ -234,14 +239,18 @@ class TreeSearch:
         )
         return boxes, doubt
 
-    def _starts(self, space: _Space, way: _Way, boxes: BoxSums) -> NDArray[np.intp]:
+    def _starts(
+        self, space: _Space, option: _Option, boxes: BoxSums
+    ) -> NDArray[np.intp]:
         """Cells of the nearest known rows that satisfy the target."""
-        weights, needs, *_ = way
+        weights, needs, *_ = option
         reached = (self.known_sums @ weights.T >= needs).all(axis=1)
-        cells = space.split(self.known[reached][:, space.free])
+        cells = space.split(self.known_cells[reached][:, space.free])
         for j, cost in enumerate(space.costs):
             usable = np.append(np.isfinite(cost), False)
-            cells[:, j] = np.where(usable[cells[:, j]], cells[:, j], space.own[j])
+            cells[:, j] = np.where(
+                usable[cells[:, j]], cells[:, j], space.origin_cells[j]
+            )
         return cells[np.argsort(boxes.cost(cells), kind="stable")[:_NEAREST]]
 
 
@@ -251,16 +260,18 @@ def _solved(
     goal: Goal,
     end: float,
 ) -> Solved:
-    """`Solved` of some ways until a time; those that lack least come first."""
-    ways = []
-    if len(space.own):
-        own = space.own[None]
+    """`Solved` of some options until a time; those that lack least come first."""
+    options = []
+    if len(space.origin_cells):
+        origin_cells = space.origin_cells[None]
         if len(searched) > 1:
-            searched = sorted(searched, key=lambda way: way[0].missing(own)[0])
-        ways = [(boxes, starts) for boxes, starts, _ in searched]
+            searched = sorted(
+                searched, key=lambda option: option[0].missing(origin_cells)[0]
+            )
+        options = [(boxes, starts) for boxes, starts, _ in searched]
     if goal.objective != "largest_change":
-        return solve(ways, goal, end)
-    return nearest_point(ways, end - monotonic() if goal.time_limit else 0.0)
+        return solve(options, goal, end)
+    return nearest_point(options, end - monotonic() if goal.time_limit else 0.0)
 
 
 @dataclass(frozen=True)
@@ -269,7 +280,7 @@ class _Space:
 
     origin: NDArray[np.float64]
     free: NDArray[np.bool_]
-    own: NDArray[np.intp]
+    origin_cells: NDArray[np.intp]
     in_three: NDArray[np.bool_]
     outside: NDArray[np.bool_]
     columns: list[_Column]
@@ -291,7 +302,7 @@ class _Space:
         """
         origin, actionability = problem.values[row], problem.actionability
         codes = cells.codes(problem.rows.take([row]))
-        own = cells.own_cells(origin[None], codes)[0]
+        origin_cells = cells.own_cells(origin[None], codes)[0]
         (low,), (high,) = actionability.permitted(origin[None])
         limited = actionability.coefficients.any(axis=0)
         far = _far(cells, actionability, origin)
@@ -301,15 +312,17 @@ class _Space:
         must_change = limited & np.isnan(origin)
         for j in np.flatnonzero((low <= high) | must_change).tolist():
             column = _column(
-                cells, actionability, j, origin[j], own[j], low[j], high[j]
+                cells, actionability, j, origin[j], origin_cells[j], low[j], high[j]
             )
             if must_change[j] or np.isfinite(column.costs).sum() > 1:
                 by_column[j] = column
-        free = np.isin(np.arange(len(own)), list(by_column))
-        outside = free & (own < 0)
+        free = np.isin(np.arange(len(origin_cells)), list(by_column))
+        outside = free & (origin_cells < 0)
         tree, leaf, first, last = cells.boxes_of(codes[0], ~free, outside)
-        own = np.where(outside, [len(ends) for ends in cells.low], own)
-        own, in_three = own[free], (limited & ~outside)[free]
+        origin_cells = np.where(
+            outside, [len(ends) for ends in cells.low], origin_cells
+        )
+        origin_cells, in_three = origin_cells[free], (limited & ~outside)[free]
         outside, columns = outside[free], list(by_column.values())
         steps, stepped = actionability.grid.steps, actionability.stepped
         scale = np.where(stepped, 1 / np.where(stepped, steps, 1), actionability.costs)
@@ -317,14 +330,14 @@ class _Space:
         return cls(
             origin,
             free,
-            own + in_three,
+            origin_cells + in_three,
             in_three,
             outside,
             columns,
             tree,
             leaf,
-            first + 2 * (in_three & (first > own)),
-            last + 2 * (in_three & (last >= own)),
+            first + 2 * (in_three & (first > origin_cells)),
+            last + 2 * (in_three & (last >= origin_cells)),
             scale,
             _within(actionability, origin, free, columns, scale, spare),
             actionability.grid,
@@ -344,19 +357,21 @@ class _Space:
 
     def split(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
         """Cells of trees (n, p) as cells of the space, with own cells cut in three."""
-        own = self.own - self.in_three
-        return cells + self.in_three * ((cells >= own) * 1 + (cells > own))
+        origin_cells = self.origin_cells - self.in_three
+        return cells + self.in_three * (
+            (cells >= origin_cells) * 1 + (cells > origin_cells)
+        )
 
     def row_at(self, point: NDArray[np.intp]) -> NDArray[np.float64]:
         """The encoded row of a point."""
         near, low, high = (
             np.array(
                 [
-                    getattr(column, part)[cell]
+                    getattr(column, name)[cell]
                     for column, cell in zip(self.columns, point, strict=True)
                 ]
             )
-            for part in ("nearest", "low", "high")
+            for name in ("nearest", "low", "high")
         )
         within = self.within
         shifts = None if within is None else within.shifts(point)[0]
@@ -366,7 +381,7 @@ class _Space:
             moved = self.origin.copy()
             moved[self.free] = near
             near = np.where(
-                point == self.own, near, self.grid.nearest(moved)[self.free]
+                point == self.origin_cells, near, self.grid.nearest(moved)[self.free]
             )
             near[at] = np.clip(near[at], low[at], high[at])
             near[at] = self._returned(within, point, near)[at]
@@ -380,11 +395,11 @@ class _Space:
         """Values moved back to their origins where the constraints allow it."""
         values, origin = values.copy(), self.origin[self.free]
         moves = np.abs(values - origin)
-        moves[(np.abs(point - self.own) > 1) | ~self.in_three] = 0
+        moves[(np.abs(point - self.origin_cells) > 1) | ~self.in_three] = 0
         for j in np.argsort(moves)[np.count_nonzero(moves == 0) :]:
-            tried = np.where(np.arange(len(values)) == j, origin, values)
-            if within.satisfied_by(tried * self.scale):
-                values = tried
+            trial = np.where(np.arange(len(values)) == j, origin, values)
+            if within.satisfied_by(trial * self.scale):
+                values = trial
         return values
 
 
@@ -403,7 +418,7 @@ def _column(
     actionability: Actionability,
     j: int,
     origin: float,
-    own: int,
+    cell: int,
     least: float,
     most: float,
 ) -> _Column:
@@ -414,16 +429,16 @@ def _column(
     grid, low, high = actionability.grid, cells.low[j], cells.high[j]
     refused = np.any(cells.cell_codes[j] < 0, axis=1)
     limited = actionability.coefficients[:, j].any()
-    if own < 0:
-        own = len(low)
+    if cell < 0:
+        cell = len(low)
         low, high = np.append(low, 0.0), np.append(high, 0.0)
         refused = np.append(refused, False)
     elif limited:
-        low, high = (np.insert(ends, own, [ends[own]] * 2) for ends in (low, high))
-        refused = np.insert(refused, own, [refused[own]] * 2)
-        high[own] = min(high[own], np.nextafter(origin, -np.inf))
-        low[own + 2] = max(low[own + 2], np.nextafter(origin, np.inf))
-        own += 1
+        low, high = (np.insert(ends, cell, [ends[cell]] * 2) for ends in (low, high))
+        refused = np.insert(refused, cell, [refused[cell]] * 2)
+        high[cell] = min(high[cell], np.nextafter(origin, -np.inf))
+        low[cell + 2] = max(low[cell + 2], np.nextafter(origin, np.inf))
+        cell += 1
     low, high = np.maximum(low, least), np.minimum(high, most)
     low, high = grid.up(low, j), grid.down(high, j)
     if actionability.categorical[j]:
@@ -440,9 +455,9 @@ def _column(
     costs = np.where((low <= high) & ~refused, costs * actionability.costs[j], np.inf)
     nearest = np.where(np.isfinite(costs), nearest, np.nan_to_num(origin))
     if limited and np.isnan(origin):
-        costs[own], nearest[own], low[own], high[own] = np.inf, 0, 0, 0
+        costs[cell], nearest[cell], low[cell], high[cell] = np.inf, 0, 0, 0
     else:
-        costs[own], nearest[own], low[own], high[own] = 0, origin, origin, origin
+        costs[cell], nearest[cell], low[cell], high[cell] = 0, origin, origin, origin
     return _Column(costs, nearest, low, high)
 
 
@@ -459,10 +474,8 @@ def _far(
         sizes[j] = ends[np.isfinite(ends)].max(initial=0)
     needs = coefficients @ sizes + np.abs(actionability.bounds)
     for j in used.tolist():
-        of_column = coefficients[:, j]
-        far[j] = (
-            sizes[j] + _FAR * (needs[of_column > 0] / of_column[of_column > 0]).max()
-        )
+        column = coefficients[:, j]
+        far[j] = sizes[j] + _FAR * (needs[column > 0] / column[column > 0]).max()
     return far
 
 
@@ -485,8 +498,8 @@ def _within(
     sizes = np.abs(coefficients).max(axis=1, initial=0)
     sizes[sizes == 0] = 1
     nearest, low, high = (
-        [getattr(columns[k], part) * scale[k] for k in used.tolist()]
-        for part in ("nearest", "low", "high")
+        [getattr(columns[k], name) * scale[k] for k in used.tolist()]
+        for name in ("nearest", "low", "high")
     )
     return CellValues(
         used,

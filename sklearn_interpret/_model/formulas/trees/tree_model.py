@@ -238,8 +238,8 @@ class StackingEncoder:
     precision: np.dtype[np.floating]
 
     def __call__(self, X: Any) -> NDArray[np.floating]:
-        parts = [encoder(X) for encoder in self.encoders]
-        return np.hstack(parts, dtype=self.precision, casting="same_kind")
+        numbers = [encoder(X) for encoder in self.encoders]
+        return np.hstack(numbers, dtype=self.precision, casting="same_kind")
 
 
 def check_width(n_columns: int, expected: int) -> None:
@@ -262,7 +262,7 @@ def dense(X: Any, absent: float) -> NDArray[Any]:
 
 def column_numbers(
     X: Any,
-    places: Sequence[Mapping[Any, int] | None],
+    label_positions: Sequence[Mapping[Any, int] | None],
     unseen: Callable[[str, Any], float],
 ) -> list[NDArray[Any]]:
     """Columns of a frame as numbers; categories as positions.
@@ -271,24 +271,24 @@ def column_numbers(
     ----------
     X : pandas or polars DataFrame
         Rows.
-    places : list
+    label_positions : list
         For each column a dict from labels to positions, or None if it is numeric.
     unseen : callable
         ``unseen(name, label)`` returns the number for a label without position, or
         raises an error.
     """
     rows = as_rows(X)
-    check_width(rows.n_columns, len(places))
+    check_width(rows.n_columns, len(label_positions))
     columns = []
-    for j, place in enumerate(places):
-        if place is None:
+    for j, positions_of_labels in enumerate(label_positions):
+        if positions_of_labels is None:
             columns.append(rows.column_array(j))
             continue
         codes, labels, _ = rows.encode([j])
         positions = np.full(len(labels), np.nan)
         for i, label in enumerate(labels):
             if not is_missing(label):
-                position = place.get(label)
+                position = positions_of_labels.get(label)
                 positions[i] = (
                     unseen(rows.names[j], label) if position is None else position
                 )
@@ -336,7 +336,7 @@ def category_table(
 
 
 def listed_positions(
-    values: NDArray[np.floating], listed: Sequence[int], other: float
+    values: NDArray[np.floating], listed: Sequence[int], unlisted: float
 ) -> NDArray[np.float64]:
     """Positions of truncated numbers (n,) in a sorted list of integers, as float64.
 
@@ -345,5 +345,5 @@ def listed_positions(
     values, categories = np.asarray(values, dtype=np.float64), np.asarray(listed)
     truncated = np.trunc(values)
     nearest = np.minimum(np.searchsorted(categories, truncated), len(categories) - 1)
-    positions = np.where(categories[nearest] == truncated, nearest, other)
+    positions = np.where(categories[nearest] == truncated, nearest, unlisted)
     return np.where(np.isnan(values), np.nan, positions)

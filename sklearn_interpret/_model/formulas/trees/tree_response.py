@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +57,8 @@ READABLE = (
     "work column by column"
 )
 
-# Relative rounding errors of libraries that sum trees in float32, and in float64.
+# Relative rounding errors of libraries that sum hundreds of trees in float32, and in
+# float64.
 _TOLERANCE, _DOUBLE_TOLERANCE = 1e-5, 1e-9
 
 # Difference below which scores are ties, relative to them and to the leaves: the
@@ -67,7 +68,8 @@ _TIE = 1e-12
 # Bytes per feature of a row's numbers and codes during encoding.
 _CODING_BYTES = 12
 
-# Least number of rows on which the trees are compared with the model.
+# Least number of rows on which the trees are compared with the model: one cheap call;
+# trees that were misread differ at nearly every row.
 _SPOTS = 8
 
 
@@ -170,10 +172,10 @@ class TreeResponse(Formula):
         self, rows: Rows
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """Responses to some of the rows, functions of the trees, and tolerances."""
-        some = rows.take(_spots(rows.n_rows))
-        expected = self.predictions(some.native)
+        spot_rows = rows.take(_spots(rows.n_rows))
+        expected = self.predictions(spot_rows.native)
         tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
-        yield self._comparison(expected, self.codes(some)[:], tolerance)
+        yield self._comparison(expected, self.codes(spot_rows)[:], tolerance)
 
     @property
     def _mismatch(self) -> str:
@@ -205,8 +207,8 @@ class TreeResponse(Formula):
             If the model refuses the rows.
         """
         codes, spots = self.codes(rows).held_with_spots()
-        some = rows.take(spots)
-        self.check_codes(some.native, self.codes(some)[:])
+        spot_rows = rows.take(spots)
+        self.check_codes(spot_rows.native, self.codes(spot_rows)[:])
         return codes
 
     def check_codes(self, X: Any, codes: NDArray[Any]) -> None:
@@ -241,32 +243,25 @@ class TreeResponse(Formula):
 
     def _labels(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted labels from sums of scores: a 0/1 column for each class."""
-        # Positions of classes stand for their labels, of which there may be several
-        # sets.
-        size, tied_class = self._leaf_size, self.model.tied_class
         labels, scores = self.model.classes, self.model.as_returned(sums)
+        winners = partial(
+            _predicted_positions,
+            leaf_size=self._leaf_size,
+            tied_class=self.model.tied_class,
+        )
         if not isinstance(labels, list):
-            positions = np.arange(scores.shape[1] if labels is None else len(labels))
-            reader = replace(self.response, classes=positions)
-            winners = _predicted_positions(scores, len(positions), size, tied_class)
-            return reader.read(winners)
-        reader = replace(
-            self.response, classes=[np.arange(len(of_output)) for of_output in labels]
-        )
-        return reader.read(
-            np.column_stack(
-                [
-                    _predicted_positions(output_scores, len(of_output), size)
-                    for output_scores, of_output in zip(scores, labels, strict=True)
-                ]
-            )
-        )
+            n_classes = 0 if labels is None else len(labels)
+            reader = replace(self.response, classes=np.arange(n_classes))
+            return reader.read(winners(scores, n_classes))
+        sizes = list(map(len, labels))
+        reader = replace(self.response, classes=list(map(np.arange, sizes)))
+        return reader.read(np.column_stack(list(map(winners, scores, sizes))))
 
     @cached_property
     def _leaf_size(self) -> float:
         """Largest absolute value of the leaves and the base."""
         numbers = self.ensemble.value, self.ensemble.base
-        return max(np.abs(part).max(initial=0) for part in numbers)
+        return max(np.abs(values).max(initial=0) for values in numbers)
 
 
 class CodedRows(LazyRows):
@@ -284,11 +279,9 @@ class CodedRows(LazyRows):
 
     def __init__(self, model: TreeModel, ensemble: TreeEnsemble, rows: Rows) -> None:
         self.model, self.ensemble = model, ensemble
-        most = int(ensemble.split_codes.n_codes.max(initial=1)) - 1
+        dtype = np.min_scalar_type(int(ensemble.split_codes.n_codes.max(initial=1)) - 1)
         n_features = ensemble.n_features
-        super().__init__(
-            rows, n_features, np.min_scalar_type(most), _CODING_BYTES * n_features
-        )
+        super().__init__(rows, n_features, dtype, _CODING_BYTES * n_features)
 
     def _compute(self, rows: Rows) -> NDArray[Any]:
         return self.ensemble.codes(self.model.encode(rows.native))
@@ -302,15 +295,15 @@ class CodedRows(LazyRows):
         spots = [_spots(len(self))]
         finite = np.ones(self.n_columns, dtype=bool)
         codes = self.empty(len(self)) if self.is_small else None
-        for part in self.batches(0, len(self)):
-            numbers = self.model.encode(self.rows.sliced(part).native)
+        for block in self.batches(0, len(self)):
+            numbers = self.model.encode(self.rows.sliced(block).native)
             special = ~np.isfinite(numbers)
             if special.any():
                 new = np.flatnonzero(special.any(axis=0) & finite)
-                spots.append(part.start + special[:, new].argmax(axis=0))
+                spots.append(block.start + special[:, new].argmax(axis=0))
                 finite[new] = False
             if codes is not None:
-                codes[part] = self.ensemble.codes(numbers)
+                codes[block] = self.ensemble.codes(numbers)
         return self if codes is None else codes, np.unique(np.concatenate(spots))
 
 
@@ -398,8 +391,8 @@ def tree_response(
     if _is_sum(model, response):
         return TreeResponse(response, model, _selected(model, response))
     refusal = _refusal(model, response)
-    wanted = not additive and (labels or not _predicts_labels(response))
-    if not wanted or not _is_function_of_sums(model, response):
+    is_accepted = not additive and (labels or not _predicts_labels(response))
+    if not is_accepted or not _is_function_of_sums(model, response):
         raise UnreadableModelError(refusal)
     return TreeResponse(response, model, model.ensemble, refusal)
 
@@ -459,10 +452,10 @@ def explained_response(
 def _selected(model: TreeModel, response: Response) -> TreeEnsemble:
     """The trees with the outputs that the response selects."""
     trees, identity = model.ensemble, np.eye(model.ensemble.n_outputs)
-    picked = response.read(model.as_returned(identity))
-    if np.array_equal(picked, identity):
+    selection = response.read(model.as_returned(identity))
+    if np.array_equal(selection, identity):
         return trees
-    return replace(trees, value=trees.value @ picked, base=trees.base @ picked)
+    return replace(trees, value=trees.value @ selection, base=trees.base @ selection)
 
 
 def _additive_methods(model: TreeModel) -> set[str]:
@@ -514,9 +507,9 @@ def _predicted_positions(
         margins = scores[:, 0]
         tied = np.abs(margins) <= _TIE * leaf_size
         return np.where(tied, tied_class, margins > 0).astype(np.intp)
-    most = scores.max(axis=1, keepdims=True)
+    largest = scores.max(axis=1, keepdims=True)
     size = np.maximum(np.abs(scores).max(axis=1, keepdims=True), leaf_size)
-    return (scores >= most - _TIE * size).argmax(axis=1)
+    return (scores >= largest - _TIE * size).argmax(axis=1)
 
 
 def _name(response: Response) -> str:
