@@ -67,7 +67,9 @@ class ComponentsOfTrees:
             trees.ensemble, paths
         )
         if weights is not None:
-            codes: Any = trees.codes(background).held()  # sliced like an array
+            codes: Any = trees.codes(
+                background
+            ).array_if_small()  # sliced like an array
             game = InterventionalGame(trees.ensemble, paths, codes, weights)
         # Players that a path holds.
         self.largest_order = int(paths.n_conditions.max(initial=0))

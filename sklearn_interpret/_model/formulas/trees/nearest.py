@@ -151,7 +151,9 @@ class TreeSearch:
 
     def _possible_options(self, problem: SearchProblem, row: int) -> list[_Option]:
         """The ways to reach the target, as of `SumTarget`."""
-        options = self.target.systems(0 if problem.classes is None else problem.classes[row])
+        options = self.target.systems(
+            0 if problem.classes is None else problem.classes[row]
+        )
         return [option for option in options if np.isfinite(option[1]).all()]
 
     def _without(
