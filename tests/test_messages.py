@@ -82,7 +82,7 @@ def test_warnings_begin_with_advice():
     assert len(starts) > 30
     given = [name for name, text in starts if not isinstance(text, str)]
     # Those of interactions and of coalitions get their advice.
-    assert sorted(given) == ["_base.py", "coalitions.py"]
+    assert sorted(given) == ["_base.py", "response_games.py"]
     words = {text.split()[0] for _, text in starts if isinstance(text, str)}
     assert words <= ADVICE
 

@@ -32,8 +32,8 @@ def test_ci_runs_the_commands_of_the_readme():
         ["sh", "-c", search], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
     assert found == "".join(blocks("sh"))
-    for position in (0, 1):
-        assert f'eval "${{commands[{position}]}}"' in script
+    assert 'eval "${commands[0]}"' in script
+    assert 'eval "${commands[1]} --thorough"' in script
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 

@@ -47,5 +47,5 @@ def attribution_names(
     """
     check_is_fitted(self)
     names, outputs = self._names_out(input_features, self._attributed())
-    both = [f"{name}{output}" for name in names for output in outputs]
-    return np.array(both, dtype=object)
+    names_out = [f"{name}{output}" for name in names for output in outputs]
+    return np.array(names_out, dtype=object)

@@ -52,6 +52,7 @@ class ConditionSpace:
         left_out = untreatable(rows, self.nominal)
         if left_out:
             named_as_left_out(rows, left_out)
+        values: Any
         for j, nominal in enumerate(self.nominal):
             if rows.column_array(j).dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: {self.names[j]!r}.")

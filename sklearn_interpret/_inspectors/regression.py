@@ -70,7 +70,7 @@ class BaseRegressionInspector(BaseInspector):
                 f"The weights of the {type(objective.model).__name__} are not finite, "
                 "as those of counts that are all zero: there is nothing to test."
             )
-        if not of_numbers and len(objective.classes) > 2:
+        if objective.classes is not None and len(objective.classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
                 f"multiclass: y has {len(objective.classes)} classes."
@@ -113,7 +113,8 @@ def column_names(objective: Objective, names: Sequence[str]) -> list[str]:
     try:
         return list(objective.before.get_feature_names_out(names))
     except (AttributeError, ValueError):  # a step that has no names
-        return default_names(len(objective.network.coefs[0]))
+        network: Any = objective.network
+        return default_names(len(network.coefs[0]))
 
 
 def feature_columns(objective: Objective, n_columns: int) -> NDArray[np.intp] | None:

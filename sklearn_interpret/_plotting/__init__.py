@@ -1,1 +1,1 @@
-"""What all displays share: their construction, axes, colours, labels and marks."""
+"""Shared by all displays: their construction, axes, colours, labels and marks."""

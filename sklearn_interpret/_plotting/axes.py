@@ -496,7 +496,7 @@ def named_legend(
 
 
 def has_side_room(ax: Axes) -> bool:
-    """Whether the figure makes room for what is to the right of an axes."""
+    """Whether the figure makes room to the right of an axes."""
     if is_constrained(ax.figure):
         return True
     return ax.figure.axes == [ax] and _is_unarranged(ax.figure)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.contour import QuadContourSet
     from matplotlib.patches import Patch
 
-N_LEVELS = 12  # of contours: more are hard to tell apart
+N_LEVELS = 12  # of contours: more are hard to distinguish
 
 
 def colour_limits(

@@ -266,9 +266,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
         """Warn of terms, by their positions, that separate the targets."""
         if separated:
             names = self.term_names_[sorted(separated)].tolist()
-            what = "classes" if self._link == "logit" else "zeros from positive targets"
+            reason = (
+                "classes" if self._link == "logit" else "zeros from positive targets"
+            )
             warn(
-                f"Remove the terms that separate {what} without error, or ignore "
+                f"Remove the terms that separate {reason} without error, or ignore "
                 f"their bands: {shortened(names)}. The likelihood grows with their "
                 "effects, which only penalties bound. p-values are of the fit without "
                 "each.",
@@ -277,12 +279,12 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _keep(self, fits: list[tuple[AdditiveFit, NDArray[np.float64], float]]) -> None:
         """Set the attributes, without an axis of models where there is one."""
-        found = [
+        fits_by_model = [
             self._results(fit, tests) | {"deviance_explained_": share}
             for fit, tests, share in fits
         ]
-        for name in found[0]:
-            values = [result[name] for result in found]
+        for name in fits_by_model[0]:
+            values = [result[name] for result in fits_by_model]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
         self.n_iter_ = max(fit.n_iter for fit, *_ in fits)
@@ -301,7 +303,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(last.log_smoothing),
-            "effective_dof_": np.array([dof[part].sum() for part in self._slices()]),
+            "effective_dof_": np.array([dof[index].sum() for index in self._slices()]),
             "residual_dof_": float(fit.residual_dof),
             "statistics_": statistics,
             "pvalues_": pvalues,
@@ -363,16 +365,16 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _warn_of_extrapolation(self, columns: list[list[NDArray[np.float64]]]) -> None:
         """Warn of terms with rows where `fit` saw none."""
-        found, n_rows = [], len(columns[0][0])
+        texts, n_rows = [], len(columns[0][0])
         for name, term, values in zip(
             self.term_names_, self._terms, columns, strict=True
         ):
             if n := np.count_nonzero(term.is_extrapolated(values)):
-                found.append(f"{name!r} in {n} of {n_rows} row(s)")
-        if found:
-            more = len(found) - _MOST_NAMED
+                texts.append(f"{name!r} in {n} of {n_rows} row(s)")
+        if texts:
+            more = len(texts) - _MOST_NAMED
             warn(
-                f"Do not rely on the curves of {', '.join(found[:_MOST_NAMED])}"
+                f"Do not rely on the curves of {', '.join(texts[:_MOST_NAMED])}"
                 f"{f' and {more} more terms' * (more > 0)}: these rows are beyond the "
                 "values that fit saw, or in a gap wider than a tenth of their range.",
                 ExtrapolationWarning,
@@ -447,7 +449,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         predictor, effects, _ = self._effects(X)
         base_values = predictor - effects.sum(axis=2)
         values = np.moveaxis(effects, 0, 2)
-        if one := len(effects) == 1:
+        if is_single := len(effects) == 1:
             values, base_values, predictor = effects[0], base_values[0], predictor[0]
         labels = getattr(self, "classes_", np.arange(1)).tolist()
         return Explanation(
@@ -456,7 +458,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             predictions=predictor.T,
             data=as_rows(X).native,
             feature_names=self.term_names_.tolist(),
-            output_names=labels[-1:] if one else labels,
+            output_names=labels[-1:] if is_single else labels,
             response_name=RESPONSES[self._link],
             columns=[[c.position for c in term.own_columns] for term in self._terms],
             value_name="effect",
@@ -495,9 +497,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
             f"{shortened(self.term_names_.tolist())}."
         )
 
-    def _features(self, place: int) -> tuple[str, ...]:
+    def _features(self, position: int) -> tuple[str, ...]:
         """Names of the features of the term at a position."""
-        columns = self._terms[place].own_columns
+        columns = self._terms[position].own_columns
         return tuple(self._names[column.position] for column in columns)
 
     def partial_effect(
@@ -592,7 +594,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         }
         return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"intercept": RESPONSES[self._link]}
 
 

@@ -244,9 +244,9 @@ class GAMRegressor(RegressorMixin, BaseGAM):
             return
         test = overdispersion_test(fit)
         if test.warns:
-            other = " or 'negative_binomial'" if self.family == "poisson" else ""
+            alternative = " or 'negative_binomial'" if self.family == "poisson" else ""
             warn(
-                f"Use family='quasi{self.family}'{other}: targets vary "
+                f"Use family='quasi{self.family}'{alternative}: targets vary "
                 f"{self.dispersion_:.3g} times as much as family={self.family!r} says "
                 f"(dispersion_; p-value {test.pvalue:.1g}), and standard errors, "
                 "intervals and p-values are too small.",

@@ -28,7 +28,7 @@ def observed(
     needed: set[tuple[int, str]],
     sample: Any,
 ) -> tuple[int, NDArray[Any], dict[tuple[int, str], Summary]]:
-    """What the first pass finds: number of rows, distinct labels, and summaries.
+    """Results of the first pass: number of rows, distinct labels, and summaries.
 
     These are the `Summary` of each column and kind of term, after checks of values and
     targets.
@@ -47,7 +47,7 @@ def both_observed(
     first: tuple[int, NDArray[Any], dict[tuple[int, str], Summary]],
     second: tuple[int, NDArray[Any], dict[tuple[int, str], Summary]],
 ) -> tuple[int, NDArray[np.float64], dict[tuple[int, str], Summary]]:
-    """What two parts of the rows hold."""
+    """Results of the first pass over two sets of rows together."""
     n_rows, labels, summaries = first
     more_rows, more_labels, more = second
     summaries = {key: summary + more[key] for key, summary in summaries.items()}
@@ -161,12 +161,12 @@ class Passes:
     makes: tuple = ()
 
     def sum(self, function: Callable[..., Any], merge: Callable[..., Any] = add) -> Any:
-        """Merged results of a function of what is made of each part of the rows."""
+        """Merged results of a function that gets each partition, after `makes`."""
         function = partial(_chained, (*self.makes, function))
         return self.sample.map_reduce(function, merge, self.columns)
 
     def made(self, make: Callable[..., Any]) -> Passes:
-        """The same of what a function makes: once of rows in memory, which are kept."""
+        """The same passes, after another function; rows in memory pass it only once."""
         if isinstance(self.sample, PartitionedSample):
             return replace(self, makes=(*self.makes, make))
         return replace(self, sample=Made(self.sum(make)))
@@ -174,7 +174,7 @@ class Passes:
 
 @dataclass(frozen=True)
 class Made:
-    """What is made of rows in memory."""
+    """Rows in memory after functions were applied to them."""
 
     rows: Any
 
@@ -185,5 +185,5 @@ class Made:
         return function(self.rows)
 
 
-def _chained(functions: tuple[Callable[..., Any], ...], part: Any) -> Any:
-    return reduce(lambda made, function: function(made), functions, part)
+def _chained(functions: tuple[Callable[..., Any], ...], rows: Any) -> Any:
+    return reduce(lambda made, function: function(made), functions, rows)

@@ -170,7 +170,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Summary:
-    """What rows hold in a column, for terms of it.
+    """Summary of the values of a column, for terms of it.
 
     Parameters
     ----------
@@ -226,23 +226,25 @@ class Summary:
             spread = reach * np.sqrt(np.average(squares, weights=weights))
         return cls(None, None, low, high, missing, few, weights.sum(), center, spread)
 
-    def __add__(self, other: Summary) -> Summary:
+    def __add__(self, more: Summary) -> Summary:
         """The summary of both."""
         labels = declared = few = None
-        if self.labels is not None and other.labels is not None:
-            both = {label_key(label): label for label in [*self.labels, *other.labels]}
+        if self.labels is not None and more.labels is not None:
+            labels_by_key = {
+                label_key(label): label for label in [*self.labels, *more.labels]
+            }
             # Dtypes that differ have no common order.
-            declared = self.declared if self.declared == other.declared else None
-            labels = order_labels(list(both.values()), declared)
-        if self.few is not None and other.few is not None:
-            few = _few(np.concatenate([self.few, other.few]))
-        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
-        missing, weight = self.missing or other.missing, self.weight + other.weight
-        share, distance = other.weight / weight, other.center - self.center
+            declared = self.declared if self.declared == more.declared else None
+            labels = order_labels(list(labels_by_key.values()), declared)
+        if self.few is not None and more.few is not None:
+            few = _few(np.concatenate([self.few, more.few]))
+        low, high = np.fmin(self.low, more.low), np.fmax(self.high, more.high)
+        missing, weight = self.missing or more.missing, self.weight + more.weight
+        share, distance = more.weight / weight, more.center - self.center
         center = self.center + share * distance
         # Their squares may overflow.
         terms = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * distance])
-        spread = np.hypot(np.hypot(*terms), np.sqrt(share) * other.spread)
+        spread = np.hypot(np.hypot(*terms), np.sqrt(share) * more.spread)
         return Summary(
             labels, declared, low, high, missing, few, weight, center, spread
         )
@@ -343,10 +345,14 @@ class FittedTerm:
                 f"{'(n_points, 2)' if several else '(n_points,)'}."
             )
         columns = []
-        for column, part in zip(self.own_columns, np.atleast_2d(values.T), strict=True):
-            columns.append(column.encode(part))
+        for column, column_values in zip(
+            self.own_columns, np.atleast_2d(values.T), strict=True
+        ):
+            columns.append(column.encode(column_values))
             if handle_unknown == "error":
-                column.refuse_unknown(columns[-1], part, names[column.position])
+                column.refuse_unknown(
+                    columns[-1], column_values, names[column.position]
+                )
         return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
 
     def finished(self, term: Term, extents: list[NDArray[np.float64]]) -> FittedTerm:
@@ -398,7 +404,7 @@ class TermReader:
         singles = {entry[0]: kind for entry, kind in self.entries if len(entry) == 1}
         self.kinds = {j: self._kind(j, kind) for j, kind in singles.items()}
         self._by = {
-            j: self._index(other, "by") for j, other in self._keyed("by").items()
+            j: self._index(feature, "by") for j, feature in self._keyed("by").items()
         }
         self._periods = self._keyed("periods")
         self._n_splines = self._numbers_of_splines()
@@ -466,10 +472,10 @@ class TermReader:
         return "category" if self.rows.is_categorical(j) else "spline"
 
     def _numbers_of_splines(self) -> dict[tuple[int, ...], int]:
-        given = self.parameters.n_splines
-        if not isinstance(given, Mapping):
+        n_splines = self.parameters.n_splines
+        if not isinstance(n_splines, Mapping):
             return {}
-        numbers = {self._entry(key, "n_splines"): n for key, n in given.items()}
+        numbers = {self._entry(key, "n_splines"): n for key, n in n_splines.items()}
         for n in numbers.values():
             if not isinstance(n, Integral) or n < 4:
                 raise ValueError(f"n_splines has the number {n!r}; it takes 4 or more.")
@@ -487,8 +493,8 @@ class TermReader:
                 raise ValueError(
                     f"{parameter} is for {kinds}; got {self._shown((j,))}."
                 )
-        for j, other in self._by.items():
-            if j == other:
+        for j, by in self._by.items():
+            if j == by:
                 raise ValueError(f"by has {self._shown((j,))} vary with itself.")
         for j in cyclic - set(self._periods):
             raise ValueError(
@@ -514,12 +520,12 @@ class TermReader:
             kinds = ["spline" if kind == "linear" else kind for kind in kinds]
             return list(zip(entry, kinds, strict=True))
         (j,) = entry
-        own = [(j, self.kinds[j])]
+        columns = [(j, self.kinds[j])]
         if j not in self._by:
-            return own
-        other = self._by[j]
-        kind = self.kinds.get(other) or self._kind(other)
-        return [(other, kind if kind == "category" else "linear"), *own]
+            return columns
+        by = self._by[j]
+        kind = self.kinds.get(by) or self._kind(by)
+        return [(by, kind if kind == "category" else "linear"), *columns]
 
     @property
     def needed(self) -> set[tuple[int, str]]:
@@ -563,11 +569,11 @@ class TermReader:
             columns.append(replace(column, date_dtype=self.rows.date_dtype(j)))
             self._refuse_missing(columns[-1], kind)
             bases.append(self._basis(columns[-1], summary, kind, entry, sample))
-            few = summary.few
+            distinct = summary.few
             if summary.labels is not None:
-                few = np.arange(float(len(summary.labels)))
+                distinct = np.arange(float(len(summary.labels)))
             if kind != "linear":
-                bins.append(Bins(bases[-1], few))
+                bins.append(Bins(bases[-1], distinct))
         j = entry[0]
         if len(entry) == 2:
             first, second = (j in self.kinds and j not in self._by for j in entry)
@@ -611,8 +617,8 @@ class TermReader:
         n_splines = self._n_splines_of(entry, summary, kind)
         extrapolation = self.parameters.extrapolation
         # Between few values no row says how a curve would go.
-        few = column.values is not None and len(column.values) <= n_splines
-        straight = few and kind == "spline"
+        has_few_values = column.values is not None and len(column.values) <= n_splines
+        straight = has_few_values and kind == "spline"
         return SplineBasis(
             self._breaks(column, kind, n_splines, sample, straight),
             cyclic=kind == "cyclic",

@@ -253,7 +253,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         self.success_rates_ = rates
         self._best = int(rates.argmax())
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each place, size and angle drawn: columns "transform" (its
         position) and "success_rate".
         """
@@ -383,16 +383,18 @@ class _Ascent:
         """
         low, high = self.limits
         patch, velocity = low + start * (high - low), np.zeros(start.shape)
-        index, near = self._rows
+        index, width = self._rows
         for step in counted(range(self.n_steps)):
             matrix = self.matrices[step % len(self.matrices)]
-            slopes = self._slopes(matrix, patch, index, near)
+            slopes = self._slopes(matrix, patch, index, width)
             velocity = _MOMENTUM * velocity + (1 - _MOMENTUM) * slopes
             largest = np.abs(velocity).max()
             if largest > 0:
                 move = self.step_size * velocity / largest
                 patch = np.clip(patch + move * (high - low), low, high)
-        return patch, np.array([self._rate(one, patch, index) for one in self.matrices])
+        return patch, np.array(
+            [self._rate(of_place, patch, index) for of_place in self.matrices]
+        )
 
     @cached_property
     def _rows(self) -> tuple[NDArray[np.intp], float]:
@@ -401,13 +403,13 @@ class _Ascent:
         index = np.flatnonzero(~self.problem.fulfilled)
         index = index if len(index) else np.arange(self.problem.rows.n_rows)
         _, margins, _ = self.margins.at(self.problem, self.problem.values[index], index)
-        near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
-        return index, near or 1.0
+        width = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
+        return index, width or 1.0
 
-    def best(self, starts: Any, number: Any) -> Any:
+    def best(self, starts: Any, number: int) -> Any:
         """The `number` starts that send most, of few rows at few transformations."""
         low, high = self.limits
-        index, near = self._rows
+        index, width = self._rows
         index = index[:: -(-len(index) // _SCREENING_ROWS)]
         matrices = self.matrices[:_SCREENING_TRANSFORMS]
         sent = np.zeros(len(starts))
@@ -415,7 +417,7 @@ class _Ascent:
             for k, start in enumerate(starts):
                 values = self._under(matrix, low + start * (high - low), index)
                 _, margins, _ = self.margins.at(self.problem, values, index)
-                sent[k] += self.weights[index] @ expit(margins / near)
+                sent[k] += self.weights[index] @ expit(margins / width)
         return list(starts[np.argsort(-sent, kind="stable")[:number]])
 
     def _slopes(
@@ -423,7 +425,7 @@ class _Ascent:
         matrix: Any,
         patch: NDArray[np.float64],
         index: NDArray[np.intp],
-        near: float,
+        width: float,
     ) -> NDArray[np.float64]:
         """Slopes of the number of rows that are sent, per pixel of the patch."""
         problem, slopes = self.problem, np.zeros(1)
@@ -431,7 +433,7 @@ class _Ascent:
             rows = index[batch]
             values = self._under(matrix, patch, rows)
             rival, margins, _ = self.margins.at(problem, values, rows)
-            sent = expit(margins / near)
+            sent = expit(margins / width)
             weights = self.weights[rows] * sent * (1 - sent)
             slopes = slopes + weights @ self.margins.slopes(
                 problem, values, rows, rival
@@ -497,8 +499,8 @@ def _checked_patch_shape(
     if isinstance(patch_shape, Real):
         share = float(patch_shape)
         return max(1, round(share * height)), max(1, round(share * width))
-    whole = all(isinstance(n, Integral) and int(n) > 0 for n in patch_shape)
-    if not whole or len(patch_shape) != 2 or (np.array(patch_shape) > sides).any():
+    are_whole = all(isinstance(n, Integral) and int(n) > 0 for n in patch_shape)
+    if not are_whole or len(patch_shape) != 2 or (np.array(patch_shape) > sides).any():
         raise ValueError(
             f"patch_shape={patch_shape!r} must be (height, width), whole numbers from "
             f"1 to those of the image, {sides}, or a share of its sides."
@@ -526,17 +528,18 @@ def _checked_places(
 ) -> NDArray[np.float64]:
     """A place for each row, (n_rows, 2)."""
     try:
-        found = np.broadcast_to(np.asarray(places, dtype=float), (n_rows, 2))
+        corners = np.broadcast_to(np.asarray(places, dtype=float), (n_rows, 2))
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"places={places!r} must hold a row and a column, for all images or for "
             f"each of {n_rows}."
         ) from error
     last = np.subtract(image_shape, patch_shape)
-    inside = ((found >= 0) & (found <= last)).all(axis=1)
+    inside = ((corners >= 0) & (corners <= last)).all(axis=1)
     if not inside.all():
         raise ValueError(
-            f"places has {found[~inside][0].tolist()}; from [0, 0] to {last.tolist()} "
+            f"places has {corners[~inside][0].tolist()}; from [0, 0] to "
+            f"{last.tolist()} "
             f"a patch of the shape {patch_shape} is inside of the image."
         )
-    return found
+    return corners

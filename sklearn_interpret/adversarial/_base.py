@@ -236,8 +236,8 @@ class BaseAttack(BaseRowSearch):
         reasons = np.full(len(status), "", dtype=object)
         failed = np.flatnonzero(~valid)
         if len(failed):
-            both = problem.originals, answers
-            before, after = (asked.margins(problem.own)[failed] for asked in both)
+            pair = problem.originals, answers
+            before, after = (asked.margins(problem.own)[failed] for asked in pair)
             reasons[failed] = [
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
                 for a, b in zip(before, after, strict=True)
@@ -360,9 +360,9 @@ class BaseAttack(BaseRowSearch):
 
     def _lost_at(self, problem: SearchProblem) -> NDArray[np.float64]:
         """Distance of the row that a search finds for each, infinite where none."""
-        every, values = np.arange(problem.rows.n_rows), self._tries(problem).values
-        lost = problem.holds(values, every) & ~problem.fulfilled
-        return np.where(lost, problem.distances(values, every), np.inf)
+        index, values = np.arange(problem.rows.n_rows), self._tries(problem).values
+        lost = problem.holds(values, index) & ~problem.fulfilled
+        return np.where(lost, problem.distances(values, index), np.inf)
 
     def _withstood(
         self, problem: Any, right: NDArray[np.bool_], sizes: Sequence[float | None]
@@ -389,13 +389,13 @@ class BaseAttack(BaseRowSearch):
 
     def _withstands(self, problem: Any, size: float | None) -> NDArray[np.bool_]:
         """Mask of rows that an attack of some size does not bring to the target."""
-        every, attack = np.arange(problem.rows.n_rows), self
+        index, attack = np.arange(problem.rows.n_rows), self
         if size == 0:
-            return np.ones(len(every), dtype=bool)
+            return np.ones(len(index), dtype=bool)
         if size is not None:
             attack = self._with_size(size)
         values = attack._tries(problem).values
-        return ~problem.holds(values, every) | problem.fulfilled
+        return ~problem.holds(values, index) | problem.fulfilled
 
 
 class Budget:
@@ -467,11 +467,14 @@ class Budget:
             if not outside.any():
                 return
             left, origins, reached = (p[outside] for p in (left, origins, reached))
-            far = np.abs(reached - origins)
-            back = far > moved[left]
+            distance = np.abs(reached - origins)
+            back = distance > moved[left]
             # If no cell was rounded up, the norm was: real numbers move back first.
-            for others in ((far > 0) & ~self.actionability.integer, far > 0):
-                back |= others & ~back.any(axis=1, keepdims=True)
+            for candidates in (
+                (distance > 0) & ~self.actionability.integer,
+                distance > 0,
+            ):
+                back |= candidates & ~back.any(axis=1, keepdims=True)
             nearer = self.actionability.nearer(reached, origins)
             values[left] = np.where(back, nearer, reached)
 
@@ -495,9 +498,9 @@ class BaseGradientAttack(BaseAttack):
     ) -> None:
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
-        whole = (actionability.integer & actionability.vary).any()
+        has_integers = (actionability.integer & actionability.vary).any()
         # Then margins after a step follow from the slopes.
-        self._is_linear = self._margins.are_linear and not whole
+        self._is_linear = self._margins.are_linear and not has_integers
 
     def _one_step(self, budget: Budget) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Rows after the step of the full size towards the best rival, and that rival.
@@ -506,11 +509,13 @@ class BaseGradientAttack(BaseAttack):
         """
         rivals = self._margins.rivals(budget.problem, budget.index)
         n, m = rivals.shape
-        # All rivals of a row at once.
-        every = budget.part(np.arange(n).repeat(m))
-        points = budget.problem, every.origins, every.index
+        # All rivals of a row together.
+        of_rivals = budget.part(np.arange(n).repeat(m))
+        points = budget.problem, of_rivals.origins, of_rivals.index
         slopes = self._margins.slopes(*points, rivals.ravel())
-        steps = farthest(slopes, every.low, every.high, budget.epsilon, budget.norm)
+        steps = farthest(
+            slopes, of_rivals.low, of_rivals.high, budget.epsilon, budget.norm
+        )
         best, rows = np.zeros(n, dtype=np.intp), np.arange(n)
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
@@ -519,7 +524,7 @@ class BaseGradientAttack(BaseAttack):
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:
-            best = self._best_of(every, every.rows_after(steps), m)
+            best = self._best_of(of_rivals, of_rivals.rows_after(steps), m)
         values = budget.rows_after(steps.reshape(n, m, -1)[rows, best])
         return values, rivals[rows, best]
 
@@ -533,8 +538,8 @@ class BaseGradientAttack(BaseAttack):
         problem, index = budget.problem, budget.index
         holds = problem.holds(values, index).reshape(-1, number)
         margins = self._margins.at(problem, values, index)[1].reshape(-1, number)
-        some = holds.any(axis=1, keepdims=True)
-        return np.where(holds == some, margins, -np.inf).argmax(axis=1)
+        any_holds = holds.any(axis=1, keepdims=True)
+        return np.where(holds == any_holds, margins, -np.inf).argmax(axis=1)
 
     def _failure(self) -> str:
         return f"no row that reaches the target was found within epsilon={self.epsilon}"
@@ -554,10 +559,10 @@ def _bounds_of_all(
             "each feature, or a dict of such pairs by feature."
         )
     try:
-        both = [np.broadcast_to(np.asarray(end, float), n_columns) for end in bounds]
+        ends = [np.broadcast_to(np.asarray(end, float), n_columns) for end in bounds]
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"bounds={bounds!r} must hold numbers, or one for each of {n_columns} "
             "features."
         ) from error
-    return {j: (float(both[0][j]), float(both[1][j])) for j in range(n_columns)}
+    return {j: (float(ends[0][j]), float(ends[1][j])) for j in range(n_columns)}

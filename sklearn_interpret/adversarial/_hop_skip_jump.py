@@ -167,14 +167,14 @@ class HopSkipJump(BaseAttack):
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
         rows = actionability.distinct(sample.rows)
-        self._known = SearchProblem(outcome, actionability, rows)
+        self._training = SearchProblem(outcome, actionability, rows)
         random = check_random_state(self.random_state)
         numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
         self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
 
     def _rows_each(self) -> int:
         # Draws are in memory about four times, distances of known rows three times.
-        n_known, n_columns = self._known.values.shape
+        n_known, n_columns = self._training.values.shape
         return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)
 
     def _failure(self) -> str:
@@ -182,13 +182,13 @@ class HopSkipJump(BaseAttack):
 
     def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         best = problem.values[index]
-        values, found = self._starts(problem, index)
-        budget = Budget(problem, index[found], np.inf)
+        values, has_start = self._starts(problem, index)
+        budget = Budget(problem, index[has_start], np.inf)
         values = _nearer(budget, values, _FINE)
         for number, draws in enumerate(counted(self._draws), 1):
             normals = _normals(budget, values, *draws)
             values = _stepped(budget, values, normals, number)
-        best[found] = _nearer(budget, _undone(budget, values), _FINEST)
+        best[has_start] = _nearer(budget, _undone(budget, values), _FINEST)
         return Tries(best)
 
     def _starts(
@@ -196,23 +196,23 @@ class HopSkipJump(BaseAttack):
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The nearest known rows on target, near the boundary; rows that have one."""
         order, number = self._nearest_known(problem, index)
-        starts, found = problem.values[index], np.zeros(len(index), dtype=bool)
+        starts, has_start = problem.values[index], np.zeros(len(index), dtype=bool)
         number = np.minimum(number, _MOST_ASKED)
         for first in range(0, number.max(initial=0), _STARTS):
-            left = np.flatnonzero(~found)
-            row, place = np.nonzero(
+            left = np.flatnonzero(~has_start)
+            row, position = np.nonzero(
                 np.arange(first, first + _STARTS) < number[left, None]
             )
             row = left[row]
-            values = self._known.values[order[row, first + place]]
+            values = self._training.values[order[row, first + position]]
             values = problem.projected(values, index[row])
             holds = problem.holds(values, index[row])
             row, values = row[holds], values[holds]
             values = _nearer(Budget(problem, index[row], np.inf), values, _COARSE)
             nearest = np.lexsort((problem.distances(values, index[row]), row))
-            of, nearest_of = np.unique(row[nearest], return_index=True)
-            starts[of], found[of] = values[nearest[nearest_of]], True
-        return starts[found], found
+            owner, nearest_of = np.unique(row[nearest], return_index=True)
+            starts[owner], has_start[owner] = values[nearest[nearest_of]], True
+        return starts[has_start], has_start
 
     def _nearest_known(
         self, problem: Any, index: NDArray[np.intp]
@@ -221,18 +221,18 @@ class HopSkipJump(BaseAttack):
 
         Missing numbers are taken for the mean.
         """
-        known, costs = (
-            self._known.values,
+        candidates, costs = (
+            self._training.values,
             problem.actionability.costs * problem.actionability.vary,
         )
-        present = np.maximum((~np.isnan(known)).sum(axis=0), 1)
-        means = np.nansum(known, axis=0) / present
+        present = np.maximum((~np.isnan(candidates)).sum(axis=0), 1)
+        means = np.nansum(candidates, axis=0) / present
         points = [
-            np.where(np.isnan(part), means, part) * costs
-            for part in (problem.values[index], known)
+            np.where(np.isnan(rows), means, rows) * costs
+            for rows in (problem.values[index], candidates)
         ]
         distances = cdist(*points, _METRICS[self.norm])
-        on_target = self._known.satisfying(problem, index)
+        on_target = self._training.satisfying(problem, index)
         distances[~on_target] = np.inf
         return np.argsort(distances, axis=1, kind="stable"), on_target.sum(axis=1)
 
@@ -264,13 +264,13 @@ def _nearer(
 ) -> NDArray[np.float64]:
     """Rows moved towards their origins to the boundary, by bisection."""
     steps = _steps(budget, values)
-    near, far = np.zeros(len(values)), np.ones(len(values))
+    low, high = np.zeros(len(values)), np.ones(len(values))
     for _ in range(n_halvings if len(values) else 0):
-        middle = (near + far) / 2
+        middle = (low + high) / 2
         trials = budget.rows_after(middle[:, None] * steps)
         holds = budget.problem.holds(trials, budget.index)
         values = np.where(holds[:, None], trials, values)
-        near, far = np.where(holds, near, middle), np.where(holds, middle, far)
+        low, high = np.where(holds, low, middle), np.where(holds, middle, high)
     return values
 
 
@@ -315,10 +315,12 @@ def _stepped(
     for _ in range(_HALVINGS):
         if not len(left):
             break
-        part = budget.part(left)
-        steps = _steps(part, values[left])
-        trials = part.rows_after(part.farthest(normals[left], sizes[left], steps))
-        holds = problem.holds(trials, part.index)
+        remaining = budget.part(left)
+        steps = _steps(remaining, values[left])
+        trials = remaining.rows_after(
+            remaining.farthest(normals[left], sizes[left], steps)
+        )
+        holds = problem.holds(trials, remaining.index)
         reached[left[holds]] = trials[holds]
         left = left[~holds]
         sizes[left] /= 2

@@ -165,10 +165,10 @@ class MinimalPerturbation(BaseAttack):
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
-        known = SearchProblem(outcome, actionability, sample.rows)
+        problem = SearchProblem(outcome, actionability, sample.rows)
         trees = partial(TreePerturbation, time_limit=self.time_limit)
-        exact = formula([LinearPerturbation, trees], known)
-        self._search = SmoothPerturbation(known) if exact is None else exact
+        exact = formula([LinearPerturbation, trees], problem)
+        self._search = SmoothPerturbation(problem) if exact is None else exact
         self.method_ = self._search.method
 
     def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:

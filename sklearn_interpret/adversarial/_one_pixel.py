@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
-    from sklearn_interpret.explanations._rows import RowExplanation
+    from sklearn_interpret.explanations import RowExplanation
 
 # Step of a child from one of its three parents, in differences of the others.
 _DIFFERENTIAL = 0.5
@@ -189,18 +189,22 @@ class OnePixelAttack(BaseAttack):
             if not len(left):
                 break
             values, of_children = self._tried(problem, index[left], children)
-            at = np.arange(len(left)), of_children.argmax(axis=1)
-            ahead = of_children[at] > reached[left]
-            best[left[ahead]], reached[left[ahead]] = (
-                part[at][ahead] for part in (values, of_children)
+            best_child = np.arange(len(left)), of_children.argmax(axis=1)
+            is_better = of_children[best_child] > reached[left]
+            best[left[is_better]], reached[left[is_better]] = (
+                array[best_child][is_better] for array in (values, of_children)
             )
             better = of_children > margins
             population = np.where(better[..., None, None], children, population)
             margins = np.maximum(of_children, margins)
-            going = reached[left] < 0
-            over = left[~going]
-            going[~going] = ~problem.holds(best[over], index[over])
-            left, population, margins = left[going], population[going], margins[going]
+            continues = reached[left] < 0
+            finished = left[~continues]
+            continues[~continues] = ~problem.holds(best[finished], index[finished])
+            left, population, margins = (
+                left[continues],
+                population[continues],
+                margins[continues],
+            )
             children = self._crossed(random, population)
         return Tries(best)
 
@@ -237,30 +241,30 @@ class OnePixelAttack(BaseAttack):
         places = np.moveaxis(np.minimum(places, np.subtract(axes, 1)), -1, 0)
         columns = self._columns[tuple(places)]
         origins = problem.values[index]
-        rows, each = np.ogrid[: len(index), : candidates.shape[1]]
-        row, each = rows[..., None, None], each[..., None, None]
+        rows, candidate = np.ogrid[: len(index), : candidates.shape[1]]
+        row, candidate = rows[..., None, None], candidate[..., None, None]
         low, high = problem.actionability.permitted(origins)
         low, high = (
             np.where(low > high, origins, end)[row, columns] for end in (low, high)
         )
         values = np.repeat(origins[:, None], candidates.shape[1], axis=1)
         shares = candidates[..., len(axes) :]
-        values[row, each, columns] = low + shares * (high - low)
-        shape, of = values.shape, np.repeat(index, candidates.shape[1])
-        values = problem.projected(values.reshape(len(of), -1), of)
-        return values.reshape(shape), problem.margins(values, of).reshape(shape[:2])
+        values[row, candidate, columns] = low + shares * (high - low)
+        shape, owner = values.shape, np.repeat(index, candidates.shape[1])
+        values = problem.projected(values.reshape(len(owner), -1), owner)
+        return values.reshape(shape), problem.margins(values, owner).reshape(shape[:2])
 
 
 def _finite(
     ends: tuple[float, float], values: NDArray[np.float64]
 ) -> tuple[float, float]:
     """Ends to draw between: infinite ones become the lowest or highest value."""
-    known = np.append(values, ends)
-    known = known[np.isfinite(known)]
-    if not len(known):
+    numbers = np.append(values, ends)
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
         return 0.0, 0.0
     low, high = ends
     return (
-        low if np.isfinite(low) else known.min(),
-        high if np.isfinite(high) else known.max(),
+        low if np.isfinite(low) else numbers.min(),
+        high if np.isfinite(high) else numbers.max(),
     )

@@ -70,43 +70,46 @@ class LinearPerturbation:
 
     method: Literal["linear"] = "linear"
 
-    def __init__(self, known: Any) -> None:
-        self._effects = ColumnEffects(known)
+    def __init__(self, training: Any) -> None:
+        self._effects = ColumnEffects(training)
         self._target = self._effects.target()
         self.rows_each = len(self._effects.model.intercept)
         slopes = self._effects.slopes
         slopes = [np.zeros(self.rows_each) if s is None else s for s in slopes]
-        self._slopes = np.array(slopes) / known.actionability.costs[:, None]
+        self._slopes = np.array(slopes) / training.actionability.costs[:, None]
 
     def tries(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         """The nearest rows, with the distances of relaxed programs as lower bounds."""
         slopes, needs, sizes, most = self._programs(problem, index)
         n_ways = slopes.shape[1]
         slopes, needs, sizes, most = (
-            part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
+            array.reshape(-1, *array.shape[2:])
+            for array in (slopes, needs, sizes, most)
         )
-        every = Budget(problem, np.repeat(index, n_ways), np.inf)
+        budget = Budget(problem, np.repeat(index, n_ways), np.inf)
         # Equality to rounding is no proof that a row is impossible.
         least = needs - _EXCESS[0] * self._effects.precision * sizes
         steps, possible = nearest_beyond_all(
-            slopes, every.low, every.high, least, every.norm
+            slopes, budget.low, budget.high, least, budget.norm
         )
-        norms = np.linalg.norm(steps, every.norm, axis=1)
+        norms = np.linalg.norm(steps, budget.norm, axis=1)
         bounds = np.where(possible, norms, np.inf).reshape(-1, n_ways).min(axis=1)
-        values, distances = every.origins.copy(), np.full(len(needs), np.inf)
+        values, distances = budget.origins.copy(), np.full(len(needs), np.inf)
         left = np.flatnonzero(possible)
         for excess in _EXCESS:
             if not len(left):
                 break
             raised = np.minimum(excess * self._effects.precision * sizes, most)
-            here, some = every.part(left), slopes[left]
-            found = self._steps(some, here, (needs + raised)[left], steps[left])
-            _keep_nearer(values, distances, every, left, rows_after(here, found))
+            remaining, remaining_slopes = budget.part(left), slopes[left]
+            nearer = self._steps(
+                remaining_slopes, remaining, (needs + raised)[left], steps[left]
+            )
+            _keep_nearer(values, distances, budget, left, rows_after(remaining, nearer))
             left = left[np.isinf(distances[left])]
         if problem.actionability.integer.any():
             left = np.flatnonzero(possible)
-        on_rays, _ = nearest_on_rays(every.part(left), steps[left])
-        _keep_nearer(values, distances, every, left, on_rays)
+        on_rays, _ = nearest_on_rays(budget.part(left), steps[left])
+        _keep_nearer(values, distances, budget, left, on_rays)
         best = distances.reshape(-1, n_ways).argmin(axis=1)
         best += n_ways * np.arange(len(index))
         return Tries(values[best], np.minimum(bounds, distances[best]))
@@ -122,14 +125,16 @@ class LinearPerturbation:
 
         And whose numbers that may not change by small steps are those of relaxed ones.
         """
-        costs, whole = budget.actionability.costs, budget.actionability.integer
-        cut = np.where(whole, np.trunc(relaxed / costs) * costs, 0)
+        costs, is_whole = budget.actionability.costs, budget.actionability.integer
+        cut = np.where(is_whole, np.trunc(relaxed / costs) * costs, 0)
         least, most = budget.actionability.permitted(budget.origins)
         jumps = (least > budget.origins) | (most < budget.origins)
         entered = rows_after(budget, relaxed) - budget.origins
         cut = np.where(jumps & (relaxed != 0), entered * costs, cut)
-        whole = whole | jumps
-        low, high = (np.where(whole, 0, part) for part in (budget.low, budget.high))
+        is_whole = is_whole | jumps
+        low, high = (
+            np.where(is_whole, 0, limits) for limits in (budget.low, budget.high)
+        )
         needs = needs - np.einsum("nmp,np->nm", slopes, cut)
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
 
@@ -140,14 +145,16 @@ class LinearPerturbation:
         """
         sums = self._effects.margins(problem.rows.take(index).native)
         n_sums = sums.shape[1]
-        own = problem.own_of(index)
-        own = np.zeros(len(index), dtype=int) if own is None else own
-        ways = [self._target.ways(k) for k in range(max(n_sums, 2))]
+        answers = problem.own_of(index)
+        answers = np.zeros(len(index), dtype=int) if answers is None else answers
+        programs = [self._target.ways(k) for k in range(max(n_sums, 2))]
         weights, ends = (
-            np.array([[way[part] for way in of_class] for of_class in ways])
-            for part in (0, 1)
+            np.array(
+                [[program[number] for program in of_class] for of_class in programs]
+            )
+            for number in (0, 1)
         )
-        weights, ends = weights[own], ends[own]
+        weights, ends = weights[answers], ends[answers]
         slopes = np.einsum("nwmk,pk->nwmp", weights, self._slopes)
         needs = ends - np.einsum("nwmk,nk->nwm", weights, sums)
         places = np.abs(problem.values[index] * problem.actionability.costs)
@@ -164,14 +171,14 @@ def _keep_nearer(
     distances: NDArray[np.float64],
     budget: Budget,
     rows: NDArray[np.intp],
-    found: NDArray[np.float64],
+    candidates: NDArray[np.float64],
 ) -> None:
     """Exchange some rows for others that satisfy the target and are nearer."""
     index = budget.index[rows]
-    holds = budget.problem.holds(found, index)
-    reached = np.where(holds, budget.problem.distances(found, index), np.inf)
+    holds = budget.problem.holds(candidates, index)
+    reached = np.where(holds, budget.problem.distances(candidates, index), np.inf)
     nearer = reached < distances[rows]
-    values[rows[nearer]], distances[rows[nearer]] = found[nearer], reached[nearer]
+    values[rows[nearer]], distances[rows[nearer]] = candidates[nearer], reached[nearer]
 
 
 class TreePerturbation:
@@ -194,9 +201,9 @@ class TreePerturbation:
 
     method: Literal["trees"] = "trees"
 
-    def __init__(self, known: SearchProblem, time_limit: float) -> None:
-        norm = known.actionability.norm
-        self._search = TreeSearch(known, 0.0)
+    def __init__(self, training: SearchProblem, time_limit: float) -> None:
+        norm = training.actionability.norm
+        self._search = TreeSearch(training, 0.0)
         if norm not in _OBJECTIVES:
             raise ValueError(
                 f"norm={str(norm)!r} of changes is not among those that trees are "
@@ -211,13 +218,13 @@ class TreePerturbation:
         A row without a result stays; its bound is infinite if none is possible.
         """
         values, bounds = problem.values[index], np.zeros(len(index))
-        for place, row in enumerate(counted(index.tolist())):
-            found, bounds[place] = self._search.found(problem, row, self._goal)
-            if found is not None:
-                values[place] = found
+        for i, row in enumerate(counted(index.tolist())):
+            result, bounds[i] = self._search.found(problem, row, self._goal)
+            if result is not None:
+                values[i] = result
                 # Rounding may put the bound beyond the row.
-                nearest = problem.distances(found[None], index[[place]])[0]
-                bounds[place] = min(bounds[place], nearest)
+                nearest = problem.distances(result[None], index[[i]])[0]
+                bounds[i] = min(bounds[i], nearest)
         return Tries(values, bounds)
 
 
@@ -237,67 +244,74 @@ class SmoothPerturbation:
 
     method: Literal["gradient"] = "gradient"
 
-    def __init__(self, known: SearchProblem) -> None:
-        self._margins = Margins(known)
+    def __init__(self, training: SearchProblem) -> None:
+        self._margins = Margins(training)
         n_slopes = (len(_PARTS) + _N_KNOWN) * self._margins.n_rivals
         self.rows_each = n_slopes + _N_NEAR
-        every = np.unique(
-            np.linspace(0, known.rows.n_rows - 1, _MOST_KNOWN).astype(int)
+        index_of_training = np.unique(
+            np.linspace(0, training.rows.n_rows - 1, _MOST_KNOWN).astype(int)
         )
-        if not known.outcome.is_other:
-            every = every[known.fulfilled[every]]
-        self._known, self._answers = known.values[every], np.zeros(len(every), int)
-        if known.outcome.is_other:
-            self._answers = known.own[every]
+        if not training.outcome.is_other:
+            index_of_training = index_of_training[training.fulfilled[index_of_training]]
+        self._training_values, self._answers = (
+            training.values[index_of_training],
+            np.zeros(len(index_of_training), int),
+        )
+        if training.outcome.is_other:
+            self._answers = training.own[index_of_training]
 
     def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows of all descents."""
-        own = Budget(problem, index, np.inf)
-        starts = np.concatenate([self._beyond(own), self._as_known(own)], axis=1)
+        budget = Budget(problem, index, np.inf)
+        starts = np.concatenate([self._beyond(budget), self._as_known(budget)], axis=1)
         for aim in _AIMS:
             n, n_starts, p = starts.shape
-            every = Budget(problem, np.repeat(index, n_starts), np.inf)
-            steps, norms = self._descended(every, starts.reshape(-1, p), n_starts, aim)
+            of_starts = Budget(problem, np.repeat(index, n_starts), np.inf)
+            steps, norms = self._descended(
+                of_starts, starts.reshape(-1, p), n_starts, aim
+            )
             order = norms.reshape(n, n_starts).argsort(axis=1, kind="stable")
             order = order[:, :_N_AGAIN]
             starts = steps.reshape(n, n_starts, p)[np.arange(n)[:, None], order]
-        values, valid = own.origins.copy(), np.zeros(n, dtype=bool)
-        for place in range(starts.shape[1]):
+        values, valid = budget.origins.copy(), np.zeros(n, dtype=bool)
+        for start in range(starts.shape[1]):
             left = np.flatnonzero(~valid)
             if not len(left):
                 break
-            some = starts[left, place]
-            values[left], valid[left] = nearest_on_rays(own.part(left), some)
+            ends = starts[left, start]
+            values[left], valid[left] = nearest_on_rays(budget.part(left), ends)
         return Tries(values)
 
     def _beyond(self, budget: Budget) -> NDArray[np.float64]:
         """Steps (n, k, p) towards the boundaries of linearised margins."""
         zero = np.zeros(budget.low.shape)
-        _, every = self._at(budget, zero)
+        _, all_margins = self._at(budget, zero)
         if self._margins.outcome.is_other:
-            n, m = every.shape
+            n, m = all_margins.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
             low, high = (
                 np.repeat(limits, m, axis=0) for limits in (budget.low, budget.high)
             )
-            needs = np.where(np.isinf(every), 0, np.maximum(-every, 0)).ravel()
+            needs = np.where(
+                np.isinf(all_margins), 0, np.maximum(-all_margins, 0)
+            ).ravel()
             slopes = slopes.reshape(n * m, -1)
             steps, _ = nearest_beyond(slopes, low, high, needs, budget.norm)
             steps = steps.reshape(n, m, -1)
         else:
-            steps = self._linearised(budget, zero, every, 0.0)[0][:, None]
-        return np.concatenate([part * steps for part in _PARTS], axis=1)
+            steps = self._linearised(budget, zero, all_margins, 0.0)[0][:, None]
+        return np.concatenate([share * steps for share in _PARTS], axis=1)
 
     def _as_known(self, budget: Budget) -> NDArray[np.float64]:
         """Steps (n, k, p) towards known rows, as far as the boundary."""
         steps = np.array([self._near(budget, row) for row in range(len(budget.index))])
         n, k, p = steps.shape
-        every = Budget(budget.problem, np.repeat(budget.index, k), np.inf)
+        of_ends = Budget(budget.problem, np.repeat(budget.index, k), np.inf)
         steps = steps.reshape(-1, p)
         short, enough = np.zeros(len(steps)), np.ones(len(steps))
         for _ in range(_HALVINGS):
             between = (short + enough) / 2
-            margins, _ = self._at(every, steps * between[:, None])
+            margins, _ = self._at(of_ends, steps * between[:, None])
             short = np.where(margins < 0, between, short)
             enough = np.where(margins < 0, enough, between)
         steps *= enough[:, None]
@@ -308,10 +322,10 @@ class SmoothPerturbation:
 
     def _near(self, budget: Budget, row: int) -> NDArray[np.float64]:
         """Steps (k, p) to known rows near a row, of all classes in turn, or zero."""
-        ends, answers = self._known, self._answers
+        ends, answers = self._training_values, self._answers
         if self._margins.outcome.is_other:
-            other = answers != budget.problem.own[budget.index[row]]
-            ends, answers = ends[other], answers[other]
+            differs = answers != budget.problem.own[budget.index[row]]
+            ends, answers = ends[differs], answers[differs]
         moves = (ends - budget.origins[row]) * budget.actionability.costs
         moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])
         order = np.linalg.norm(moves, budget.norm, axis=1).argsort(kind="stable")
@@ -320,7 +334,7 @@ class SmoothPerturbation:
         for answer in np.unique(answers):
             turns[answers == answer] = np.arange((answers == answer).sum())
         order = order[turns.argsort(kind="stable")]
-        steps = np.zeros((min(_N_NEAR, len(self._known)), moves.shape[1]))
+        steps = np.zeros((min(_N_NEAR, len(self._training_values)), moves.shape[1]))
         steps[: len(order)] = moves[order[: len(steps)]]
         return steps
 
@@ -344,7 +358,7 @@ class SmoothPerturbation:
         self,
         budget: Budget,
         steps: NDArray[np.float64],
-        every: NDArray[np.float64],
+        all_margins: NDArray[np.float64],
         aims: NDArray[np.float64] | float,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The shortest steps by which linearised margins reach their aims.
@@ -354,13 +368,13 @@ class SmoothPerturbation:
         values = rows_after(budget, steps)
         steps = np.nan_to_num((values - budget.origins) * budget.actionability.costs)
         n = len(steps)
-        rivals = np.tile(np.arange(every.shape[1]), (n, 1))
+        rivals = np.tile(np.arange(all_margins.shape[1]), (n, 1))
         if self._margins.outcome.is_other:
-            rivals = self._margins.binding(every)[0][:, None]
-        every = np.take_along_axis(every, rivals, axis=1)
+            rivals = self._margins.binding(all_margins)[0][:, None]
+        all_margins = np.take_along_axis(all_margins, rivals, axis=1)
         slopes = self._slopes(budget, values, rivals)
         gained = np.einsum("nmp,np->nm", slopes, steps)
-        needs = np.reshape(aims, (-1, 1)) - every + gained
+        needs = np.reshape(aims, (-1, 1)) - all_margins + gained
         shortest, _ = nearest_beyond_all(
             slopes, budget.low, budget.high, needs, budget.norm
         )
@@ -375,43 +389,46 @@ class SmoothPerturbation:
         n = len(steps)
         first, _ = self._at(budget, np.zeros(steps.shape))
         aims = -aim * first
-        margins, every = self._at(budget, steps)
+        margins, all_margins = self._at(budget, steps)
         norms = np.linalg.norm(steps, budget.norm, axis=1)
         best, nearest = steps.copy(), np.where(margins >= 0, norms, np.inf)
         steps, weights, shares = steps.copy(), np.zeros(n), np.ones(n)
-        ends, fresh = np.zeros(steps.shape), np.ones(n, dtype=bool)
-        going = np.arange(n)
+        ends, is_new = np.zeros(steps.shape), np.ones(n, dtype=bool)
+        active = np.arange(n)
         for _ in counted(range(_MOST_STEPS)):
-            new = going[fresh[going]]
+            new = active[is_new[active]]
             if len(new):
                 ends[new], prices = self._linearised(
-                    budget.part(new), steps[new], every[new], aims[new]
+                    budget.part(new), steps[new], all_margins[new], aims[new]
                 )
                 weights[new] = np.maximum(weights[new], 2 * prices)
-            here = budget.part(going)
-            ways = ends[going] - steps[going]
-            tried = steps[going] + shares[going, None] * ways
-            margin, both = self._at(here, tried)
-            norm = np.linalg.norm(tried, budget.norm, axis=1)
-            nearer = (margin >= 0) & (norm < nearest[going])
-            best[going[nearer]], nearest[going[nearer]] = tried[nearer], norm[nearer]
-            lack = np.maximum(aims[going] - margins[going], 0)
-            before = norms[going] + weights[going] * lack
-            after = norm + weights[going] * np.maximum(aims[going] - margin, 0)
+            remaining = budget.part(active)
+            directions = ends[active] - steps[active]
+            trials = steps[active] + shares[active, None] * directions
+            margin, trial_margins = self._at(remaining, trials)
+            norm = np.linalg.norm(trials, budget.norm, axis=1)
+            nearer = (margin >= 0) & (norm < nearest[active])
+            best[active[nearer]], nearest[active[nearer]] = trials[nearer], norm[nearer]
+            lack = np.maximum(aims[active] - margins[active], 0)
+            before = norms[active] + weights[active] * lack
+            after = norm + weights[active] * np.maximum(aims[active] - margin, 0)
             better = after < before
-            moved = np.linalg.norm(ways, budget.norm, axis=1)
-            settled = shares[going] * moved <= _STILL * norms[going]
-            taken = going[better]
-            steps[taken], norms[taken] = tried[better], norm[better]
-            margins[taken], every[taken] = margin[better], both[better]
-            fresh[going] = better
-            shares[going] = np.where(
-                better, np.minimum(2 * shares[going], 1), shares[going] / 4
+            moved = np.linalg.norm(directions, budget.norm, axis=1)
+            settled = shares[active] * moved <= _STILL * norms[active]
+            accepted = active[better]
+            steps[accepted], norms[accepted] = trials[better], norm[better]
+            margins[accepted], all_margins[accepted] = (
+                margin[better],
+                trial_margins[better],
             )
-            of_row = nearest.reshape(-1, n_starts).min(axis=1).repeat(n_starts)[going]
-            far = np.linalg.norm(ends[going], budget.norm, axis=1) > _FAR * of_row
-            going = going[~(settled | far)]
-            if not len(going):
+            is_new[active] = better
+            shares[active] = np.where(
+                better, np.minimum(2 * shares[active], 1), shares[active] / 4
+            )
+            of_row = nearest.reshape(-1, n_starts).min(axis=1).repeat(n_starts)[active]
+            is_far = np.linalg.norm(ends[active], budget.norm, axis=1) > _FAR * of_row
+            active = active[~(settled | is_far)]
+            if not len(active):
                 break
         return best, nearest
 
@@ -465,10 +482,10 @@ def _ask(
     valid: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Whether rows satisfy the target after multiples of steps; keep those that do."""
-    here = budget.part(rows)
-    tried = rows_after(here, steps[rows] * multiples[rows, None])
-    holds = budget.problem.holds(tried, here.index)
-    values[rows[holds]], valid[rows[holds]] = tried[holds], True
+    remaining = budget.part(rows)
+    trials = rows_after(remaining, steps[rows] * multiples[rows, None])
+    holds = budget.problem.holds(trials, remaining.index)
+    values[rows[holds]], valid[rows[holds]] = trials[holds], True
     return holds
 
 

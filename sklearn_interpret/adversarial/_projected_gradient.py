@@ -196,26 +196,26 @@ class ProjectedGradient(BaseGradientAttack):
         problem = budget.problem
         size = float(self.step_size or _STEP * budget.epsilon / self.n_steps)
         done = np.zeros(len(left), dtype=bool)
-        going = np.arange(len(left))
+        active = np.arange(len(left))
         for _ in counted(range(self.n_steps + 1)):
-            rows = left[going]
-            here, index = budget.part(rows), budget.index[rows]
-            values = here.rows_after(steps)
+            rows = left[active]
+            remaining, index = budget.part(rows), budget.index[rows]
+            values = remaining.rows_after(steps)
             rival, margin, _ = self._margins.at(problem, values, index)
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]
-            over = np.flatnonzero(margin >= 0)
-            over = over[problem.holds(values[over], index[over])]
-            best[rows[over]], margins[rows[over]] = values[over], np.inf
-            done[going[over]] = True
-            stay = ~done[going]
-            going, values, steps = going[stay], values[stay], steps[stay]
-            if not len(going):
+            reached = np.flatnonzero(margin >= 0)
+            reached = reached[problem.holds(values[reached], index[reached])]
+            best[rows[reached]], margins[rows[reached]] = values[reached], np.inf
+            done[active[reached]] = True
+            stay = ~done[active]
+            active, values, steps = active[stay], values[stay], steps[stay]
+            if not len(active):
                 break
-            rows, index, rival = left[going], index[stay], rival[stay]
+            rows, index, rival = left[active], index[stay], rival[stay]
             rival = rival if towards is None else towards[rows]
             slopes = self._margins.slopes(problem, values, index, rival)
-            here = budget.part(rows)
-            steps = here.farthest(slopes, size, steps)
-            steps = shrunk(steps, here.epsilon, here.norm)
+            remaining = budget.part(rows)
+            steps = remaining.farthest(slopes, size, steps)
+            steps = shrunk(steps, remaining.epsilon, remaining.norm)
         return done

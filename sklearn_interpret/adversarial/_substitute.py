@@ -33,7 +33,6 @@ from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.actions.actionability import Actionability
@@ -214,7 +213,7 @@ class SubstituteAttack(BaseAttack):
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
-        seeds, others = self._seeds(sample, actionability)
+        seeds, held_out = self._seeds(sample, actionability)
         learned = sample.rows.take(seeds)
         labels = _labels(outcome, learned.native)
         spread = _spreads(actionability.encode(sample.rows), sample.weights)
@@ -232,7 +231,7 @@ class SubstituteAttack(BaseAttack):
             learned = learned.followed_by(added)
             self._learn(learned, labels, outcome)
         self.n_queries_ = learned.n_rows
-        self.agreement_ = self._agreement(sample, outcome, others)
+        self.agreement_ = self._agreement(sample, outcome, held_out)
         classes: Any = outcome.response.classes
         wanted = outcome.wanted
         if wanted is not None and classes[wanted] not in labels:
@@ -263,14 +262,14 @@ class SubstituteAttack(BaseAttack):
         n_seeds = min(self.n_seeds, self.max_queries or self.n_seeds)
         start = np.random.RandomState(self._seed).uniform()
         places = (np.arange(n_seeds) + start) / n_seeds * ends[-1]
-        drawn = np.unique(np.minimum(np.searchsorted(ends, places), len(ends) - 1))
+        groups = np.unique(np.minimum(np.searchsorted(ends, places), len(ends) - 1))
         most = max(len(ends) - max(1, int(_HELD_OUT * len(ends))), 1)
-        if len(drawn) > most:
-            drawn = drawn[np.arange(most) * len(drawn) // most]
-        others = ~np.isin(group, drawn)
-        if not others.any():  # all rows are equal
-            others[:] = True
-        return first[drawn], np.flatnonzero(others)
+        if len(groups) > most:
+            groups = groups[np.arange(most) * len(groups) // most]
+        is_left_out = ~np.isin(group, groups)
+        if not is_left_out.any():  # all rows are equal
+            is_left_out[:] = True
+        return first[groups], np.flatnonzero(is_left_out)
 
     def _learn(self, rows: Rows, labels: NDArray[Any], outcome: TargetOutcome) -> None:
         """Set `substitute_`, fitted to labels of rows."""
@@ -352,9 +351,7 @@ def _seeded(
     return seeded.set_params(**dict.fromkeys(open_ones, seed))
 
 
-def _labels(
-    outcome: TargetOutcome, native: DataFrame | NDArray[np.float64]
-) -> NDArray[Any]:
+def _labels(outcome: TargetOutcome, native: Any) -> NDArray[Any]:
     """Predictions of the model: labels, or numbers."""
     if outcome.interval is not None:
         return outcome.response(native)[:, 0]

@@ -163,11 +163,13 @@ class Anchors(BaseAnchors):
         responses = plain_responses(self._response, rows)
         codes = self._marginals.locate(rows).codes
         for answer, row_codes in zip(responses, codes, strict=True):
-            same = self._codes == row_codes
+            is_same = self._codes == row_codes
             # Other features have no second value, or conditions that always hold.
-            columns = np.flatnonzero(same.any(axis=0) & ~same.all(axis=0)).tolist()
-            covered = same[:, columns]
-            allowed = [(j, np.flatnonzero(same[:, j])) for j in columns]
+            columns = np.flatnonzero(
+                is_same.any(axis=0) & ~is_same.all(axis=0)
+            ).tolist()
+            covered = is_same[:, columns]
+            allowed = [(j, np.flatnonzero(is_same[:, j])) for j in columns]
             ask = partial(self._ask, answer, allowed)
             met = covered[self._draws.drawn_rows]
             conditions = partial(self._condition, columns, row_codes)
@@ -182,10 +184,14 @@ class Anchors(BaseAnchors):
     ) -> NDArray[np.bool_]:
         """Whether the model keeps its answer on perturbed rows."""
         responses = self._responses[self._draws.drawn_rows[draws]]
-        at = np.flatnonzero(changed.any(axis=1))
-        if len(at):
-            blocks = self._draws.blocks(draws[at], changed[at], allowed)
-            responses[at] = np.concatenate([self._response(block) for block in blocks])
+        changed_draws = np.flatnonzero(changed.any(axis=1))
+        if len(changed_draws):
+            blocks = self._draws.blocks(
+                draws[changed_draws], changed[changed_draws], allowed
+            )
+            responses[changed_draws] = np.concatenate(
+                [self._response(block) for block in blocks]
+            )
         return self._keeps(answer, responses)
 
     def _condition(

@@ -160,14 +160,14 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         self._ends = np.cumsum(counts)
 
     def _around(self, rows: Any) -> Iterator[tuple[Neighbours, Callable[..., Any]]]:
-        masks_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
+        masks_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._replacements)
         responses = plain_responses(self._response, rows)
         for text, answer in zip(rows, responses, strict=True):
             tokens = self._split(text)
             n_words = len(tokens.keys)
-            others = None
+            replacements = None
             if self.replacement == "corpus" and len(self._words):
-                others = self._words, others_of(n_words)
+                replacements = self._words, others_of(n_words)
             copies = _Copies(
                 self._response,
                 self._like,
@@ -175,7 +175,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
                 tokens,
                 self.mask_token,
                 masks_of(n_words),
-                others,
+                replacements,
             )
 
             def ask(
@@ -202,7 +202,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         rng = np.random.default_rng([self._seed, n_words])
         return rng.random((2 * self.n_samples, n_words)) < 0.5
 
-    def _others(self, n_words: int) -> Any:
+    def _replacements(self, n_words: int) -> NDArray[np.intp]:
         """The word of the corpus that replaces each word, if it is not kept."""
         rng = np.random.default_rng([self._seed, n_words, 1])
         points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]
@@ -225,11 +225,11 @@ class _Copies:
         tokens: Tokens,
         mask_token: str | None,
         masks: NDArray[np.bool_],
-        others: tuple[NDArray[np.object_], NDArray[np.intp]] | None,
+        replacements: tuple[NDArray[np.object_], NDArray[np.intp]] | None,
     ) -> None:
         self._response, self._like = response, like
         self._tokens, self._mask_token = tokens, mask_token
-        self.masks, self._others = masks, others
+        self.masks, self._replacements = masks, replacements
         self._at_once = batch_rows(copied_bytes(text, tokens, mask_token))
         self._answers: dict[str, NDArray[np.float64]] = {}
 
@@ -239,19 +239,21 @@ class _Copies:
         """Responses to draws in which changed words are put back: (m, n_outputs)."""
         copies = [
             copy
-            for part in slices(len(draws), self._at_once)
-            for copy in self._copies(draws[part], changed[part])
+            for batch_slice in slices(len(draws), self._at_once)
+            for copy in self._copies(draws[batch_slice], changed[batch_slice])
         ]
-        fresh = [copy for copy in dict.fromkeys(copies) if copy not in self._answers]
-        for part in slices(len(fresh), self._at_once):
-            batch = fresh[part]
+        unknown_copies = [
+            copy for copy in dict.fromkeys(copies) if copy not in self._answers
+        ]
+        for batch_slice in slices(len(unknown_copies), self._at_once):
+            batch = unknown_copies[batch_slice]
             responses = self._response(self._like.like(batch))
             self._answers.update(zip(batch, responses, strict=True))
         return np.array([self._answers[copy] for copy in copies])
 
     def _copies(self, draws: NDArray[np.intp], changed: NDArray[np.bool_]) -> list[str]:
         replacements: Any = self._mask_token
-        if self._others is not None:
-            words, positions = self._others
+        if self._replacements is not None:
+            words, positions = self._replacements
             replacements = words[positions[draws]]
         return self._tokens.copies(self.masks[draws] | changed, replacements)

@@ -100,8 +100,8 @@ class BaseCounterfactual(BaseRowSearch):
         categorical = resolve_categorical(self.categorical_features, rows)
         anything = self.permitted_range == "any"
         ranges, directions = (
-            resolve_keys(given, names, named=named, parameter=parameter)
-            for parameter, given in (
+            resolve_keys(features, names, named=named, parameter=parameter)
+            for parameter, features in (
                 ("permitted_range", {} if anything else self.permitted_range),
                 ("direction", self.direction),
             )
@@ -121,11 +121,11 @@ class BaseCounterfactual(BaseRowSearch):
         two_valued = free & ~categorical
         two_valued &= [rows.dates(j) is None for j in range(rows.n_columns)]
         two_valued[stepped] = False
-        successive, apart = _of_two_values(rows, weights > 0, two_valued)
+        successive, not_successive = _of_two_values(rows, weights > 0, two_valued)
         return Actionability(
             rows,
             weights,
-            categorical=categorical | apart,
+            categorical=categorical | not_successive,
             vary=self._varying(rows),
             ranges=ranges,
             directions=directions,
@@ -162,23 +162,23 @@ class BaseCounterfactual(BaseRowSearch):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         problem = SearchProblem(self._outcome, self._actionability, rows)
-        found = self._found(problem)
-        values, origin = _rows_of(found)
+        results = self._found(problem)
+        values, origin = _rows_of(results)
         asked = problem.asked(values, origin)
         holds = problem.fulfilled[origin]
         if not holds.all():
             holds |= asked.holds(problem.own_of(origin))
         if not holds.all():
-            found = _kept(found, holds)
-            values, origin = _rows_of(found)
+            results = _kept(results, holds)
+            values, origin = _rows_of(results)
             asked = problem.asked(values, origin)
         status = np.array(["found"] * rows.n_rows, dtype=object)
-        for row, of_row in enumerate(found):
+        for row, of_row in enumerate(results):
             if not len(of_row.values):
                 impossible = np.isinf(of_row.lower_bound)
                 status[row] = "impossible" if impossible else "failed"
         status[problem.fulfilled] = "unchanged"
-        warn_of_failures(status, [f.reason for f in found])
+        warn_of_failures(status, [f.reason for f in results])
         return self._explanation(
             problem,
             values,
@@ -186,11 +186,11 @@ class BaseCounterfactual(BaseRowSearch):
             asked,
             valid=np.ones(len(origin), dtype=bool),
             status=status,
-            reasons=[f.reason for f in found],
-            **self._proofs(found, problem),
+            reasons=[f.reason for f in results],
+            **self._proofs(results, problem),
         )
 
-    def _proofs(self, found: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
+    def _proofs(self, results: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
         """Further fields of the explanation, of methods that prove something."""
         return {}
 
@@ -213,37 +213,39 @@ class BaseCounterfactual(BaseRowSearch):
         return self._actionability.distances(values, origins)
 
 
-def _rows_of(found: list[Found]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _rows_of(results: list[Found]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Encoded rows of the results of all searches, and the rows that they are for."""
-    origin = np.repeat(np.arange(len(found)), [len(of_row.values) for of_row in found])
-    return np.concatenate([of_row.values for of_row in found]), origin
+    origin = np.repeat(
+        np.arange(len(results)), [len(of_row.values) for of_row in results]
+    )
+    return np.concatenate([of_row.values for of_row in results]), origin
 
 
-def _kept(found: Any, holds: Any) -> Any:
+def _kept(results: list[Found], holds: NDArray[np.bool_]) -> list[Found]:
     """The results that are left where some do not hold when the model is asked."""
-    ends = np.cumsum([len(of_row.values) for of_row in found])
-    kept = []
-    for of_row, its in zip(found, np.split(holds, ends[:-1]), strict=True):
+    ends = np.cumsum([len(of_row.values) for of_row in results])
+    remaining = []
+    for of_row, mask in zip(results, np.split(holds, ends[:-1]), strict=True):
         reason = of_row.reason
-        if len(its) and not its.any():
+        if len(mask) and not mask.any():
             reason = "the model answers otherwise when it is asked about the row found"
-        kept.append(replace(of_row, values=of_row.values[its], reason=reason))
-    return kept
+        remaining.append(replace(of_row, values=of_row.values[mask], reason=reason))
+    return remaining
 
 
 def _of_two_values(
     rows: Rows, counted: NDArray[np.bool_], columns: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Masks of columns with two whole numbers: successive ones, and others."""
-    successive, apart = np.zeros((2, rows.n_columns), dtype=bool)
+    successive, not_successive = np.zeros((2, rows.n_columns), dtype=bool)
     for j in np.flatnonzero(columns).tolist():
         values = rows.numbers(j)[counted]
         values = np.unique(values[~np.isnan(values)])
         if len(values) == 2 and (np.abs(values) < LARGEST_INTEGER).all():
-            whole = (values == np.rint(values)).all()
-            successive[j] = whole and values[1] == values[0] + 1
-            apart[j] = whole and not successive[j]
-    return successive, apart
+            are_whole = (values == np.rint(values)).all()
+            successive[j] = are_whole and values[1] == values[0] + 1
+            not_successive[j] = are_whole and not successive[j]
+    return successive, not_successive
 
 
 def _check_costs(costs: Any, names: Any) -> None:
@@ -258,10 +260,10 @@ def _check_costs(costs: Any, names: Any) -> None:
 
 def _check_steps(steps: Any, rows: Any, categorical: NDArray[np.bool_]) -> None:
     for j, step in steps.items():
-        whole = rows.is_integer(j)
+        is_whole = rows.is_integer(j)
         valid = isinstance(step, Real) and 1e-22 <= float(step) <= 1e22
-        if categorical[j] or not valid or (whole and step != np.rint(step)):
-            kinds = "levels" if categorical[j] else "whole numbers" if whole else ""
+        if categorical[j] or not valid or (is_whole and step != np.rint(step)):
+            kinds = "levels" if categorical[j] else "whole numbers" if is_whole else ""
             raise ValueError(
                 f"steps has {step!r} for {rows.names[j]!r}"
                 + (f", a feature of {kinds}" if kinds else "")
@@ -289,13 +291,13 @@ def _check_levels(levels: tuple[float, float], rows: Any, j: int) -> None:
             f"permitted_range has {levels!r} for {rows.names[j]!r}; a list of its "
             "levels is accepted."
         )
-    known = rows.encode_column(j)[1]
-    keys = set(map(label_key, known))
+    own_levels = rows.encode_column(j)[1]
+    keys = set(map(label_key, own_levels))
     for level in levels:
         if label_key(level) not in keys:
             raise ValueError(
                 f"permitted_range has the unknown level {level!r} of "
-                f"{rows.names[j]!r}; {near_names(level, known, 'known levels:')}"
+                f"{rows.names[j]!r}; {near_names(level, own_levels, 'known levels:')}"
             )
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.local.anchors import Anchor, Neighbours
     from sklearn_interpret._model.rows.sample import Sample
 
+# `RandomState.randint` draws below this on all platforms.
 _LARGEST_SEED = np.iinfo(np.int32).max
 
 
@@ -197,8 +198,8 @@ class BaseAnchors(BaseInspector):
             self.max_anchor_size,
             self._least_coverage,
         )
-        found = []
+        anchors = []
         for neighbours, conditions in counted(self._around(rows), rows.n_rows):
             anchor = search(neighbours)
-            found.append((anchor, tuple(conditions(j) for j in anchor.rule)))
-        return found
+            anchors.append((anchor, tuple(conditions(j) for j in anchor.rule)))
+        return anchors

@@ -218,8 +218,8 @@ class ExactCounterfactual(BaseCounterfactual):
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
         search = _kind_of_search(outcome.estimator)
-        known = SearchProblem(outcome, actionability, sample.rows)
-        self._searcher = search(known, self.margin)
+        problem = SearchProblem(outcome, actionability, sample.rows)
+        self._searcher = search(problem, self.margin)
 
     def _search(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
         return run(
@@ -234,10 +234,12 @@ class ExactCounterfactual(BaseCounterfactual):
         goal = Goal(seconds, self.objective, self.max_changes)
         values, lower = self._searcher.found(problem, row, goal)
         if values is not None:
-            found = self._apart(problem, row, goal, values, end)
-            few = len(found) < self.n_counterfactuals
-            reason = f"only {len(found)} rows were found that are apart" if few else ""
-            return Found(found, reason, lower_bound=lower)
+            rows = self._apart(problem, row, goal, values, end)
+            is_short = len(rows) < self.n_counterfactuals
+            reason = (
+                f"only {len(rows)} rows were found that are apart" if is_short else ""
+            )
+            return Found(rows, reason, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
         if isinstance(self._searcher, LinearSearch):
             reason = "no multiples of the steps of numbers were found; try smaller ones"
@@ -258,14 +260,14 @@ class ExactCounterfactual(BaseCounterfactual):
 
         They share the time that is left.
         """
-        found = [values]
-        while len(found) < self.n_counterfactuals:
+        rows = [values]
+        while len(rows) < self.n_counterfactuals:
             changes = problem.actionability.changes(
-                found[-1][None], problem.values[[row]]
+                rows[-1][None], problem.values[[row]]
             )[0]
             # Costs of very small changes would underflow.
             shares = changes / changes.max() * problem.actionability.costs
-            seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
+            seconds = (end - monotonic()) / (self.n_counterfactuals - len(rows))
             goal = replace(
                 goal,
                 change_shares=(*goal.change_shares, shares / shares.sum()),
@@ -274,10 +276,10 @@ class ExactCounterfactual(BaseCounterfactual):
             values, _ = self._searcher.found(problem, row, goal)
             if values is None:
                 break
-            found.append(values)
-        return np.array(found)
+            rows.append(values)
+        return np.array(rows)
 
-    def _why_impossible(self, problem: Any, row: int, end: float) -> Any:
+    def _why_impossible(self, problem: Any, row: int, end: float) -> str:
         """The limit without which there would be a row, if it is found in time."""
         words = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
@@ -321,11 +323,11 @@ class ExactCounterfactual(BaseCounterfactual):
         goal = Goal(seconds, "any", most)
         return self._searcher.found(problem.under(actionability), row, goal)
 
-    def _proofs(self, found: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
-        lower = np.array([of_row.lower_bound for of_row in found])
-        nearest = np.full(len(found), np.inf)
-        slack = np.zeros(len(found))
-        for row, of_row in enumerate(found):
+    def _proofs(self, results: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
+        lower = np.array([of_row.lower_bound for of_row in results])
+        nearest = np.full(len(results), np.inf)
+        slack = np.zeros(len(results))
+        for row, of_row in enumerate(results):
             distances = problem.distances(of_row.values, [row])
             nearest[row] = distances[:1].min(initial=np.inf)
             changed = (
@@ -335,14 +337,14 @@ class ExactCounterfactual(BaseCounterfactual):
         proved = nearest * (1 - self._searcher.relative_gap) - slack <= lower
         proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
         if self.region:
-            proofs["low"], proofs["high"] = self._regions(found, problem)
+            proofs["low"], proofs["high"] = self._regions(results, problem)
         return proofs
 
-    def _regions(self, found: Any, problem: Any) -> Any:
+    def _regions(self, results: list[Found], problem: Any) -> NDArray[np.float64]:
         """Ends of the boxes around rows found; rows that are unchanged have no room."""
         actionability, boxes = problem.actionability, []
         goal = Goal(self.time_limit, max_changes=self.max_changes)
-        for row, of_row in enumerate(found):
+        for row, of_row in enumerate(results):
             for values in of_row.values:
                 low = high = values
                 if not problem.fulfilled[row]:
@@ -381,8 +383,8 @@ def _keeping(
         np.hstack([-actionability.coefficients, actionability.coefficients]), 0
     ).T
     slack = np.maximum(-actionability.excess(values[None])[0][0], 0)
-    whole = np.tile(actionability.integer, 2)
-    moved, _ = shared_room(rooms, losses * (rooms[:, None] > 0), slack, whole)
+    is_whole = np.tile(actionability.integer, 2)
+    moved, _ = shared_room(rooms, losses * (rooms[:, None] > 0), slack, is_whole)
     down, up = np.split(moved, 2)
     return np.maximum(low, values - down), np.minimum(high, values + up)
 

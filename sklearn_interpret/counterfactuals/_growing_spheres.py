@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
+# Largest number of layers inwards, and outwards, where the last is 1.2**60 = 56 000
+# times as thick as the first.
 _MOST_LAYERS = 60
 # Radius of the smallest sphere: the least normal number.
 _SMALLEST = np.finfo(float).tiny
@@ -179,20 +181,20 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         )
         self._depths = rng.uniform(size=(self.n_samples, 1))
         self._chances = rng.uniform(size=shape)
-        self._drawn = self._draw_values(rng.uniform(size=shape), actionability)
+        self._levels_drawn = self._draw_values(rng.uniform(size=shape), actionability)
 
     def _draw_values(
         self, points: NDArray[np.float64], actionability: Actionability
     ) -> NDArray[np.float64]:
         """The value that each sample changes a category or a missing number to."""
-        drawn = np.zeros(points.shape)
+        cells = np.zeros(points.shape)
         for j in np.flatnonzero(actionability.vary).tolist():
             values = self._grid_values[self._grid_columns == j]
             if len(values):
-                drawn[:, j] = values[(points[:, j] * len(values)).astype(np.intp)]
+                cells[:, j] = values[(points[:, j] * len(values)).astype(np.intp)]
             else:
                 self._chances[:, j] = np.inf
-        return drawn
+        return cells
 
     def _rows_each(self) -> int:
         return _TOGETHER * self.n_samples
@@ -213,12 +215,18 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         ) -> NDArray[np.bool_]:
             """Mask of layers with rows that satisfy the target; keeps the nearest."""
             around = np.repeat(index[rows], _TOGETHER)
-            samples, its = self._layer(problem, around, inner.ravel(), outer.ravel())
-            holds = problem.holds(samples, its)
-            samples, its = samples[holds], its[holds]
-            near = nearest_of_each(problem.distances(samples, its), its, _FOLLOWED)
-            values.append(samples[near])
-            owners.append(its[near])
+            samples, owners_of_samples = self._layer(
+                problem, around, inner.ravel(), outer.ravel()
+            )
+            holds = problem.holds(samples, owners_of_samples)
+            samples, owners_of_samples = samples[holds], owners_of_samples[holds]
+            nearest = nearest_of_each(
+                problem.distances(samples, owners_of_samples),
+                owners_of_samples,
+                _FOLLOWED,
+            )
+            values.append(samples[nearest])
+            owners.append(owners_of_samples[nearest])
             return holds.reshape(*outer.shape, -1).any(axis=2)
 
         powers, shrinking = np.arange(_TOGETHER), 1 / self.decrease
@@ -226,10 +234,10 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         rows = np.arange(len(index))
         for _ in range(_MOST_LAYERS // _TOGETHER):
             outer = np.maximum(radius[rows, None] * shrinking**powers, _SMALLEST)
-            some = met(rows, np.zeros_like(outer), outer)
-            n_met = some.cumprod(axis=1).sum(axis=1)
+            has_target = met(rows, np.zeros_like(outer), outer)
+            n_met = has_target.cumprod(axis=1).sum(axis=1)
             radius[rows] = np.maximum(radius[rows] * shrinking**n_met, _SMALLEST)
-            rows = rows[some.all(axis=1)]
+            rows = rows[has_target.all(axis=1)]
             if not len(rows):
                 break
         reach = self._reach(problem, index, starts, owner)
@@ -240,10 +248,10 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
                 break
             layers = thickness[rows, None] * _THICKENING**powers
             outer = radius[rows, None] + layers.cumsum(axis=1)
-            some = met(rows, outer - layers, outer)
+            has_target = met(rows, outer - layers, outer)
             radius[rows] = outer[:, -1]
             thickness[rows] *= _THICKENING**_TOGETHER
-            rows = rows[~some.any(axis=1)]
+            rows = rows[~has_target.any(axis=1)]
         return np.concatenate(values), np.concatenate(owners)
 
     def _reach(
@@ -277,6 +285,6 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         values = origins + self._directions * (radius / actionability.costs)
         jumps = actionability.categorical | np.isnan(origins)
         changed = jumps & (self._chances < -np.expm1(-outer))
-        values = np.where(changed, self._drawn, values)
-        of = np.repeat(index, self.n_samples)
-        return problem.projected(values.reshape(len(of), -1), of), of
+        values = np.where(changed, self._levels_drawn, values)
+        owner = np.repeat(index, self.n_samples)
+        return problem.projected(values.reshape(len(owner), -1), owner), owner

@@ -112,10 +112,10 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     def _search_block(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
         """`Found` of some rows, which are searched together."""
         pool, owner = self._pool(problem, index)
-        found: list[list[NDArray[np.float64]]] = [[] for _ in index]
+        nearest_by_row: list[list[NDArray[np.float64]]] = [[] for _ in index]
         before: list[NDArray[np.float64]] = []
 
-        with_one, least = index, np.zeros(len(index))
+        searched, least = index, np.zeros(len(index))
 
         def holds(
             values: NDArray[np.float64], rows: NDArray[np.intp]
@@ -130,21 +130,21 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             return is_far
 
         for _ in counted(range(self.n_counterfactuals)):
-            use = np.isin(owner, with_one)
+            use = np.isin(owner, searched)
             if before:
                 use[use] = holds(pool[use], owner[use])
-            nearest, with_one = self._nearest(problem, pool[use], owner[use], holds)
-            if not len(with_one):
+            nearest, searched = self._nearest(problem, pool[use], owner[use], holds)
+            if not len(searched):
                 break
-            positions = np.searchsorted(index, with_one)
+            positions = np.searchsorted(index, searched)
             for k, values in zip(positions, nearest, strict=True):
-                found[k].append(values)
+                nearest_by_row[k].append(values)
             if not before:
-                least[positions] = _APART * problem.distances(nearest, with_one)
+                least[positions] = _APART * problem.distances(nearest, searched)
             latest = problem.values[index]
             latest[positions] = nearest
             before.append(latest)
-        return [self._found_of(values) for values in found]
+        return [self._found_of(values) for values in nearest_by_row]
 
     def _found_of(self, values: list[NDArray[np.float64]]) -> Found:
         """`Found` of one row; says why it holds less than is asked for."""
@@ -171,8 +171,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         distances = problem.distances(refinement.values, owner)
         many = self._n_changed(problem, refinement.values, owner) > self._most_changes
         distances[many] = np.inf
-        few = nearest_of_each(distances, owner, _SHRUNK)
-        refinement.keep(few[np.isfinite(distances[few])])
+        nearest = nearest_of_each(distances, owner, _SHRUNK)
+        refinement.keep(nearest[np.isfinite(distances[nearest])])
         refinement.refine()
         pool, owner = refinement.values, refinement.index
         first = nearest_of_each(problem.distances(pool, owner), owner, 1)
@@ -203,14 +203,16 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         for i in counted(index):
             (on_target,) = self._training.satisfying(problem, np.array([i]))
             candidates = self._training_values[on_target]
-            at = np.full(len(candidates), i)
-            candidates = problem.projected(candidates, at)
-            order = np.argsort(problem.distances(candidates, at), kind="stable")
-            far = order[_ASKED:]
-            spread = np.linspace(0, len(far) - 1, min(_ASKED, len(far)))
-            order = np.append(order[:_ASKED], far[np.rint(spread).astype(np.intp)])
+            owner_of_candidates = np.full(len(candidates), i)
+            candidates = problem.projected(candidates, owner_of_candidates)
+            order = np.argsort(
+                problem.distances(candidates, owner_of_candidates), kind="stable"
+            )
+            farther = order[_ASKED:]
+            spread = np.linspace(0, len(farther) - 1, min(_ASKED, len(farther)))
+            order = np.append(order[:_ASKED], farther[np.rint(spread).astype(np.intp)])
             blocks.append(candidates[order])
-            owners.append(at[order])
+            owners.append(owner_of_candidates[order])
         values, owner = np.concatenate(blocks), np.concatenate(owners)
         holds = problem.holds(values, owner)
         values, owner = values[holds], owner[holds]
@@ -235,8 +237,10 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         def price(
             values: NDArray[np.float64], rows: NDArray[np.intp]
         ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-            at = index[rows]
-            return problem.distances(values, at), self._n_changed(problem, values, at)
+            owner = index[rows]
+            return problem.distances(values, owner), self._n_changed(
+                problem, values, owner
+            )
 
         return coordinate_search(
             problem.values[index],

@@ -329,11 +329,11 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         while pairs := list(islice(copies, at_once)):
             before, texts = np.array([pair[0] for pair in pairs]), [t for _, t in pairs]
             margins.extend(self._outcome.asked(self._like.like(texts)).margins(before))
-            near = np.array(margins[-len(pairs) :]) >= 0
-            if near.any():
-                likely = self._like.like(list(compress(texts, near)))
-                near[near] = self._outcome.asked(likely).holds(before[near])
-            holds.extend(near)
+            reaches = np.array(margins[-len(pairs) :]) >= 0
+            if reaches.any():
+                likely = self._like.like(list(compress(texts, reaches)))
+                reaches[reaches] = self._outcome.asked(likely).holds(before[reaches])
+            holds.extend(reaches)
         replies = iter(zip(margins, holds, strict=True))
         return {i: list(islice(replies, len(sets))) for i, sets in asked.items()}
 

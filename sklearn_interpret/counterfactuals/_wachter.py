@@ -201,13 +201,13 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             return False
         problem = SearchProblem(outcome, actionability, self._some_rows)
         index = np.arange(problem.rows.n_rows)
-        own, below, above, _ = self._margins_around(problem, problem.values, index)
-        own = own[:, None]
-        first, second = np.abs(above - below), np.abs(above - 2 * own + below)
-        sloping = first > _ROUNDING * (1 + np.abs(own))
+        margins, below, above, _ = self._margins_around(problem, problem.values, index)
+        margins = margins[:, None]
+        first, second = np.abs(above - below), np.abs(above - 2 * margins + below)
+        sloping = first > _ROUNDING * (1 + np.abs(margins))
         even = sloping & (second < _CURVED * first)
-        some = sloping.any(axis=1).mean() >= 0.5
-        return bool(some and even.sum() >= 0.5 * sloping.sum())
+        is_sloping = sloping.any(axis=1).mean() >= 0.5
+        return bool(is_sloping and even.sum() >= 0.5 * sloping.sum())
 
     def _margins_around(
         self, problem: Any, values: NDArray[np.float64], index: NDArray[np.intp]
@@ -216,8 +216,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
         And the distances between these, (m, n_numbers).
         """
-        trials, of, between = problem.around(values, index, self._numbers)
-        margins = problem.margins(np.vstack([values, trials]), np.append(index, of))
+        trials, owner, between = problem.around(values, index, self._numbers)
+        margins = problem.margins(np.vstack([values, trials]), np.append(index, owner))
         below, above = margins[len(values) :].reshape(2, *between.shape)
         between *= problem.actionability.costs[self._numbers]
         return margins[: len(values)], below, above, between
@@ -234,12 +234,12 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         if self.method_ == "search":
             return starts[:0], owner[:0]
-        begins, of = self._begins(problem, index, starts, owner)
-        values, _ = self._along_slopes(problem, begins, of)
-        values = problem.actionability.away(values, problem.values[of])
-        values = problem.projected(values, of)
-        holds = problem.holds(values, of)
-        return values[holds], of[holds]
+        begins, begin_owner = self._begins(problem, index, starts, owner)
+        values, _ = self._along_slopes(problem, begins, begin_owner)
+        values = problem.actionability.away(values, problem.values[begin_owner])
+        values = problem.projected(values, begin_owner)
+        holds = problem.holds(values, begin_owner)
+        return values[holds], begin_owner[holds]
 
     @property
     def n_iter_(self) -> int:
@@ -262,21 +262,23 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         owner: NDArray[np.intp],
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Starts of descents: the rows, the best changes of a category, known rows."""
-        near = nearest_of_each(problem.distances(starts, owner), owner, _DESCENTS)
-        values = [problem.values[index], starts[near]]
-        of = [index, owner[near]]
+        nearest = nearest_of_each(problem.distances(starts, owner), owner, _DESCENTS)
+        values = [problem.values[index], starts[nearest]]
+        owners = [index, owner[nearest]]
         category = problem.actionability.categorical[self._grid_columns]
         columns = self._grid_columns[category]
         if len(columns):
-            which = np.repeat(index, len(columns))
-            trials = problem.values[which]
+            index_of_start = np.repeat(index, len(columns))
+            trials = problem.values[index_of_start]
             cells = np.tile(self._grid_values[category], len(index))
             trials[np.arange(len(trials)), np.tile(columns, len(index))] = cells
-            trials = problem.projected(trials, which)
-            best = nearest_of_each(-problem.margins(trials, which), which, _DESCENTS)
+            trials = problem.projected(trials, index_of_start)
+            best = nearest_of_each(
+                -problem.margins(trials, index_of_start), index_of_start, _DESCENTS
+            )
             values.append(trials[best])
-            of.append(which[best])
-        return np.concatenate(values), np.concatenate(of)
+            owners.append(index_of_start[best])
+        return np.concatenate(values), np.concatenate(owners)
 
     def _along_slopes(
         self, problem: Any, begins: NDArray[np.float64], of: NDArray[np.intp]
@@ -292,9 +294,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         # Missing entries stay: their limits and changes are zero.
         low, high = (
             np.nan_to_num(
-                (part[:, numbers] - origins) * costs, posinf=np.inf, neginf=-np.inf
+                (limits[:, numbers] - origins) * costs, posinf=np.inf, neginf=-np.inf
             )
-            for part in (low, high)
+            for limits in (low, high)
         )
 
         def encoded(

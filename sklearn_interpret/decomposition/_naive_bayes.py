@@ -104,7 +104,7 @@ class NaiveBayesContributions(BaseAttribution):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         n_classes, n_outputs = self._odds.contrasts.shape
         row_bytes = 8 * len(self._odds.step.columns) * (3 * n_classes + n_outputs)
-        parts = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))
-        found = [self._odds.terms(rows.part(part).native) for part in parts]
-        values, predictions = map(np.concatenate, zip(*found, strict=True))
+        batches = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))
+        terms = [self._odds.terms(rows.part(batch).native) for batch in batches]
+        values, predictions = map(np.concatenate, zip(*terms, strict=True))
         return values, predictions, {"value_name": "contribution"}

@@ -154,15 +154,15 @@ class NeighborContributions(BaseInspector):
 
     def _check_training_rows(self, rows: ArrayRows, model: BaseEstimator) -> None:
         """Refuse rows that the model does not find among its own."""
-        known = model.n_samples_fit_ == rows.n_rows
-        if known:
+        agrees = model.n_samples_fit_ == rows.n_rows
+        if agrees:
             spots = np.linspace(0, rows.n_rows - 1, min(_SPOTS, rows.n_rows))
             spots = spots.astype(np.intp)
             asked = rows.take(spots).native
             _, places = model.kneighbors(self._step.inputs(asked), 1)
-            found = self._numbers(rows.take(places[:, 0]).native)
-            known = np.allclose(found, self._numbers(asked), rtol=1e-6)
-        if not known:
+            neighbors = self._numbers(rows.take(places[:, 0]).native)
+            agrees = np.allclose(neighbors, self._numbers(asked), rtol=1e-6)
+        if not agrees:
             raise ValueError(
                 f"The model was trained on other rows ({model.n_samples_fit_} of them) "
                 f"than these {rows.n_rows}: pass its training rows to fit."

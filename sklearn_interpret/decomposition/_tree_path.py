@@ -181,14 +181,14 @@ class TreePathContributions(BaseAttribution):
         self, rows: Rows
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         trees = self._trees
-        asks = not (self._follows_trees and trees.takes(rows))
+        asks_model = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)
         step = rows_in_memory(coded.row_bytes + self._paths.row_bytes)
-        parts = []
-        for part in slices(rows.n_rows, step):
-            values, predictions = self._paths.values(coded[part])
-            if asks:
-                predictions = trees.predictions(rows.part(part).native)
-            parts.append((values, predictions))
-        values, predictions = map(np.concatenate, zip(*parts, strict=True))
+        blocks = []
+        for batch in slices(rows.n_rows, step):
+            values, predictions = self._paths.values(coded[batch])
+            if asks_model:
+                predictions = trees.predictions(rows.part(batch).native)
+            blocks.append((values, predictions))
+        values, predictions = map(np.concatenate, zip(*blocks, strict=True))
         return values, predictions, {"value_name": "contribution"}

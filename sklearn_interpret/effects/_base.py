@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -137,7 +137,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     def _treatable(
         self,
         entries: list[tuple[int | str, ...]],
-        groups: dict[str, Sequence[int]],
+        groups: Mapping[str, Sequence[int]],
         rows: Rows,
     ) -> list[tuple[int | str, ...]]:
         """The entries of columns that are numbers, dates or levels; others are named.
@@ -161,7 +161,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         self, sample: Sample, sizes: Iterable[tuple[tuple[int, ...], int]]
     ) -> Sample:
         """The sample that knows what axes of some columns and sizes need."""
-        quantiles: dict[int, ArrayLike | None] = {}
+        quantiles: dict[int, NDArray[np.float64] | None] = {}
         level_sets, most_distinct = [], 0
         for columns, size in sizes:
             if self._is_level_axis(columns):
@@ -169,12 +169,11 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 continue
             (j,) = columns
             most_distinct = max(most_distinct, size)
-            present = quantiles.get(j, ())
+            present = quantiles.get(j, np.empty(0))
             added = self._quantiles_of(sample.rows, j, size)
-            if present is None or added is None:
-                quantiles[j] = None
-            else:
-                quantiles[j] = np.union1d(np.asarray(present), np.asarray(added))
+            quantiles[j] = None
+            if present is not None and added is not None:
+                quantiles[j] = np.union1d(present, np.asarray(added, np.float64))
         return sample.summarised(quantiles, level_sets, most_distinct)
 
     @abstractmethod
@@ -478,7 +477,7 @@ def row_curves(
     method: str,
     response: Response,
     rows: Rows,
-    grids: Sequence[Replacement],
+    grids: list[Replacement],
     *,
     n_jobs: int | None = None,
 ) -> list[NDArray[np.float64]]:

@@ -400,7 +400,7 @@ class RegionalEffects(BaseEffect):
         excluded: list[tuple[int, ...]] = [()] if self.joint else self.features_
         roots = []
         for entry in counted(range(len(curves))):
-            columns = [j for (j,) in allowed if j not in excluded[entry]]
+            columns = [int(j) for (j,) in allowed if j not in excluded[entry]]
             search = RegionSearch(
                 self._space.table, sample.weights, columns, *settings, rng
             )

@@ -102,8 +102,8 @@ def check_unknown_feature_lists_near_matches(estimator: Any) -> None:
     X, y = named_table(), target_for(estimator)
     for typed in ("lenght", "heigth", "conut"):
         bad = clone(estimator).set_params(features=[typed])
-        near = get_close_matches(typed, NAMES)
-        with expect_error(ValueError, "features", typed, *near, doing=f"{typed!r}"):
+        matches = get_close_matches(typed, NAMES)
+        with expect_error(ValueError, "features", typed, *matches, doing=f"{typed!r}"):
             bad.fit(X, y)
 
 
@@ -118,14 +118,14 @@ def check_not_fitted(estimator: Any) -> None:
 
 def check_array_not_changed(estimator: Any) -> None:
     """Arrays that must not be written to come out as they went in."""
-    given = {"X": numeric_table(), "y": target_for(estimator)}
+    inputs = {"X": numeric_table(), "y": target_for(estimator)}
     if has_fit_parameter(estimator, "sample_weight"):
-        given["sample_weight"] = np.ones(N_ROWS)
-    before = {name: array.copy() for name, array in given.items()}
-    for array in given.values():
+        inputs["sample_weight"] = np.ones(N_ROWS)
+    before = {name: array.copy() for name, array in inputs.items()}
+    for array in inputs.values():
         array.setflags(write=False)
-    everything(prepared(estimator).fit(**given), given["X"][SOME])
-    for name, array in given.items():
+    everything(prepared(estimator).fit(**inputs), inputs["X"][SOME])
+    for name, array in inputs.items():
         assert array.dtype == before[name].dtype
         np.testing.assert_array_equal(array, before[name], name)
 
@@ -136,16 +136,16 @@ def check_sparse_not_changed(estimator: Any) -> None:
         return
     table = numeric_table()
     for kind in (sparse.csr_array, sparse.coo_array):
-        X, some = _in_halves(kind, table), _in_halves(kind, table[SOME])
-        before = {"fit": X.copy(), "explain": some.copy()}
+        X, explained = _in_halves(kind, table), _in_halves(kind, table[SOME])
+        before = {"fit": X.copy(), "explain": explained.copy()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowFidelityWarning)
-            everything(fitted(estimator, X), some)
-        for when, found in {"fit": X, "explain": some}.items():
-            for name in {"data", "indices", "indptr", "row", "col"} & set(dir(found)):
-                kept, left = getattr(before[when], name), getattr(found, name)
-                what = f"{kind.__name__}.{name} after {when}"
-                np.testing.assert_array_equal(left, kept, what)
+            everything(fitted(estimator, X), explained)
+        for when, matrix in {"fit": X, "explain": explained}.items():
+            for name in {"data", "indices", "indptr", "row", "col"} & set(dir(matrix)):
+                expected, left = getattr(before[when], name), getattr(matrix, name)
+                message = f"{kind.__name__}.{name} after {when}"
+                np.testing.assert_array_equal(left, expected, message)
 
 
 def _in_halves(kind: type, table: NDArray[np.float64]) -> Any:
@@ -154,8 +154,8 @@ def _in_halves(kind: type, table: NDArray[np.float64]) -> Any:
     data = np.concatenate([table[:, ::-1].ravel() / 2] * 2)
     # Trees take no wider indices.
     row, column = (
-        np.concatenate([part.ravel()] * 2).astype(np.int32)
-        for part in np.indices(shape)[:, :, ::-1]
+        np.concatenate([axis.ravel()] * 2).astype(np.int32)
+        for axis in np.indices(shape)[:, :, ::-1]
     )
     if kind is sparse.coo_array:
         return kind((data, (row, column)), shape=shape)
@@ -175,10 +175,10 @@ def check_frame_equals_array(estimator: Any) -> None:
     before = frame.copy(deep=True)
     of_frame = fitted(estimator, frame)
     assert of_frame.feature_names_in_.tolist() == names
-    found = everything(of_frame, frame[SOME])
+    results = everything(of_frame, frame[SOME])
     testing.assert_frame_equal(frame, before)
     of_array = everything(fitted(estimator), numeric_table()[SOME])
-    assert_same(found, training_rows_named(of_array, frame.index))
+    assert_same(results, training_rows_named(of_array, frame.index))
 
 
 def check_rows_are_independent(estimator: Any) -> None:
@@ -190,16 +190,16 @@ def check_rows_are_independent(estimator: Any) -> None:
     model = fitted(estimator)
     order = np.random.default_rng(5).permutation(len(X))
     together, reordered = responses(model, X), responses(model, X[order])
-    alone = [responses(model, X[[i]]) for i in range(len(X))]
+    single_rows = [responses(model, X[[i]]) for i in range(len(X))]
     for name, response in together.items():
         expected = _numbers(response)
-        others = {
-            "one row at a time": [_numbers(one[name])[0] for one in alone],
+        results = {
+            "one row at a time": [_numbers(row[name])[0] for row in single_rows],
             "another order": _numbers(reordered[name])[np.argsort(order)],
         }
         atol = max(1e-12, 1e-10 * np.nanmax(np.abs(expected), initial=0))
-        for how, found in others.items():
-            assert_same(found, expected, f"{name}, {how}", rtol=0, atol=atol)
+        for situation, values in results.items():
+            assert_same(values, expected, f"{name}, {situation}", rtol=0, atol=atol)
         method = getattr(model, name)
         if name != "predict" and not method.__module__.startswith("sklearn."):
             assert_same(_numbers(method(X[:0])), expected[:0], f"{name}, no rows")
@@ -217,9 +217,9 @@ def _numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
 def check_jobs_are_independent(estimator: Any) -> None:
     """Two workers have the results of one."""
     X = numeric_table()[SOME]
-    one = everything(fitted(estimator, n_jobs=1), X)
+    of_one_job = everything(fitted(estimator, n_jobs=1), X)
     with config_context(working_memory=0.1):  # several tasks
-        assert_same(everything(fitted(estimator, n_jobs=2), X), one)
+        assert_same(everything(fitted(estimator, n_jobs=2), X), of_one_job)
 
 
 def check_batches_are_independent(estimator: Any) -> None:
@@ -269,8 +269,8 @@ def check_copies(estimator: Any) -> None:
         "pickle": pickle.loads(pickle.dumps(original)),
         "joblib": joblib.load(file),
     }
-    for how, copy in copies.items():
-        assert_same(everything(copy, X[SOME]), expected, how, rtol=0, atol=0)
+    for way_of_copying, copy in copies.items():
+        assert_same(everything(copy, X[SOME]), expected, way_of_copying, rtol=0, atol=0)
 
 
 def check_refit_forgets(estimator: Any) -> None:
@@ -281,16 +281,16 @@ def check_refit_forgets(estimator: Any) -> None:
     """
     table, wider = numeric_table(), named_table()
     wider["more"] = np.arange(N_ROWS) % 7
-    own = prepared(estimator).get_params(deep=False)
-    # What takes time stays small, and the target suits the model.
+    values = prepared(estimator).get_params(deep=False)
+    # Parameters that take time stay small, and the target suits the model.
     small = ("estimator", "nuisance", "n_", "max_", "cv", "sections")
     first = (*small, "desired", "attack")
-    kept = {name: own[name] for name in own if name.startswith(first)}
-    defaults = prepared(type(estimator)(**kept)).get_params(deep=False) | kept
+    expected = {name: values[name] for name in values if name.startswith(first)}
+    defaults = prepared(type(estimator)(**expected)).get_params(deep=False) | expected
     own_way, y = fitted(estimator, table), target_for(estimator)
     again = deepcopy(own_way)
     default_way = prepared(estimator).set_params(**defaults).fit(wider, y)
-    for X, params, fresh in ((wider, defaults, default_way), (table, own, own_way)):
+    for X, params, fresh in ((wider, defaults, default_way), (table, values, own_way)):
         again.set_params(**params).fit(X, y)
         assert set(vars(again)) == set(vars(fresh)), (
             "left over or missing after another fit: "

@@ -33,7 +33,7 @@ from sklearn_interpret.explanations import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 
 _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
 
@@ -42,14 +42,14 @@ def check_explanation_survives_json(inspector: Any) -> None:
     """`to_dict` of an explanation names its rows, and is strict JSON."""
     optional("pandas")
     X = named_table()[SOME]
-    found = fitted(inspector, named_table()).explain(X).to_dict()
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    rows = [line["row"] for line in found["rows"]]
+    content = fitted(inspector, named_table()).explain(X).to_dict()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    rows = [line["row"] for line in content["rows"]]
     assert rows == X.index.tolist()
-    assert {line["row"] for line in found["results"]} <= set(rows)
-    for line, values in zip(found["rows"], X.to_dict("records"), strict=True):
+    assert {line["row"] for line in content["results"]} <= set(rows)
+    for line, values in zip(content["rows"], X.to_dict("records"), strict=True):
         assert line["data"] == values
-    assert found["versions"].keys() >= {"sklearn_interpret", "sklearn", "numpy"}
+    assert content["versions"].keys() >= {"sklearn_interpret", "sklearn", "numpy"}
 
 
 def check_explanation_adds_up(inspector: Any) -> None:
@@ -82,9 +82,9 @@ def check_explanation_describes_the_rows(inspector: Any) -> None:
     One of attributions has an entry for every row and feature; the rules of one of
     rules hold for their rows.
     """
-    known = named_table()
-    frame = known[SOME]
-    explanation = fitted(inspector, known).explain(frame)
+    table = named_table()
+    frame = table[SOME]
+    explanation = fitted(inspector, table).explain(frame)
     assert isinstance(explanation, BaseExplanation)
     assert len(explanation) == len(frame)
     assert explanation.data is not None
@@ -94,7 +94,7 @@ def check_explanation_describes_the_rows(inspector: Any) -> None:
     if isinstance(explanation, Explanation | InteractionExplanation):
         _check_attributions(explanation, frame)
     if isinstance(explanation, RuleExplanation):
-        _check_rules(explanation, known)
+        _check_rules(explanation, table)
 
 
 def _check_attributions(explanation: Any, frame: DataFrame) -> None:
@@ -119,20 +119,20 @@ def _entry_names(explanation: Any) -> Any:
     return getattr(explanation, "interaction_names", explanation.feature_names)
 
 
-def _check_rules(explanation: Any, known: Any) -> None:
+def _check_rules(explanation: Any, rows: Any) -> None:
     """Rules that hold for their rows, coverage as counted, precision within bounds.
 
     The explained rows are the first of those that are known.
     """
-    n_rows, holds = len(explanation), explanation.holds(known)
-    assert holds.shape == (n_rows, len(known))
+    n_rows, holds = len(explanation), explanation.holds(rows)
+    assert holds.shape == (n_rows, len(rows))
     assert holds.diagonal().all()
     np.testing.assert_allclose(explanation.coverage, holds.mean(axis=1))
     assert (explanation.precision_low <= explanation.precision).all()
     assert (explanation.precision <= explanation.precision_high).all()
     assert set(explanation.status) <= {"found", "failed"}
     table = explanation.to_frame()
-    assert table.index.equals(known.index[:n_rows])
+    assert table.index.equals(rows.index[:n_rows])
     assert table["rule"].tolist() == [explanation.text(i) for i in range(n_rows)]
 
 
@@ -244,8 +244,8 @@ def _check_answers(local: Any, explanation: Any) -> None:
         assert not (explanation.predictions < low).any()
         assert not (explanation.predictions > high).any()
     elif desired == "other":
-        own = local.predict(explanation.data)[explanation.origin]
-        assert (labels != own).all()
+        answers = local.predict(explanation.data)[explanation.origin]
+        assert (labels != answers).all()
     else:
         assert (labels == desired).all()
 
@@ -289,8 +289,8 @@ def check_rows_found_keep_the_container(inspector: Any) -> None:
     X = pandas_mixed()
     X = X[[name for name in X.columns if X[name].dtype.kind in "iuf"]]
     before = X.copy(deep=True)
-    others = ("permitted_range", "direction")
-    limits = dict.fromkeys(("bounds",) if _is_attack(inspector) else others)
+    names = ("permitted_range", "direction")
+    limits = dict.fromkeys(("bounds",) if _is_attack(inspector) else names)
     limits["features_to_vary"] = [0, 1]
     local = prepared(inspector, **limits).fit(X, target_for(inspector))
     explanation = _found(local, X[SOME])
@@ -298,5 +298,5 @@ def check_rows_found_keep_the_container(inspector: Any) -> None:
     assert explanation.rows.dtypes.equals(X.dtypes)
     origins = X.iloc[explanation.origin]
     frozen = X.columns[2:]
-    kept = explanation.rows[frozen].to_numpy() == origins[frozen].to_numpy()
-    assert kept.all()
+    is_same = explanation.rows[frozen].to_numpy() == origins[frozen].to_numpy()
+    assert is_same.all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,6 @@ from sklearn_interpret.estimator_checks._tables import (
 )
 from sklearn_interpret.exceptions import UnreadableModelError
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 def recorder_for(inspector: Any) -> RecordingRegressor:
     """An unfitted recording model of the inspector's kind.
@@ -40,10 +37,10 @@ def recorder_for(inspector: Any) -> RecordingRegressor:
     its own model behind steps that turn everything into numbers.
     """
     recorder = RecordingClassifier if is_classifier(inspector) else RecordingRegressor
-    some = slice(20)
+    first_rows = slice(20)
     try:
         trial = prepared(inspector, estimator=recorder())
-        trial.fit(numeric_table()[some], target_for(inspector)[some])
+        trial.fit(numeric_table()[first_rows], target_for(inspector)[first_rows])
     except UnreadableModelError:
         return RecordingPipeline(_steps_before(prepared(inspector).estimator))
     return recorder()
@@ -62,7 +59,7 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
         self.seen_ = [description(X)]
         return self
 
-    def predict(self, X: DataFrame | NDArray[Any]) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """A fixed function of the row."""
         check_is_fitted(self)
         self.seen_.append(description(X))

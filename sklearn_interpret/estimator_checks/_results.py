@@ -27,13 +27,13 @@ def fitted_results(estimator: BaseInspector) -> dict[str, Any]:
     """Public fitted attributes and properties by name, without models and positions."""
     cls = type(estimator)
     properties = [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
-    found = {}
+    results = {}
     for name in (*vars(estimator), *properties):
         public = name.endswith("_") and not name.startswith("_")
         if public and not name.endswith("indices_") and name not in _GIVEN:
             with suppress(AttributeError):  # a property that is not there for all
-                found[name] = getattr(estimator, name)
-    return {name: value for name, value in found.items() if not hasattr(value, "fit")}
+                results[name] = getattr(estimator, name)
+    return {name: value for name, value in results.items() if not hasattr(value, "fit")}
 
 
 def responses(estimator: BaseInspector, X: Any) -> dict[str, Any]:
@@ -78,8 +78,8 @@ def assert_same(
             assert_same(left[key], right[key], f"{where} {key}", rtol=rtol, atol=atol)
     elif isinstance(left, list | tuple):
         _require(len(left) == len(right), where, left, right)
-        for i, (one, other) in enumerate(zip(left, right, strict=True)):
-            assert_same(one, other, f"{where}[{i}]", rtol=rtol, atol=atol)
+        for i, (first, second) in enumerate(zip(left, right, strict=True)):
+            assert_same(first, second, f"{where}[{i}]", rtol=rtol, atol=atol)
     elif left is None or isinstance(left, str):
         _require(left == right, where, left, right)
     else:
@@ -94,13 +94,13 @@ def _assert_same_arrays(
         assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
         return
     pairs = zip(map(_days, left.ravel()), map(_days, right.ravel()), strict=True)
-    for one, other in pairs:
+    for first, second in pairs:
         # Of frames: pandas has NaN where polars has None.
-        if isinstance(one, tuple) or is_dataclass(one):  # rules of conditions
-            assert_same(one, other, where, rtol=rtol, atol=atol)
+        if isinstance(first, tuple) or is_dataclass(first):  # rules of conditions
+            assert_same(first, second, where, rtol=rtol, atol=atol)
             continue
-        both_missing = all(v is None or v != v for v in (one, other))
-        _require(both_missing or one == other, where, one, other)
+        both_missing = all(v is None or v != v for v in (first, second))
+        _require(both_missing or first == second, where, first, second)
 
 
 def _days(value: Any) -> Any:
@@ -135,9 +135,9 @@ def nearest_rows(explanation: Any) -> Any:
 def rows_repeated(value: Any, counts: NDArray[np.intp]) -> Any:
     """A result in which every axis of rows is repeated, row i `counts[i]` times."""
     if isinstance(value, Mapping):
-        return {key: rows_repeated(part, counts) for key, part in value.items()}
+        return {key: rows_repeated(entry, counts) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(rows_repeated(part, counts) for part in value)
+        return type(value)(rows_repeated(entry, counts) for entry in value)
     if isinstance(value, np.ndarray):
         for axis in range(value.ndim):
             if value.shape[axis] == len(counts):
@@ -148,7 +148,9 @@ def rows_repeated(value: Any, counts: NDArray[np.intp]) -> Any:
 def training_rows_named(results: dict[str, Any], names: Any) -> dict[str, Any]:
     """Results in which training rows, named by their positions, have these names."""
     return {
-        key: replace(value, training_names=[names[at] for at in value.training_names])
+        key: replace(
+            value, training_names=[names[index] for index in value.training_names]
+        )
         if getattr(value, "training_data", None) is not None
         else value
         for key, value in results.items()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 
 
 # No feature may have as many distinct values as there are rows: in a result, an axis
@@ -141,8 +141,8 @@ def target_for(estimator: Any) -> NDArray[np.float64]:
 def prepared(estimator: Any, /, **params: Any) -> Any:
     """A clone with fixed seeds, and with those of `params` that it has."""
     estimator = clone(estimator)
-    known = estimator.get_params(deep=False)
-    estimator.set_params(**{k: v for k, v in params.items() if k in known})
+    accepted = estimator.get_params(deep=False)
+    estimator.set_params(**{k: v for k, v in params.items() if k in accepted})
     seeds = [
         name
         for name in estimator.get_params()

@@ -49,13 +49,13 @@ def check_numbers_of_the_text_are_in_the_frame(estimator: Any) -> None:
     model = fitted(estimator, named_table())
     table, text = model.to_frame(), model.to_text()
     entries = [*table.reset_index().to_numpy().ravel(), *table.attrs.values()]
-    known = np.array([abs(float(n)) for n in _numbers_in(entries)])
+    numbers = np.array([abs(float(n)) for n in _numbers_in(entries)])
     for number in _NUMBER.findall(text):
         step = 10.0 ** int(Decimal(number).as_tuple().exponent)
-        near = np.abs(known - float(number)) <= 0.501 * step
-        below = known < float(number)  # of p-values: "< 0.0001"
+        is_near = np.abs(numbers - float(number)) <= 0.501 * step
+        below = numbers < float(number)  # of p-values: "< 0.0001"
         small = f"< {number}" in text and below.any()
-        assert near.any() or small, f"{number} is in the text, not in the table"
+        assert is_near.any() or small, f"{number} is in the text, not in the table"
 
 
 def _numbers_in(entry: float | list[float | str] | str) -> Iterator[float]:
@@ -63,8 +63,8 @@ def _numbers_in(entry: float | list[float | str] | str) -> Iterator[float]:
     if isinstance(entry, str):
         yield from _NUMBER.findall(entry.replace("\N{MINUS SIGN}", "-"))
     elif np.iterable(entry):
-        for one in entry:
-            yield from _numbers_in(one)
+        for element in entry:
+            yield from _numbers_in(element)
     elif isinstance(entry, int | float | np.number):
         yield entry
 
@@ -73,11 +73,11 @@ def check_dict_survives_json(estimator: Any) -> None:
     """`to_dict` has the lines of `to_frame`, names and versions, in strict JSON."""
     optional("pandas")
     model = fitted(estimator, named_table())
-    found = model.to_dict()
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert found["names"]["features"] == model.feature_names_in_.tolist()
-    assert found["versions"].keys() >= {"sklearn_interpret", "sklearn", "numpy"}
-    table, lines = model.to_frame(), found["results"]
+    content = model.to_dict()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert content["names"]["features"] == model.feature_names_in_.tolist()
+    assert content["versions"].keys() >= {"sklearn_interpret", "sklearn", "numpy"}
+    table, lines = model.to_frame(), content["results"]
     assert len(lines) == len(table)
     for name, column in table.items():
         assert_same(

@@ -38,10 +38,13 @@ def check_weights_equal_repeated_rows(estimator: Any) -> None:
     counts = np.random.default_rng(2).integers(1, 4, size=N_ROWS)
     weighted = _frozen(estimator).fit(X, y, sample_weight=counts)
     repeated = _frozen(estimator).fit(np.repeat(X, counts, 0), np.repeat(y, counts))
-    drawn = _drawn(estimator)
+    random_names = _drawn(estimator)
     expected = rows_repeated(fitted_results(weighted), counts)
-    assert_same(_without(drawn, fitted_results(repeated)), _without(drawn, expected))
-    if not drawn:
+    assert_same(
+        _without(random_names, fitted_results(repeated)),
+        _without(random_names, expected),
+    )
+    if not random_names:
         assert_same(responses(weighted, X[SOME]), responses(repeated, X[SOME]))
 
 
@@ -50,14 +53,16 @@ def check_zero_weights_are_left_out(estimator: Any) -> None:
     X, y = numeric_table(), target_for(estimator)
     weights = np.random.default_rng(3).random(N_ROWS).round(1)
     weights[:5] = 0
-    kept = weights > 0
+    positive = weights > 0
     weighted = _frozen(estimator).fit(X, y, sample_weight=weights)
-    without = _frozen(estimator).fit(X[kept], y[kept], sample_weight=weights[kept])
-    # What there is for each row, such as a label, may be there for these too.
-    expected = rows_repeated(fitted_results(weighted), kept.astype(int))
+    without = _frozen(estimator).fit(
+        X[positive], y[positive], sample_weight=weights[positive]
+    )
+    # Results of each row, such as a label, may exist for these rows too.
+    expected = rows_repeated(fitted_results(weighted), positive.astype(int))
     assert_same(expected, fitted_results(without))
     # Training rows keep the positions that they have among all rows given.
-    names = np.flatnonzero(kept).tolist()
+    names = np.flatnonzero(positive).tolist()
     expected = training_rows_named(responses(without, X[SOME]), names)
     assert_same(responses(weighted, X[SOME]), expected)
 
@@ -78,12 +83,12 @@ def check_scale_of_weights(estimator: Any) -> None:
         rng.integers(1, 4, size=N_ROWS),
         rng.random(N_ROWS),
     ):
-        one = _frozen(estimator).fit(X, y, sample_weight=weights)
+        plain = _frozen(estimator).fit(X, y, sample_weight=weights)
         # Less than two rows would be warned of where standard errors count rows.
         scaled = 3 * weights / weights.sum()
-        other = _frozen(estimator).fit(X, y, sample_weight=scaled)
-        assert_same(_averages(one), _averages(other))
-        assert_same(responses(one, X[:5]), responses(other, X[:5]))
+        rescaled = _frozen(estimator).fit(X, y, sample_weight=scaled)
+        assert_same(_averages(plain), _averages(rescaled))
+        assert_same(responses(plain, X[:5]), responses(rescaled, X[:5]))
 
 
 def _frozen(estimator: Any) -> Any:
@@ -97,17 +102,19 @@ def _frozen(estimator: Any) -> Any:
 def _drawn(estimator: Any) -> set[Any]:
     """Names of the results that depend on the seed."""
     X, y = numeric_table(), target_for(estimator)
-    one, other = _frozen(estimator), _frozen(estimator)
-    if "random_state" not in other.get_params(deep=False):
+    first, second = _frozen(estimator), _frozen(estimator)
+    if "random_state" not in second.get_params(deep=False):
         return set()
-    one = fitted_results(one.fit(X, y))
-    other = fitted_results(other.set_params(random_state=1).fit(X, y))
-    return {name for name in one if not _are_same(one[name], other[name])}
+    first = fitted_results(first.fit(X, y))
+    second = fitted_results(second.set_params(random_state=1).fit(X, y))
+    return {name for name in first if not _are_same(first[name], second[name])}
 
 
-def _are_same(one: NDArray[Any] | list[Any], other: NDArray[Any] | list[Any]) -> bool:
+def _are_same(
+    first: NDArray[Any] | list[Any], second: NDArray[Any] | list[Any]
+) -> bool:
     try:
-        assert_same(one, other)
+        assert_same(first, second)
     except AssertionError:
         return False
     return True

@@ -49,8 +49,8 @@ def _predicts_itself(inspector: Any) -> bool:
 
 def check_no_predictor(inspector: Any) -> None:
     """An object that is no predictor is refused by name, and None without a default."""
-    given = signature(type(inspector)).parameters["estimator"].default
-    for useless in (object(), *[None] * (given is not None)):
+    default = signature(type(inspector)).parameters["estimator"].default
+    for useless in (object(), *[None] * (default is not None)):
         bad = clone(inspector).set_params(estimator=useless)
         kind = type(useless).__name__
         with expect_error((ValueError, TypeError), kind, doing=f"estimator={kind}"):
@@ -59,11 +59,11 @@ def check_no_predictor(inspector: Any) -> None:
 
 def check_given_estimator_is_cloned(inspector: Any) -> None:
     """`fit` fits a clone and leaves the given estimator unfitted."""
-    given = recorder_for(inspector)
-    inspector = prepared(inspector, estimator=given)
+    model = recorder_for(inspector)
+    inspector = prepared(inspector, estimator=model)
     inspector.fit(numeric_table(), target_for(inspector))
-    assert inspector.estimator is given
-    assert not hasattr(given, "n_fits_")
+    assert inspector.estimator is model
+    assert not hasattr(model, "n_fits_")
     assert inspector.estimator_.n_fits_ == 1
 
 
@@ -118,23 +118,23 @@ def check_refit_warns(inspector: Any) -> None:
 
 def check_masked_arrays_are_refused(inspector: Any) -> None:
     """Masked arrays are refused: their masked values would be used."""
-    given = {
+    inputs = {
         "X": numeric_table(),
         "y": target_for(inspector),
         "sample_weight": np.ones(N_ROWS),
     }
-    for name, values in given.items():
+    for name, values in inputs.items():
         masked = np.ma.masked_array(values, mask=values == values.max())
         with expect_error(TypeError, name, "masked", doing=f"a masked {name}"):
-            prepared(inspector).fit(**{**given, name: masked})
+            prepared(inspector).fit(**{**inputs, name: masked})
 
 
 def check_failed_fit_is_forgotten(inspector: Any) -> None:
     """After a `fit` that failed, the inspector is not fitted."""
     X, y = numeric_table(), target_for(inspector)
     failing = {"response_method": ["no_such_method"], "random_state": "seed"}
-    known = inspector.get_params(deep=False)
-    for bad in ({}, *({k: v} for k, v in failing.items() if k in known)):
+    params = inspector.get_params(deep=False)
+    for bad in ({}, *({k: v} for k, v in failing.items() if k in params)):
         model = fitted(inspector)
         new = set(vars(prepared(inspector)))
         with expect_error((ValueError, TypeError, AttributeError), doing=f"fit, {bad}"):
@@ -163,8 +163,8 @@ def check_delegation(inspector: Any) -> None:
         for name in _PREDICTIONS:
             if hasattr(model, name):
                 with np.errstate(divide="ignore"):  # the model's own logarithms of zero
-                    expected, found = getattr(model, name)(X), getattr(outer, name)(X)
-                np.testing.assert_array_equal(found, expected)
+                    expected, result = getattr(model, name)(X), getattr(outer, name)(X)
+                np.testing.assert_array_equal(result, expected)
         score = model.score(X, y)
         weighted = model.score(X, y, sample_weight=weights)
     assert outer.score(X, y) == score
@@ -186,9 +186,9 @@ def check_has_what_the_estimator_has(inspector: Any) -> None:
         names = (*_PREDICTIONS, "score")
     for state in ("unfitted", "fitted"):
         for name in names:
-            has = hasattr(inspector.estimator, name)
-            assert hasattr(inspector, name) == has, (
-                f"{state}: the estimator has {name}: {has}, the inspector differs"
+            expected = hasattr(inspector.estimator, name)
+            assert hasattr(inspector, name) == expected, (
+                f"{state}: the estimator has {name}: {expected}, the inspector differs"
             )
         inspector.fit(X, y)
 
@@ -253,32 +253,32 @@ def check_dates_are_days(inspector: Any) -> None:
     inspector = prepared(inspector, bounds=None)  # those of all numbers are no dates
     of_dates, of_days = frames_of_dates_and_days()
     try:
-        found = _on_recorder(inspector, of_dates)
+        results = _on_recorder(inspector, of_dates)
     except ValueError as refusal:
         if not all(word in str(refusal) for word in ("'count'", "turn it into num")):
             raise
         return
     expected = _on_recorder(inspector, of_days)
     for name in ("feature_importances_", *BY_ROW):
-        assert_same(found.get(name), expected.get(name), rtol=1e-7)
+        assert_same(results.get(name), expected.get(name), rtol=1e-7)
 
 
 def _on_pandas(inspector: Any) -> dict[str, Any]:
     """Everything about a recording model fitted on a frame, which is not changed."""
     X = mixed_frame("pandas", inspector)
     before = X.copy(deep=True)
-    found = _on_recorder(inspector, X)
+    results = _on_recorder(inspector, X)
     optional("pandas.testing").assert_frame_equal(X, before)
-    return found
+    return results
 
 
 def _on_recorder(inspector: Any, X: Any) -> dict[str, Any]:
     """Everything about a recording model, which has to see rows like those of `fit`."""
     model = clone(recorder_for(inspector)).fit(X, target_for(inspector))
     inspector = prepared(inspector, estimator=FrozenEstimator(model))
-    found = everything(inspector.fit(X, target_for(inspector)), X[SOME])
+    results = everything(inspector.fit(X, target_for(inspector)), X[SOME])
     fitted_on, *sent = model.seen_
     assert sent, "the model was never called"
     for seen in sent:
         assert seen == fitted_on, f"fitted on {fitted_on}, called with {seen}"
-    return found
+    return results

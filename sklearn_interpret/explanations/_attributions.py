@@ -351,12 +351,12 @@ class Explanation(BaseExplanation):
         order, means = self._by_strength()
         if not self.values.size:
             return []
-        shown = [
+        texts = [
             f"{self.feature_names[j]} {entry_text(means[j], 3)}" for j in order[:5]
         ]
-        shown += ["..."] * (len(order) > 5)
+        texts += ["..."] * (len(order) > 5)
         kind = "" if self.approximation is None else f" ({self.approximation})"
-        return [f"mean absolute {self._strength_name}{kind}: {', '.join(shown)}"]
+        return [f"mean absolute {self._strength_name}{kind}: {', '.join(texts)}"]
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         n_outputs = (*self.values.shape, 1)[2]

@@ -300,9 +300,9 @@ class InteractionExplanation(BaseExplanation):
         if not self.values.size:
             return []
         names = self.interaction_names
-        shown = [f"{names[k]} {entry_text(means[k], 3)}" for k in order[:5]]
-        shown += ["..."] * (len(order) > 5)
-        return [f"mean absolute {self.index}: {', '.join(shown)}"]
+        texts = [f"{names[k]} {entry_text(means[k], 3)}" for k in order[:5]]
+        texts += ["..."] * (len(order) > 5)
+        return [f"mean absolute {self.index}: {', '.join(texts)}"]
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         n_outputs = (*self.values.shape, 1)[2]

@@ -197,11 +197,11 @@ class RemovalExplanation(BaseExplanation):
             HTML; the text is escaped.
         """
         pairs = zip(self.pieces[row], self.removed[row], strict=True)
-        parts = []
+        fragments = []
         for gone, group in groupby(pairs, key=lambda pair: pair[1]):
             text = escape("".join(piece for piece, _ in group))
-            parts.append(f'<del style="{_STRUCK}">{text}</del>' if gone else text)
-        html = f'<span style="white-space: pre-wrap">{"".join(parts)}</span>'
+            fragments.append(f'<del style="{_STRUCK}">{text}</del>' if gone else text)
+        html = f'<span style="white-space: pre-wrap">{"".join(fragments)}</span>'
         # Lone surrogates cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 

@@ -244,24 +244,24 @@ default=None
             If pandas is not installed.
         """
         pandas = optional_library("pandas", "RowExplanation.to_frame")
-        found, feature = np.nonzero(self.changed)
+        index, feature = np.nonzero(self.changed)
         numbers = np.arange(len(self.origin)) - np.searchsorted(
             self.origin, self.origin
         )
         names = np.array(self.feature_names, dtype=object)
-        before, after = self._entries(found, feature)
+        before, after = self._entries(index, feature)
         columns = {
-            "row": self.row_names[self.origin[found]],
-            "status": self.status[self.origin[found]],
-            "counterfactual": numbers[found],
+            "row": self.row_names[self.origin[index]],
+            "status": self.status[self.origin[index]],
+            "counterfactual": numbers[index],
             "feature": names[feature],
             "before": before,
             "after": after,
         }
         if self.low is not None and self.high is not None:
-            columns["low"], columns["high"] = self._ends(found, feature)
+            columns["low"], columns["high"] = self._ends(index, feature)
         if self.beyond_data is not None:
-            columns["beyond_data"] = self.beyond_data[found, feature]
+            columns["beyond_data"] = self.beyond_data[index, feature]
         table = pandas.DataFrame(columns).infer_objects()
         for name in ("before", "after"):
             # Missing levels beside dates are no missing dates.
@@ -270,23 +270,23 @@ default=None
         return table
 
     def _entries(
-        self, found: NDArray[np.intp], features: NDArray[np.intp]
+        self, indices: NDArray[np.intp], features: NDArray[np.intp]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Values of some features before and after, for rows found: objects."""
+        """Values of some features before and after, for some of the rows: objects."""
         before, after = as_rows(self.data), as_rows(self.rows)
-        old, new = np.empty((2, len(found)), dtype=object)
+        old, new = np.empty((2, len(indices)), dtype=object)
         for j in np.unique(features).tolist():
             at = features == j
-            old[at] = _as_objects(before.shown(j)[self.origin[found[at]]])
-            new[at] = _as_objects(after.shown(j)[found[at]])
+            old[at] = _as_objects(before.shown(j)[self.origin[indices[at]]])
+            new[at] = _as_objects(after.shown(j)[indices[at]])
         return old, new
 
     def _ends(
-        self, found: NDArray[np.intp], features: NDArray[np.intp]
+        self, indices: NDArray[np.intp], features: NDArray[np.intp]
     ) -> list[NDArray[Any]]:
         """Ends of the boxes of some features; objects where there are dates."""
         boxes: Any = self.low, self.high
-        ends = [limits[found, features] for limits in boxes]
+        ends = [limits[indices, features] for limits in boxes]
         rows = as_rows(self.rows)
         for j in np.unique(features).tolist():
             dtype, at = rows.date_dtype(j), features == j
@@ -314,10 +314,10 @@ default=None
             lines.append(f"{n_beyond} with values beyond the data")
         return lines
 
-    def _after_text(self, found: int, feature: int, after: Any) -> str:
+    def _after_text(self, index: int, feature: int, after: Any) -> str:
         """New value of a feature, or its interval in the box."""
         if self.low is not None and self.high is not None:
-            low, high = self.low[found, feature], self.high[found, feature]
+            low, high = self.low[index, feature], self.high[index, feature]
             if low < high:
                 dtype = as_rows(self.rows).date_dtype(feature)
                 return interval_text(low, high, date_dtype=dtype)
@@ -327,10 +327,10 @@ default=None
         head = ["row", "status", "distance", "changes"]
         body = []
         for row in self._shown:
-            found, name = np.flatnonzero(self.origin == row), str(self.row_names[row])
-            if not len(found):
+            indices, name = np.flatnonzero(self.origin == row), str(self.row_names[row])
+            if not len(indices):
                 body.append([name, self.status[row], "", self.reasons[row]])
-            for index in found[:SHOWN_ROWS].tolist():
+            for index in indices[:SHOWN_ROWS].tolist():
                 features = np.flatnonzero(self.changed[index])
                 old, new = self._entries(np.full(len(features), index), features)
                 changes = [

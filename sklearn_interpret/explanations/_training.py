@@ -191,11 +191,11 @@ class TrainingExplanation(BaseExplanation):
             return []
         sizes = self.mean_sizes
         first = np.argsort(-sizes, kind="stable")[:SHOWN_ROWS]
-        shown = [
+        texts = [
             f"{entry_text(sizes[k])} ({entry_text(self.training_names[k])})"
             for k in first
         ]
-        return [f"largest mean size of the {self.value_name}: {', '.join(shown)}"]
+        return [f"largest mean size of the {self.value_name}: {', '.join(texts)}"]
 
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", *(f"largest {k + 1}" for k in range(SHOWN_ROWS))]

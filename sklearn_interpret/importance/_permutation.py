@@ -239,7 +239,7 @@ class PermutationImportance(BaseImportance):
         """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
         check_several_rows(sample.rows.n_rows)
         model, players = self.estimator_, self.features_
-        strata = [None] * len(players)
+        strata: list[Any] = [None] * len(players)
         if self.conditional:
             strata = [
                 similar_rows(sample.rows, columns, sample.weights)

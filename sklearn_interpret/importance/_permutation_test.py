@@ -207,11 +207,8 @@ class PermutationTest(RefittingMixin, BaseImportance):
             sample = replace(sample, y=y[:, 0])
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
-        estimator, getter, players = (
-            self._unfitted(),
-            self.importance_getter,
-            self.features_,
-        )
+        estimator, players = self._unfitted(), self.features_
+        getter = self.importance_getter
         if getter == "permutation":
             _check_has_folds(self.estimator_, sample)
             sample = copies(sample)

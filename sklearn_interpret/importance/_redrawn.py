@@ -64,13 +64,13 @@ class Redraw:
         test: NDArray[np.intp],
         rng: np.random.Generator,
     ) -> tuple[list[Draws], NDArray[np.float64] | None, float]:
-        """Draws for the rows at `rest`.
+        """Draws for the rows at `test`.
 
         Returns
         -------
         draws : list of tuple
             For each column, its levels (a native vector) and their codes of shape
-            (n_rest, 1 + n_samples), first those of the values as they are.
+            (n_test, 1 + n_samples), first those of the values as they are.
         residuals : ndarray of shape (n_rows, r) or None
             Those of the regressions on the others; None with the user's function.
         score : float
@@ -79,7 +79,7 @@ class Redraw:
         rows = tests.rows
         residuals, score = None, np.nan
         if callable(self.sampler):
-            values = self._called(rows.take(test), columns, rng)
+            values = self._called(self.sampler, rows.take(test), columns, rng)
         elif any(_has_levels(rows, j) for j in columns):
             return self._drawn_levels(tests, columns, remaining, test, rng)
         else:
@@ -91,14 +91,16 @@ class Redraw:
         return draws, residuals, score
 
     def _called(
-        self, rows: Rows, columns: tuple[int, ...], rng: np.random.Generator
+        self,
+        sampler: Callable[..., Any],
+        rows: Rows,
+        columns: tuple[int, ...],
+        rng: np.random.Generator,
     ) -> NDArray[Any]:
-        """Values for each column, (n_rest, n_samples), by the user's function."""
+        """Values for each column, (n_test, n_samples), by the user's function."""
         samples = []
         for _ in range(self.n_samples):
-            sample = call_given(
-                "sampler", self.sampler, rows.native, list(columns), rng
-            )
+            sample = call_given("sampler", sampler, rows.native, list(columns), rng)
             if np.shape(sample) != (rows.n_rows, len(columns)):
                 raise ValueError(
                     f"sampler must return values of shape {rows.n_rows, len(columns)}; "

@@ -237,7 +237,7 @@ class SAGE(BaseImportance):
 
     _takes_partitions = True
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> Response:
         model, classifies = self.estimator_, is_classifier(self.estimator_)
         default = "log_loss" if classifies else "squared_error"
         self.loss_ = default if self.loss == "auto" else self.loss
@@ -321,17 +321,17 @@ class SAGE(BaseImportance):
             background = self._draw(sample, self.subsample, seed)
         else:  # components depend on the background alone
             background = Sample(sample.rows.take(np.arange(1)), None, np.ones(1))
-        order, largest = 0, 1
+        settings: dict[str, Any] = {
+            "background": self.background,
+            "feature_groups": self.feature_groups,
+            "response_method": response.method,
+            "n_jobs": self.n_jobs,
+        }
+        model, order, largest = FrozenEstimator(self.estimator_), 0, 1
         while order < largest:
             order += 1
-            decomposition = FunctionalDecomposition(
-                FrozenEstimator(self.estimator_),
-                max_order=order,
-                background=self.background,
-                feature_groups=self.feature_groups,
-                response_method=response.method,
-                n_jobs=self.n_jobs,
-            ).fit(background.rows.native, sample_weight=background.weights)
+            decomposition = FunctionalDecomposition(model, max_order=order, **settings)
+            decomposition.fit(background.rows.native, sample_weight=background.weights)
             self.background_, source = decomposition.background_, decomposition._source
             largest = source.largest_order
             if (

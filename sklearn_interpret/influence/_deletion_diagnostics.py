@@ -348,14 +348,14 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             **self._left,
         )
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each row, or group, that is left out, the most influential first:
         columns "training_row" (its name, or that of the group) and "value", its
         `influence_`.
         """
         return influence_blocks(self._overall())
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"value": self._overall().value_name}
 
     def _overall(self) -> TrainingExplanation:
@@ -419,20 +419,20 @@ def _losses_of_rows(response: Any, y: Any, n_outputs: int) -> Any:
     return partial(losses[method], targets)
 
 
-def _positions(rows: Any, n_rows: int) -> Any:
+def _positions(rows: Any, n_rows: int) -> NDArray[np.intp]:
     """Positions of training rows, from positions or flags."""
-    given = np.asarray(rows)
-    if given.dtype.kind == "b" and given.shape == (n_rows,):
-        given = np.flatnonzero(given)
-    bad = given.ndim != 1 or given.dtype.kind not in "iu" or not given.size
-    if bad or len(np.unique(given)) < len(given):
+    positions = np.asarray(rows)
+    if positions.dtype.kind == "b" and positions.shape == (n_rows,):
+        positions = np.flatnonzero(positions)
+    bad = positions.ndim != 1 or positions.dtype.kind not in "iu" or not positions.size
+    if bad or len(np.unique(positions)) < len(positions):
         raise ValueError(
             f"rows={rows!r} must be None, distinct positions of training rows, or one "
             f"flag for each of the {n_rows} rows."
         )
-    if given.min() < 0 or given.max() >= n_rows:
+    if positions.min() < 0 or positions.max() >= n_rows:
         raise ValueError(
-            f"rows has {given.min()} to {given.max()}, but there are {n_rows} rows, "
-            "counted from 0."
+            f"rows has {positions.min()} to {positions.max()}, but there are {n_rows} "
+            "rows, counted from 0."
         )
-    return given.astype(np.intp)
+    return positions.astype(np.intp)

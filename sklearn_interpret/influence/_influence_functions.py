@@ -322,36 +322,38 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             )
         slopes = loss.slopes(targets, scores)[:, None]
         halves = loss.curvatures(targets, scores) / 2
-        found = np.empty((len(inputs), len(changes)))
+        loss_changes = np.empty((len(inputs), len(changes)))
         moves_of = self._objective.network.moves_of(self._parameters, changes)
         for block in counted(list(self._blocks(len(inputs), len(changes)))):
             of_block = moves_of(inputs[block])
-            for some in slices(len(of_block), max(1, _CACHED // of_block[0].size)):
-                moves = of_block[some]
-                part = slice(block.start + some.start, block.start + some.stop)
+            for chunk in slices(len(of_block), max(1, _CACHED // of_block[0].size)):
+                moves = of_block[chunk]
+                batch = slice(block.start + chunk.start, block.start + chunk.stop)
                 if moves.shape[2] == 1:  # without sums, in a third of the time
-                    terms = moves * halves[part]
-                    terms += slopes[part]
-                    np.multiply(terms, moves, out=found[part, :, None])
+                    terms = moves * halves[batch]
+                    terms += slopes[batch]
+                    np.multiply(terms, moves, out=loss_changes[batch, :, None])
                 else:
-                    terms = moves @ halves[part]
-                    terms += slopes[part]
-                    np.einsum("nck,nck->nc", terms, moves, out=found[part])
+                    terms = moves @ halves[batch]
+                    terms += slopes[batch]
+                    np.einsum("nck,nck->nc", terms, moves, out=loss_changes[batch])
                 # Second-order terms suffice for most rows.
                 if max(moves.max(), -moves.min()) <= loss.reach:
                     continue
                 is_far = (np.abs(moves) > loss.reach).any(axis=2)
                 row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
-                at = row + part.start
-                far = loss.values(targets[at], scores[at] + moves[row, change])
-                found[at, change] = far - before[at]
-        return found
+                position = row + batch.start
+                moved_losses = loss.values(
+                    targets[position], scores[position] + moves[row, change]
+                )
+                loss_changes[position, change] = moved_losses - before[position]
+        return loss_changes
 
     def _blocks(self, length: int, n_others: int) -> Iterator[Any]:
         """Slices of rows, or changes, whose scores for all others fit in memory."""
         numbers = min(_BLOCK, int(working_bytes() / 64))
-        each = n_others * self._objective.network.width
-        return slices(length, max(1, numbers // each))
+        row_size = n_others * self._objective.network.width
+        return slices(length, max(1, numbers // row_size))
 
     @empty_for_no_rows
     @shows_progress
@@ -392,17 +394,17 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             response_name=self._response_name,
         )
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each row, or group, that is left out, the most influential first:
         columns "training_row" (its name, or that of the group) and "value", its
         `self_influence_`.
         """
         return influence_blocks(self._overall())
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"value": self._overall().value_name}
 
-    def _overall(self) -> Any:
+    def _overall(self) -> TrainingExplanation:
         """`self_influence_` as an explanation, for displays."""
         return self._explanation(self.self_influence_[None], "change of its own loss")
 
@@ -471,10 +473,10 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
                 for i in range(len(parameters))
             ]
 
-        before, found = values(self._parameters[None])[0], np.empty(len(changes))
-        for part in counted(list(self._blocks(len(changes), len(inputs)))):
-            found[part] = values(self._parameters + changes[part])
-        return (found - before) * self._scales
+        before, influence = values(self._parameters[None])[0], np.empty(len(changes))
+        for block in counted(list(self._blocks(len(changes), len(inputs)))):
+            influence[block] = values(self._parameters + changes[block])
+        return (influence - before) * self._scales
 
     @shows_progress
     def check(self, k: int = 10) -> float:
@@ -503,7 +505,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             raise ValueError(f"k={k!r}; a positive integer is accepted.")
         first = np.argsort(-np.abs(self.self_influence_), kind="stable")[:k]
         changes = self.parameter_changes_[first]
-        found = self._loss_changes(self._inputs, self._targets, changes)
+        estimated = self._loss_changes(self._inputs, self._targets, changes)
         data = self._inputs, self._targets, self._sample.y, self._sample.weights
         all_rows = np.ones(len(self._codes), dtype=bool)
         start = self._value_and_gradient, self._parameters
@@ -514,10 +516,10 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         before, *without = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
         truth = (np.array(without) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):
-            return float(np.corrcoef(found.ravel(), truth.ravel())[0, 1])
+            return float(np.corrcoef(estimated.ravel(), truth.ravel())[0, 1])
 
 
-def _number(value: float) -> Any:
+def _number(value: Any) -> float:
     """A finite number that a functional has returned."""
     number = np.asarray(value)
     if number.ndim == 0 and number.dtype.kind in "biuf" and np.isfinite(number):
@@ -537,24 +539,24 @@ def _refitted_losses(
     """Losses of all rows, of a model that is fitted to those of a mask."""
     model: Any = objective.model
     if is_classifier(model):
-        gone = np.setdiff1d(y, y[mask])
-        if len(gone):
+        lost = np.setdiff1d(y, y[mask])
+        if len(lost):
             raise ValueError(
                 f"Without row {np.flatnonzero(~mask)[0]} there is none of the class "
-                f"{gone.tolist()[0]!r}: the model can't be fitted again."
+                f"{lost.tolist()[0]!r}: the model can't be fitted again."
             )
     value_and_gradient, parameters = start
     if value_and_gradient is not None:
         parameters = descended(value_and_gradient, parameters, weights * mask)
         scores = objective.network.scores_at(inputs, parameters[None])[:, 0]
         return objective.loss.values(targets, scores)
-    fresh = clone(model)
-    accepted = fresh.get_params(deep=False)
-    fresh.set_params(**{name: _SHARP[name] for name in _SHARP if name in accepted})
+    refit = clone(model)
+    accepted = refit.get_params(deep=False)
+    refit.set_params(**{name: _SHARP[name] for name in _SHARP if name in accepted})
     params = {}
     if np.ptp(weights) > 0:
-        params = {weight_parameter(fresh): weights[mask]}
-    fresh.fit(inputs[mask], y[mask], **params)
+        params = {weight_parameter(refit): weights[mask]}
+    refit.fit(inputs[mask], y[mask], **params)
     return objective.loss.values(
-        targets, objectives.read_objective(fresh).layers(inputs)[-1]
+        targets, objectives.read_objective(refit).layers(inputs)[-1]
     )

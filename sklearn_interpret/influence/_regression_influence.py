@@ -296,14 +296,14 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
 
     def _inspect(self, sample: Any, response: Any) -> None:
         model = scores_of(type(self).__name__, self.estimator_, sample).polished()
-        known = has_known_dispersion(response.loss)
+        is_known = has_known_dispersion(response.loss)
         without = None
         # One step is exact for sums of squares, unless the penalty grows with the rows.
         exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()
         if self.approximation == "refit" and not exact:
             without = self._without_rows(model)
         rank = getattr(response.model, "rank_", None)
-        diagnostics = RegressionDiagnostics(model, known, rank, without=without)
+        diagnostics = RegressionDiagnostics(model, is_known, rank, without=without)
         self._check_residuals(diagnostics)
         for measure in _MEASURES:
             setattr(self, f"{measure}_", getattr(diagnostics, measure))
@@ -311,15 +311,15 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         n_others = model.design.shape[1] - len(names)
         self.parameter_names_ = names + n_others * ["intercept"]
         self.row_indices_ = sample.index
-        self._dispersion_is_known = known
+        self._dispersion_is_known = is_known
         self._row_names = getattr(sample.rows.native, "index", sample.index)
 
     def _without_rows(self, model: BaseEstimator) -> Any:
         """Parameters without each row, (n, d), some rows at a time."""
         positions = np.arange(len(model.design))[:, None]
-        tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
-        found = run_in_threads(model.without, tasks, n_jobs=self.n_jobs)
-        without, converged = map(np.concatenate, zip(*found, strict=True))
+        tasks = [(positions[batch],) for batch in slices(len(positions), _ROWS_AT_ONCE)]
+        fits = run_in_threads(model.without, tasks, n_jobs=self.n_jobs)
+        without, converged = map(np.concatenate, zip(*fits, strict=True))
         check_converged(steps_and_model(self.estimator_)[1], converged)
         return without[..., 0]
 
@@ -343,7 +343,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         table.index = self._row_names
         return table.drop(columns="row")
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         columns = {"row": as_objects(self._row_names)}
         columns |= {name: getattr(self, measure) for name, measure in _COLUMNS.items()}
         for kind in ("dfbeta", "dfbetas"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from sklearn_interpret._model.rows.features import (
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
 
 # Numbers sent to the model above which a warning is raised. A row of fewer columns than
 # the second constant costs as much as one of that many.
@@ -34,6 +34,9 @@ _MANY_SUMS = 3e9
 # Sets converted to tuples in one block: a list of tuples takes much memory.
 _SETS_PER_BLOCK = 2**12
 
+# Names of sets of one size, (n, size), and numbers by column, (n, k).
+Measured = tuple[Sequence[Any] | NDArray[np.object_], dict[str, NDArray[np.float64]]]
+
 
 class BaseInteraction(ResultsMixin, SampleInspector):
     """Base of the estimators of interactions between features, or groups of them.
@@ -41,6 +44,9 @@ class BaseInteraction(ResultsMixin, SampleInspector):
     A subclass returns what it measured of sets of features (`_measured`).
     """
 
+    features: Any
+    pairs: Any
+    feature_groups: dict[str, Any] | None
     features_: list[tuple[int, ...]]
     player_names_: list[str]
 
@@ -52,7 +58,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
-    def _resolve_players(self, rows: ArrayRows) -> None:
+    def _resolve_players(self, rows: Rows) -> None:
         """Set `features_` and `player_names_`."""
         names, named, groups = rows.names, rows.named, self._groups(rows)
         entries = None
@@ -62,7 +68,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
             )
         self.features_, self.player_names_ = resolve_players(names, groups, entries)
 
-    def _check_several(self, rows: ArrayRows) -> None:
+    def _check_several(self, rows: Rows) -> None:
         """Refuse a single row, which has no variance."""
         if rows.n_rows < 2:
             raise ValueError(
@@ -71,22 +77,22 @@ class BaseInteraction(ResultsMixin, SampleInspector):
             )
 
     @abstractmethod
-    def _measured(self) -> Any:
+    def _measured(self) -> Iterator[Measured]:
         """Yield names of sets of a size, (n, size), and numbers by column, (n, k)."""
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each set of features and output, the strongest first: columns
         "feature", "feature2" and so on (missing for a feature with all others),
         "output", "strength" and, where the method has them, "unnormalized" (in the unit
         of the response), "std" (over draws), "standard_error" and "main_effect".
         """
         measured, several = list(self._measured()), len(self.output_names_) > 1
-        most, blocks = max((len(sets[0]) for sets, _ in measured), default=0), []
+        largest, blocks = max((len(sets[0]) for sets, _ in measured), default=0), []
         for sets, numbers in measured:
             order = np.argsort(-numbers["strength"].sum(axis=1), kind="stable")
-            names = np.full((len(sets), most), None)
+            names = np.full((len(sets), largest), None)
             names[:, : len(sets[0])] = sets
-            columns = ["feature", *(f"feature{place}" for place in range(2, most + 1))]
+            columns = ["feature", *(f"feature{k}" for k in range(2, largest + 1))]
             block = dict(zip(columns, names[order].T, strict=True))
             for output, label in enumerate(self.output_names_):
                 of_output = {c: v[order, output] for c, v in numbers.items()}
@@ -95,7 +101,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 )
         return blocks
 
-    def _warn_of_sums(self, n_sums: int) -> None:
+    def _warn_of_sums(self, n_sums: float) -> None:
         """Warn of a very large number of sums over leaves of trees."""
         if n_sums > _MANY_SUMS:
             warn(
@@ -106,7 +112,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 CostlyInspectionWarning,
             )
 
-    def _warn_of_cost(self, n_rows: float, rows: ArrayRows, advice: str) -> None:
+    def _warn_of_cost(self, n_rows: float, rows: Rows, advice: str) -> None:
         """Warn of a very large number of rows for the model."""
         if n_rows * max(rows.n_columns, _FEW_COLUMNS) > _MANY_VALUES:
             warn(
@@ -116,7 +122,7 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 CostlyInspectionWarning,
             )
 
-    def _resolve_pairs(self, rows: ArrayRows) -> None:
+    def _resolve_pairs(self, rows: Rows) -> None:
         """Set the players and `pairs_`."""
         self._resolve_players(rows)
         if self.pairs is None:
@@ -136,7 +142,9 @@ class BaseInteraction(ResultsMixin, SampleInspector):
         super()._reset()
         vars(self).pop("_pairs", None)
 
-    def _resolve_sets(self, rows: Any, parameter: str, order: Any) -> Any:
+    def _resolve_sets(
+        self, rows: Rows, parameter: str, order: int
+    ) -> list[tuple[int, ...]]:
         """Sets of `order` players from a parameter, as positions of players."""
         groups = self._groups(rows)
         entries = resolve_features(
@@ -148,36 +156,38 @@ class BaseInteraction(ResultsMixin, SampleInspector):
             max_order=order,
             parameter=parameter,
         )
-        position = {columns: place for place, columns in enumerate(self.features_)}
+        players = {columns: player for player, columns in enumerate(self.features_)}
 
-        def player(part: Any) -> Any:
-            is_group = isinstance(part, str)
-            columns = tuple(groups[part]) if is_group else (part,)
-            if columns not in position:
+        def player_of(key: int | str) -> int:
+            columns = tuple(groups[key]) if isinstance(key, str) else (key,)
+            if columns not in players:
+                name = key if isinstance(key, str) else rows.names[key]
                 raise ValueError(
-                    f"{parameter} has {part if is_group else rows.names[part]!r}, "
+                    f"{parameter} has {name!r}, "
                     "which features and feature_groups leave out; there are "
                     f"{', '.join(map(repr, self.player_names_))}."
                 )
-            return position[columns]
+            return players[columns]
 
-        return [tuple(map(player, entry)) for entry in entries]
+        return [tuple(map(player_of, entry)) for entry in entries]
 
-    def _groups(self, rows: ArrayRows) -> dict[Any, Any]:
+    def _groups(self, rows: Rows) -> dict[str, Any]:
         return resolve_groups(self.feature_groups, rows.names, named=rows.named)
 
 
-def tuples(sets: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+def tuples(sets: NDArray[np.intp]) -> Iterator[Any]:
     """Yield the rows of an array of sets as tuples of ints, in blocks."""
-    for part in slices(len(sets), _SETS_PER_BLOCK):
-        yield from map(tuple, sets[part].tolist())
+    for block in slices(len(sets), _SETS_PER_BLOCK):
+        yield from map(tuple, sets[block].tolist())
 
 
-def warn_of_undefined(attribute: str, sets: list[Any], remedy: str) -> None:
+def warn_of_undefined(
+    attribute: str, sets: Sequence[Sequence[str]], remedy: str
+) -> None:
     """Warn of sets of players whose share is of a zero variance."""
     if not sets:
         return
-    names = [" x ".join(map(repr, one)) for one in sets]
+    names = [" x ".join(map(repr, members)) for members in sets]
     names = names[:5] + [f"{len(names) - 5} more"] * (len(names) > 5)
     warn(
         f"{remedy}: {attribute} is undefined{' for ' * any(names)}{', '.join(names)}, "

@@ -53,7 +53,9 @@ class _GamTerms:
     response: Response  # additive
 
     @classmethod
-    def of_response(cls, gam: Any, response: Any, response_method: str) -> Any:
+    def of_response(
+        cls, gam: Any, response: Response, response_method: Any
+    ) -> _GamTerms | None:
         """Terms of a response, or None if it is not their sum."""
         if is_classifier(gam):
             if response_method == "auto":
@@ -62,20 +64,23 @@ class _GamTerms:
         linear = response.method == "predict" and gam.link in (None, "identity")
         return cls(response) if linear and gam.family == "normal" else None
 
-    def players(self, player: Any) -> Any:
+    def players(self, player: NDArray[np.intp]) -> list[tuple[int, ...]]:
         """Players that intercept and terms depend on, given the player of a column."""
         gam = unfrozen(self.response.estimator)
-        columns = [column.own_columns for column in gam._terms]
+        columns = [term.own_columns for term in gam._terms]
         return [
             (),
-            *(tuple(sorted({int(player[c.position]) for c in own})) for own in columns),
+            *(
+                tuple(sorted({int(player[c.position]) for c in of_term}))
+                for of_term in columns
+            ),
         ]
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: Any) -> NDArray[np.float64]:
         """Values of intercept and terms, (n_rows, n_terms * k)."""
         explanation = unfrozen(self.response.estimator).explain(X)
-        parts = [explanation.base_values, *np.moveaxis(explanation.values, 1, 0)]
-        terms = np.stack([self.response.read(part) for part in parts], axis=1)
+        addends = [explanation.base_values, *np.moveaxis(explanation.values, 1, 0)]
+        terms = np.stack([self.response.read(addend) for addend in addends], axis=1)
         return terms.reshape(len(terms), -1)
 
 
@@ -219,7 +224,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         "response_method": [str, list, tuple, callable],
     }
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> Response:
         if self.perturbation == "path_dependent" and self.background is not None:
             raise ValueError(
                 'perturbation="path_dependent" uses no background: pass '
@@ -227,7 +232,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             )
         return make_response(self.estimator_, self.response_method, self.target)
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         super()._inspect(sample, response)
         explained = self._explained
         self._response_name = getattr(explained, "name", "response")
@@ -235,16 +240,17 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         self.response_method_ = explained.method
 
     def _fit_base_values(
-        self, background: Sample, response: Any
+        self, background: Sample, response: Response
     ) -> NDArray[np.float64]:
-        self._statistics = None
-        given = background.rows, background.weights, response
-        self._explained, self._source = self._read(*given)
+        self._statistics: tuple[Any, Any] | None = None
+        self._explained, self._source = self._read(
+            background.rows, background.weights, response
+        )
         self.interactions_ = self._source.sets
         return self._source.base_values
 
     def _read(
-        self, background: Rows, weights: NDArray[np.float64], response: Any
+        self, background: Rows, weights: NDArray[np.float64], response: Response
     ) -> tuple[Any, Any]:
         """The response that is decomposed, and the source of its components."""
         path_dependent = self.perturbation == "path_dependent"
@@ -252,13 +258,13 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             del self.background_
         n_players = len(self.features_)
         order = min(self.max_order, n_players)
-        given = self.estimator_, self.response_method, self.target
-        trees = formula([explained_response], *given, required=path_dependent)
+        settings = self.estimator_, self.response_method, self.target
+        trees = formula([explained_response], *settings, required=path_dependent)
         if trees is not None and trees.additive:
-            weights = None if path_dependent else weights
+            shares = None if path_dependent else weights
             player = self._players(trees.model.columns)
             return trees, ComponentsOfTrees(
-                trees, background, weights, player, n_players, order
+                trees, background, shares, player, n_players, order
             )
         if path_dependent:
             raise UnreadableModelError(
@@ -269,14 +275,16 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         game = CoalitionGame(terms, background, weights, self.features_)
         return explained, ComponentsOfCoalitions(game, players, order)
 
-    def _terms(self, background: Any, response: Any) -> Any:
+    def _terms(
+        self, background: Rows, response: Response
+    ) -> tuple[Any, Any, list[tuple[int, ...]]]:
         """The response that is decomposed, its terms, and the players of each."""
-        given = self.estimator_, self.response_method, self.target
-        linear = formula([explained_linear], *given, rows=background)
+        settings = self.estimator_, self.response_method, self.target
+        linear = formula([explained_linear], *settings, rows=background)
         if linear is not None:
             player = self._players(linear.model.columns)
-            terms = LinearTerms(linear, player, len(self.features_))
-            return linear, terms, terms.players
+            linear_terms = LinearTerms(linear, player, len(self.features_))
+            return linear, linear_terms, linear_terms.players
         # Here, since most models need none of it.
         from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 
@@ -362,7 +370,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         unexplained = self._moments()[1][-1]
         return unexplained if len(unexplained) > 1 else float(unexplained[0])
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each component and output: columns "interaction" (names of the
         features), "order" (their number), "output" where there are several, "variance"
         over the rows of `fit`, and "share" of that of the response. The last line of an
@@ -384,7 +392,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             )
         return blocks
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {}
 
     @property
@@ -403,34 +411,36 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         if self._statistics is None:
             sample, k = self._sample_for("variances_"), len(self.output_names_)
             row_bytes = 4 * 8 * 2 * (len(self.interactions_) + 2) * k
-            parts = slices(sample.rows.n_rows, rows_in_memory(row_bytes))
-            of_parts = (self._moments_of(sample, part) for part in parts)
+            blocks = slices(sample.rows.n_rows, rows_in_memory(row_bytes))
+            of_blocks = (self._moments_of(sample, block) for block in blocks)
             with np.errstate(over="ignore", invalid="ignore"):
-                moments = reduce(Moments.merge, of_parts)
-                whole, *variances = moments.variance
-            if not np.isfinite([whole, *variances]).all():
+                moments = reduce(Moments.merge, of_blocks)
+                variance = moments.variance
+            if not np.isfinite(variance).all():
                 raise ValueError(
                     "The variances of the components are beyond the largest float: "
                     "explain the response in a larger unit."
                 )
-            variances, of_sums = np.split(np.array(variances), 2)
-            shares = shares_of_variance(variances, of_sums, whole, moments.mean[0])
+            variances, of_sums = np.split(variance[1:], 2)
+            shares = shares_of_variance(
+                variances, of_sums, variance[0], moments.mean[0]
+            )
             self._statistics = variances[:-1], shares
         return self._statistics
 
-    def _moments_of(self, sample: Any, part: slice) -> Moments:
+    def _moments_of(self, sample: Sample, block: slice) -> Moments:
         """Moments over some rows of `fit`, as `shares_of_variance` takes variances.
 
         Of the response, of components and remainder, and of their sums with it.
         """
-        values, predictions, _ = self._attribute(sample.rows.part(part))
-        rest = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
-        parts = np.concatenate([values, rest[:, None]], axis=1)
-        whole = predictions[:, None]
-        columns = np.concatenate([whole, parts, parts + whole], axis=1)
-        return Moments.of_rows(columns, sample.weights[part])
+        values, predictions, _ = self._attribute(sample.rows.part(block))
+        remainder = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
+        addends = np.concatenate([values, remainder[:, None]], axis=1)
+        response = predictions[:, None]
+        columns = np.concatenate([response, addends, addends + response], axis=1)
+        return Moments.of_rows(columns, sample.weights[block])
 
-    def _attributed(self) -> Any:
+    def _attributed(self) -> list[tuple[tuple[int, ...], str]]:
         names = [
             " x ".join(self.player_names_[player] for player in players)
             for players in self.interactions_

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
+from functools import partial
 from itertools import chain, combinations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -30,13 +31,14 @@ from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (
     BaseInteraction,
+    Measured,
     tuples,
     warn_of_undefined,
 )
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.effects.h_statistics import Strength
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.responses.response import Response
 
 # Values of triples of names; with several outputs arrays.
 OfTriples = dict[tuple[str, str, str], float | NDArray[np.float64]]
@@ -243,22 +245,22 @@ class HStatistic(TransformerMixin, BaseInteraction):
             )
         return Sample.of_positive_weight(rows, y, weights)
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         rng = check_random_state(self.random_state)
-        first = drawn = self._draw(sample, self.subsample, rng)
+        first = subsample = self._draw(sample, self.subsample, rng)
         self._check_several(first.rows)
         self._resolve_pairs(first.rows)
         triples, draws = self._triples(first.rows), []
         for repeat in counted(range(self.n_repeats)):
             if repeat:
-                drawn = self._draw(sample, self.subsample, rng)
-            responses = self._responses(drawn, response)
+                subsample = self._draw(sample, self.subsample, rng)
+            responses = self._responses(subsample, response)
             if not repeat:
                 n_rows = self.n_repeats * responses.most_rows(self._pairs, triples)
-                self._warn_of_cost(n_rows, drawn.rows, _ADVICE)
+                self._warn_of_cost(n_rows, subsample.rows, _ADVICE)
                 n_sums = responses.most_sums(self._pairs, triples)
                 self._warn_of_sums(self.n_repeats * n_sums)
-            strengths, constants = self._statistics(drawn, responses, triples)
+            strengths, constants = self._statistics(subsample, responses, triples)
             draws.append(strengths)
             if not repeat:
                 self._constants = constants
@@ -267,16 +269,16 @@ class HStatistic(TransformerMixin, BaseInteraction):
         self.output_names_ = response.output_names(n_outputs)
         self._background, self._weights = first.rows.native, first.weights
 
-    def _triples(self, rows: ArrayRows) -> list[Any]:
+    def _triples(self, rows: Rows) -> list[tuple[int, ...]]:
         """Triples of players, as positions."""
         if self.three_way is None or self.three_way is False:
             return []
         if self.three_way is not True:
             return self._resolve_sets(rows, "three_way", 3)
-        # Triangles of the graph of pairs: known[i, j] = 1 for i < j.
-        known = np.zeros((len(self.features_),) * 2, dtype=np.float32)
-        known[tuple(np.sort(self._pairs, axis=1).T)] = 1
-        n_triples = ((known @ known) * known).sum(dtype=np.float64)
+        # Triangles of the graph of pairs: edges[i, j] = 1 for i < j.
+        edges = np.zeros((len(self.features_),) * 2, dtype=np.float32)
+        edges[tuple(np.sort(self._pairs, axis=1).T)] = 1
+        n_triples = ((edges @ edges) * edges).sum(dtype=np.float64)
         if n_triples > _MANY_TRIPLES:
             warn(
                 "Pass a list of triples (three_way=), or fewer features or pairs "
@@ -286,12 +288,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
             )
         return [
             (first, int(second), int(third))
-            for first, of_first in enumerate(known)
+            for first, of_first in enumerate(edges)
             for second in np.flatnonzero(of_first)
-            for third in np.flatnonzero(of_first * known[second])
+            for third in np.flatnonzero(of_first * edges[second])
         ]
 
-    def _responses(self, sample: Any, response: Any) -> Any:
+    def _responses(self, sample: Sample, response: Response) -> Any:
         """Partial dependence at the own values of the rows of a sample."""
         return dependence_at_rows(
             self.method,
@@ -304,39 +306,43 @@ class HStatistic(TransformerMixin, BaseInteraction):
         )
 
     def _statistics(
-        self, sample: Any, responses: Any, triples: list[Any]
+        self, sample: Sample, responses: Any, triples: list[tuple[int, ...]]
     ) -> tuple[dict[str, Strength], NDArray[np.float64]]:
         """Strengths by name, of one sample, and mean joint effects of pairs."""
         weights, predictions = sample.weights, responses.predictions
-        n_players, parts = len(self.features_), phases(2)
-        next(parts)
+        n_players, work = len(self.features_), phases(2)
+        next(work)
         moments = h_statistics.overall_moments(
-            _parts_of_all(responses, n_players), n_players, predictions, weights
+            _blocks_of_all(responses, n_players), n_players, predictions, weights
         )
-        floor, additive = h_statistics.rounding_floor(predictions, weights), 0.0
-        for alone in map(responses.of_player, range(n_players)):
+        floor = h_statistics.rounding_floor(predictions, weights)
+        additive = np.zeros_like(predictions)
+        for single in map(responses.of_player, range(n_players)):
             # Rounding errors of a term are rounding errors of the difference.
-            floor = np.maximum(floor, h_statistics.rounding_floor(alone, weights))
-            additive = additive + alone
+            floor = np.maximum(floor, h_statistics.rounding_floor(single, weights))
+            additive = additive + single
         overall = h_statistics.overall_strengths(moments, predictions, weights, floor)
-        next(parts)
+        next(work)
         pairs, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
-        total = h_statistics.unexplained(predictions, additive, weights, floor)[None]
+        unexplained = h_statistics.unexplained(predictions, additive, weights, floor)
+        total = unexplained[None]
         names = "pairwise", "overall", "three_way", "total"
         strengths = pairs, overall, three_way, total
         return dict(zip(names, strengths, strict=True)), constants
 
     def _set_results(
-        self, draws: list[dict[str, Strength]], triples: list[Any]
+        self, draws: list[dict[str, Strength]], triples: list[tuple[int, ...]]
     ) -> None:
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
-        forms = {
+        forms: dict[str, tuple[NDArray[np.intp], Callable[..., Any]]] = {
             "pairwise": (
                 self._pairs,
-                lambda v: h_statistics.symmetric(v, self._pairs, len(names)),
+                partial(
+                    h_statistics.symmetric, pairs=self._pairs, n_players=len(names)
+                ),
             ),
             "overall": (np.arange(len(names))[:, None], np.transpose),
             "three_way": (np.reshape(triples, (-1, 3)).astype(int), np.transpose),
@@ -344,29 +350,31 @@ class HStatistic(TransformerMixin, BaseInteraction):
         }
         for statistic, (sets, outputs_first) in forms.items():
             strengths = [draw[statistic] for draw in draws]
-            undefined = np.any([one.is_undefined for one in strengths], axis=(0, 2))
-            other = "overall" if statistic == "total" else statistic
+            undefined = np.any([each.is_undefined for each in strengths], axis=(0, 2))
+            defined = "overall" if statistic == "total" else statistic
             warn_of_undefined(
                 f"{statistic}_",
-                [[names[player] for player in one] for one in sets[undefined]],
-                f"Use {other}_unnormalized_, the size of the interaction",
+                [[names[player] for player in players] for players in sets[undefined]],
+                f"Use {defined}_unnormalized_, the size of the interaction",
             )
-            shares = np.stack([one.squared for one in strengths])
+            shares = np.stack([each.squared for each in strengths])
             shares = shares if self.squared or statistic == "total" else np.sqrt(shares)
-            results = {"": shares.mean(axis=0)}
+            results: dict[str, Any] = {"": shares.mean(axis=0)}
             if statistic in ("pairwise", "overall"):
                 results["std_"] = None
                 if len(draws) > 1:
                     results["std_"] = shares.std(axis=0, ddof=1)
             if statistic != "total":
-                for part in ("unnormalized", "numerator", "denominator"):
-                    of_draws = [getattr(one, part) for one in strengths]
-                    results[f"{part}_"] = np.mean(of_draws, axis=0)
+                for name in ("unnormalized", "numerator", "denominator"):
+                    of_draws = [getattr(each, name) for each in strengths]
+                    results[f"{name}_"] = np.mean(of_draws, axis=0)
             for ending, values in results.items():
                 if values is not None:
                     values = drop_single_output(outputs_first(values))
                 if statistic == "three_way":
-                    keys = [tuple(names[player] for player in one) for one in triples]
+                    keys = [
+                        tuple(names[player] for player in triple) for triple in triples
+                    ]
                     values = dict(zip(keys, np.moveaxis(values, -1, 0), strict=True))
                 setattr(self, f"{statistic}_{ending}", values)
         if sum(map(len, self.features_)) < self.n_features_in_:
@@ -376,34 +384,37 @@ class HStatistic(TransformerMixin, BaseInteraction):
         for columns, size in zip(self.features_, sizes, strict=True):
             self.feature_importances_[list(columns)] = size
 
-    def _measured(self) -> Iterator[Any]:
+    def _measured(self) -> Iterator[Measured]:
         names = np.array(self.player_names_, dtype=object)
         first, second = self._pairs.T
         yield names[:, None], self._numbers("overall", slice(None))
         if len(first):
-            yield names[self._pairs], self._numbers("pairwise", (first, second))
+            yield names[self._pairs], self._numbers("pairwise", first, second)
         if self.three_way_:
             sizes = self.three_way_unnormalized_
-            parts = {"strength": self.three_way_, "unnormalized": sizes}
-            numbers = {c: np.vstack([*part.values()]) for c, part in parts.items()}
+            columns = {"strength": self.three_way_, "unnormalized": sizes}
+            numbers = {
+                c: np.vstack([*of_sets.values()]) for c, of_sets in columns.items()
+            }
             yield list(self.three_way_), numbers
 
-    def _numbers(self, statistic: Any, sets: Any) -> Any:
+    def _numbers(
+        self, statistic: str, *players: slice | NDArray[np.intp]
+    ) -> dict[str, NDArray[np.float64]]:
         """Numbers of sets, (n, k), by column."""
-        parts = {"strength": "", "unnormalized": "unnormalized_", "std": "std_"}
-        found = {c: getattr(self, f"{statistic}_{end}") for c, end in parts.items()}
-        k, sets = len(self.output_names_), sets if isinstance(sets, tuple) else (sets,)
-        shape = {"overall": (k, -1), "pairwise": (k, *[len(self.player_names_)] * 2)}
+        endings = {"strength": "", "unnormalized": "unnormalized_", "std": "std_"}
+        arrays = {c: getattr(self, f"{statistic}_{end}") for c, end in endings.items()}
+        shape = len(self.output_names_), *[len(self.player_names_)] * len(players)
         return {
-            column: values.reshape(shape[statistic])[:, *sets].T
-            for column, values in found.items()
+            column: values.reshape(shape)[:, *players].T
+            for column, values in arrays.items()
             if values is not None
         }
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         return {"statistic": "H²" if self.squared else "H"}
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"unnormalized": self._response_name}
 
     @empty_for_no_rows
@@ -434,21 +445,22 @@ class HStatistic(TransformerMixin, BaseInteraction):
         pairs = self.pairs_
         if not pairs:
             return np.empty((rows.n_rows, 0))
-        sets = [(player,) for player in np.unique(self._pairs).tolist()] + pairs
+        players = np.unique(self._pairs).tolist()
+        sets: list[tuple[int, ...]] = [*((player,) for player in players), *pairs]
         averages = dict(zip(sets, self._averages_at(rows, sets), strict=True))
         terms = np.empty((rows.n_rows, len(pairs), n_outputs))
-        for place, (first, second) in enumerate(pairs):
-            terms[:, place] = averages[first, second]
-            terms[:, place] -= averages[first,] + averages[second,]
+        for k, (first, second) in enumerate(pairs):
+            terms[:, k] = averages[first, second]
+            terms[:, k] -= averages[first,] + averages[second,]
         terms -= self._constants
         return terms.reshape(rows.n_rows, -1)
 
     def _averages_at(
-        self, rows: ArrayRows, sets: list[tuple[int, ...]]
+        self, rows: Rows, sets: list[tuple[int, ...]]
     ) -> list[NDArray[np.float64]]:
         """Partial dependence on sets of players at rows: for each, (n_rows, k)."""
         background = as_rows(self._background)
-        places, replacements = [], []
+        codes_of_rows, replacements = [], []
         for players in sets:
             columns = tuple(j for player in players for j in self.features_[player])
             codes, _, first = rows.encode(columns)
@@ -456,11 +468,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 background.cast(j, rows.column_array(j)[first]) for j in columns
             )
             variants = (np.arange(len(first))[None],) * len(columns)
-            places.append(codes)
+            codes_of_rows.append(codes)
             replacements.append(Replacement(columns, levels, variants))
         model = replaced(self.method, self._make_response(), background, replacements)
         averages = model.averages(self._weights, with_errors=False, n_jobs=self.n_jobs)
-        return [mean[codes] for mean, codes in zip(averages.means, places, strict=True)]
+        pairs = zip(averages.means, codes_of_rows, strict=True)
+        return [mean[codes] for mean, codes in pairs]
 
     def get_feature_names_out(
         self, input_features: ArrayLike | None = None
@@ -488,41 +501,42 @@ class HStatistic(TransformerMixin, BaseInteraction):
         return np.array(of_pairs, dtype=object)
 
 
-def _parts_of_all(
+def _blocks_of_all(
     responses: Any, n_players: int
 ) -> Iterator[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]]:
     """Partial dependences on each player and on all others, by blocks of rows."""
-    for rows, players, all_but in responses.of_all_but_one():
-        alone = [responses.of_player(j, rows) for j in range(n_players)[players]]
-        yield rows, players, np.stack(alone, axis=1), all_but
+    for rows, players, complements in responses.of_all_but_one():
+        singles = [responses.of_player(j, rows) for j in range(n_players)[players]]
+        yield rows, players, np.stack(singles, axis=1), complements
 
 
 def _strengths_of_sets(
     responses: Any,
     pairs: NDArray[np.intp],
-    triples: list[Any],
+    triples: list[tuple[int, ...]],
     weights: NDArray[np.float64],
     floor: NDArray[np.float64],
 ) -> tuple[Strength, Strength, NDArray[np.float64]]:
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
-    within = {frozenset(two) for triple in triples for two in combinations(triple, 2)}
-    others = within - set(map(frozenset, tuples(pairs))) if within else ()
-    further = [*sorted(tuple(sorted(pair)) for pair in others), *triples]
+    within = {frozenset(pair) for triple in triples for pair in combinations(triple, 2)}
+    missing = within - set(map(frozenset, tuples(pairs))) if within else ()
+    further = [*sorted(tuple(sorted(pair)) for pair in missing), *triples]
     n_sets, n_outputs = len(pairs) + len(further), responses.predictions.shape[1]
-    found = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
-    constants, joint_of_pair = np.empty((len(pairs), n_outputs)), {}
+    strengths = h_statistics.Strength(*np.zeros((2, n_sets, n_outputs)))
+    constants = np.empty((len(pairs), n_outputs))
+    joint_of_pair: dict[frozenset[int], NDArray[np.float64]] = {}
     sets = chain(tuples(pairs), further)
     joints = counted(responses.joint(chain(tuples(pairs), further)), n_sets)
-    for place, (players, joint) in enumerate(zip(sets, joints, strict=True)):
+    for k, (players, joint) in enumerate(zip(sets, joints, strict=True)):
         terms = sum(map(responses.of_player, players))
         if len(players) == 3:
-            twos = combinations(players, 2)
-            terms = sum(joint_of_pair[frozenset(two)] for two in twos) - terms
-            found[place] = h_statistics.unexplained(joint, terms, weights, floor)
+            joint_pairs = map(frozenset, combinations(players, 2))
+            terms = sum(joint_of_pair[pair] for pair in joint_pairs) - terms
+            strengths[k] = h_statistics.unexplained(joint, terms, weights, floor)
             continue
         if within and frozenset(players) in within:
             joint_of_pair[frozenset(players)] = joint
-        if place < len(pairs):
-            found[place] = h_statistics.unexplained(joint, terms, weights, floor)
-            constants[place] = np.average(joint - terms, axis=0, weights=weights)
-    return found[: len(pairs)], found[n_sets - len(triples) :], constants
+        if k < len(pairs):
+            strengths[k] = h_statistics.unexplained(joint, terms, weights, floor)
+            constants[k] = np.average(joint - terms, axis=0, weights=weights)
+    return strengths[: len(pairs)], strengths[n_sets - len(triples) :], constants

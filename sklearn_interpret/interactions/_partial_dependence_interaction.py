@@ -22,10 +22,12 @@ from sklearn_interpret._model.responses.response import (
 )
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.effects import PartialDependence
-from sklearn_interpret.interactions._base import BaseInteraction
+from sklearn_interpret.interactions._base import BaseInteraction, Measured
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.responses.response import Response
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 _ADVICE = (
     "Their number grows with the square of grid_resolution. No rows are sent if the "
@@ -165,31 +167,31 @@ class PartialDependenceInteraction(BaseInteraction):
         "pairs": "no_validation",
     }
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         self._resolve_pairs(sample.rows)
         predictions = plain_responses(response, sample.rows)
         n_outputs = predictions.shape[1]
         strengths = np.empty((len(self._pairs), n_outputs))
-        parts = list(self._parts_of_pairs(sample.rows, response, n_outputs))
-        for pairs in counted(parts):
+        blocks = list(self._blocks_of_pairs(sample.rows, response, n_outputs))
+        for pairs in counted(blocks):
             surfaces = self._surfaces(sample, self._pairs[pairs].tolist(), n_outputs)
             strengths[pairs] = list(map(greenwell_strength, surfaces))
         pairwise = symmetric(strengths, self._pairs, len(self.features_))
         self.pairwise_ = drop_single_output(pairwise)
         self.output_names_ = response.output_names(len(pairwise))
 
-    def _measured(self) -> Iterator[Any]:
+    def _measured(self) -> Iterator[Measured]:
         if len(self._pairs):
             names = np.array(self.player_names_, dtype=object)
             p, (first, second) = len(names), self._pairs.T
             strengths = self.pairwise_.reshape(-1, p, p)[:, first, second].T
             yield names[self._pairs], {"strength": strengths}
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"strength": self._response_name}
 
-    def _parts_of_pairs(
-        self, rows: ArrayRows, response: Any, n_outputs: int
+    def _blocks_of_pairs(
+        self, rows: Rows, response: Response, n_outputs: int
     ) -> Iterator[slice]:
         """Slices of the pairs whose surfaces fit into memory together."""
         n_pairs = len(self._pairs)
@@ -197,21 +199,21 @@ class PartialDependenceInteraction(BaseInteraction):
             return
         sizes = self._most_points(rows)
         model = replaced(self.method, response, rows, [])
-        parts = slices(n_pairs, _PAIRS_PER_BLOCK)
-        n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
+        blocks = slices(n_pairs, _PAIRS_PER_BLOCK)
+        n_points = sum(_points(sizes, self._pairs[block]).sum() for block in blocks)
         if isinstance(model, ReplacedResponses):
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
         else:
             self._warn_of_sums(model.most_sums_of_pairs(n_pairs, n_points))
         most, start = rows_in_memory(_BYTES_PER_POINT * (1 + n_outputs)), 0
         while start < n_pairs:
-            n_points = _points(sizes, self._pairs[start : start + _PAIRS_PER_BLOCK])
-            ends = np.cumsum(n_points + _FIXED_POINTS)
-            n_held = max(1, int(np.searchsorted(ends, most, side="right")))
-            yield slice(start, start + n_held)
-            start += n_held
+            points = _points(sizes, self._pairs[start : start + _PAIRS_PER_BLOCK])
+            ends = np.cumsum(points + _FIXED_POINTS)
+            n_fitting = max(1, int(np.searchsorted(ends, most, side="right")))
+            yield slice(start, start + n_fitting)
+            start += n_fitting
 
-    def _most_points(self, rows: ArrayRows) -> NDArray[np.float64]:
+    def _most_points(self, rows: Rows) -> NDArray[np.float64]:
         """Largest number of points along each player, as floats."""
         categorical = resolve_categorical(self.categorical_features, rows)
         custom = (self.custom_values or {}).values()
@@ -225,7 +227,7 @@ class PartialDependenceInteraction(BaseInteraction):
         return np.array(sizes, dtype=np.float64)
 
     def _surfaces(
-        self, sample: Any, pairs: list[list[int]], n_outputs: int
+        self, sample: Sample, pairs: list[list[int]], n_outputs: int
     ) -> Iterator[NDArray[np.float64]]:
         """Partial dependence on pairs over a grid: (k, n_points, n_points_2)."""
         players = [

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
-from itertools import combinations
+from itertools import chain, combinations
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +28,14 @@ from sklearn_interpret._model.responses.response import (
 )
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
+from sklearn_interpret.interactions._base import (
+    BaseInteraction,
+    Measured,
+    warn_of_undefined,
+)
 
 if TYPE_CHECKING:
-    pass
+    from sklearn_interpret._model.responses.response import Response
 
 # Values of sets of names; with several outputs arrays.
 ValuesOfSets = dict[tuple[str, ...], float | NDArray[np.float64]]
@@ -197,31 +201,33 @@ class VariableInteractionNetwork(BaseInteraction):
         """All rows: `_inspect` draws the subsample, then donors, from one generator."""
         return Sample.of_positive_weight(rows, y, weights)
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         rng = check_random_state(self.random_state)
         sample = self._draw(sample, self.subsample, rng)
         self._check_several(sample.rows)
         self._resolve_players(sample.rows)
         strengths = _Strengths(self.features_, sample, response, self.n_jobs)
         strengths.draw_donors(self.n_repeats, rng)
-        found, candidates = [], [(player,) for player in range(len(self.features_))]
-        orders = phases(min(self.max_order, len(self.features_)))
+        n_players, all_strong = len(self.features_), []
+        candidates: list[tuple[int, ...]] = [(player,) for player in range(n_players)]
+        orders = phases(min(self.max_order, n_players))
         while candidates:
             next(orders)
             grow = len(candidates[0]) < self.max_order
             strong = strengths.measure(candidates, self.threshold, keep=grow)
-            found += strong
+            all_strong += strong
             candidates = _larger_sets(strong) if grow else []
-        self._set_results(strengths, found, response)
+        self._set_results(strengths, all_strong, response)
 
     def _set_results(
-        self, strengths: _Strengths, found: list[tuple[int, ...]], response: Any
+        self, strengths: _Strengths, strong: list[tuple[int, ...]], response: Response
     ) -> None:
         names, n_outputs = self.player_names_, strengths.n_outputs
 
         def named(
-            sets: Any, values: dict[tuple[int, ...], NDArray[np.float64]]
-        ) -> dict[tuple[str, ...], float]:
+            sets: Iterable[tuple[int, ...]],
+            values: dict[tuple[int, ...], NDArray[np.float64]],
+        ) -> dict[Any, Any]:
             return {
                 tuple(names[player] for player in players): (
                     float(values[players][0]) if n_outputs == 1 else values[players]
@@ -231,7 +237,7 @@ class VariableInteractionNetwork(BaseInteraction):
 
         undefined = [(names[player],) for player in strengths.undefined]
         warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows")
-        edges = [players for players in found if len(players) == 2]
+        edges = [players for players in strong if len(players) == 2]
         self.strengths_ = named(strengths.of_sets, strengths.of_sets)
         self.standard_errors_ = named(strengths.of_sets, strengths.standard_errors)
         self.graph_ = named(edges, strengths.of_sets)
@@ -242,42 +248,44 @@ class VariableInteractionNetwork(BaseInteraction):
         self.adjacency_ = drop_single_output(adjacency)
         self.main_effects_ = drop_single_output(np.transpose(strengths.main_effects))
         cliques = functional_anova.maximal_sets(
-            (players[0] for players in found if len(players) == 1),
+            (players[0] for players in strong if len(players) == 1),
             edges,
-            strengths.of_sets.keys() - set(found),
+            strengths.of_sets.keys() - set(strong),
         )
-        self.cliques_ = [tuple(names[player] for player in one) for one in cliques]
+        self.cliques_ = [
+            tuple(names[player] for player in clique) for clique in cliques
+        ]
         self.output_names_ = response.output_names(n_outputs)
 
-    def _measured(self) -> Iterator[Any]:
+    def _measured(self) -> Iterator[Measured]:
         for order in range(1, self.max_order + 1):
-            sets = [one for one in self.strengths_ if len(one) == order]
+            sets = [members for members in self.strengths_ if len(members) == order]
             if not sets:
                 continue
             numbers = {
-                "strength": np.vstack([self.strengths_[one] for one in sets]),
-                "standard_error": np.vstack([self.standard_errors_[o] for o in sets]),
+                "strength": np.vstack([self.strengths_[members] for members in sets]),
+                "standard_error": np.vstack(
+                    [self.standard_errors_[members] for members in sets]
+                ),
             }
             if order == 1:
-                main = np.atleast_2d(self.main_effects_).T
-                places = [self.player_names_.index(name) for (name,) in sets]
-                numbers["main_effect"] = main[places]
+                players = [self.player_names_.index(name) for (name,) in sets]
+                numbers["main_effect"] = np.atleast_2d(self.main_effects_).T[players]
             yield sets, numbers
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         return {"cliques": self.cliques_}
 
 
-def _larger_sets(strong: list[tuple[int, ...]]) -> list[tuple[int, int]]:
+def _larger_sets(strong: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Sets of one more player, all of whose subsets of this size are strong."""
-    known = set(strong)
-    players = sorted({player for one in strong for player in one})
+    strong_sets, players = set(strong), sorted({*chain.from_iterable(strong)})
     return [
-        (*one, player)
-        for one in strong
+        (*members, player)
+        for members in strong
         for player in players
-        if player > one[-1]
-        and all(part in known for part in combinations((*one, player), len(one)))
+        if player > members[-1]
+        and strong_sets.issuperset(combinations((*members, player), len(members)))
     ]
 
 
@@ -289,7 +297,11 @@ class _Strengths:
     """
 
     def __init__(
-        self, players: list[tuple[int, ...]], sample: Any, response: Any, n_jobs: None
+        self,
+        players: list[tuple[int, ...]],
+        sample: Sample,
+        response: Response,
+        n_jobs: int | None,
     ) -> None:
         self._players, self._rows, self._weights = players, sample.rows, sample.weights
         self._response, self._n_jobs = response, n_jobs
@@ -299,18 +311,19 @@ class _Strengths:
         variance = Moments.of_rows(self._predictions, sample.weights).variance
         # Shares of a constant response are zero; players that change it elsewhere are
         # `undefined`.
-        self.undefined = []
+        self.undefined: list[int] = []
         self._variance = np.where(variance > self._floor, variance, np.inf)
-        self.of_sets, self.standard_errors = {}, {}
+        self.of_sets: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        self.standard_errors: dict[tuple[int, ...], NDArray[np.float64]] = {}
         self.main_effects = np.empty((len(players), self.n_outputs))
-        self._differences = {}
+        self._differences: dict[tuple[int, ...], NDArray[np.float64]] = {}
 
     def draw_donors(self, n_repeats: int, rng: np.random.RandomState) -> None:
         """Draw the donor rows of each player, for each row and repeat."""
         self._donors = []
         for seed in rng.randint(np.iinfo(np.int32).max, size=len(self._players)):
-            own = np.random.RandomState(seed)
-            draws = [random_donors(self._weights, own) for _ in range(n_repeats)]
+            player_rng = np.random.RandomState(seed)
+            draws = [random_donors(self._weights, player_rng) for _ in range(n_repeats)]
             self._donors.append(np.stack(draws, axis=1))
 
     def measure(
@@ -334,12 +347,14 @@ class _Strengths:
                         self._differences[players] = differences
         return strong
 
-    def _redrawn(self, sets: list[tuple[int, ...]]) -> Iterator[Any]:
+    def _redrawn(self, sets: list[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
         """Responses with all players of each set redrawn: (n_rows, n_draws, k)."""
         replacements = []
         for players in sets:
             donors = {
-                j: self._donors[one] for one in players for j in self._players[one]
+                j: self._donors[player]
+                for player in players
+                for j in self._players[player]
             }
             columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
@@ -353,8 +368,8 @@ class _Strengths:
     ) -> NDArray[np.float64]:
         differences = responses - self._predictions[:, None]
         for size in range(1, len(players)):
-            for part in combinations(players, size):
-                differences -= self._differences[part]
+            for subset in combinations(players, size):
+                differences -= self._differences[subset]
         return differences
 
     def _set_strength(
@@ -371,13 +386,15 @@ class _Strengths:
             if (np.isinf(self._variance) & (importance > 0)).any():
                 self.undefined.append(player)
             points = self._rows.encode(self._players[player])[0]
-            drawn = points[self._donors[player]]
-            effect = functional_anova.main_effect(differences, drawn, weights, floor)
+            new_points = points[self._donors[player]]
+            effect = functional_anova.main_effect(
+                differences, new_points, weights, floor
+            )
             self.main_effects[player] = effect / self._variance
 
 
 def _unchanged(
-    which: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
+    grid: int, index: NDArray[np.intp], variants: slice, responses: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Keep all responses."""
     return responses

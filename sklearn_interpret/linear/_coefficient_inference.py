@@ -512,14 +512,17 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._parameters = np.array([*terms, *intercept], dtype=np.intp)
         self.term_names_ += self._has_intercept * ["intercept"]
 
-    def _find_offset(self, rows: Any, names: Any) -> Any:
+    def _find_offset(self, rows: Any, names: list[str]) -> _Offset:
         """Where the offset is, of the names of the columns that the model gets."""
         feature = feature_index(
             self.offset, rows.names, named=rows.named, parameter="offset"
         )
-        name, few = rows.names[feature], rows.take(np.arange(min(rows.n_rows, _FEW)))
-        inputs, _ = self._objective.layers(few.native)
-        is_offset = _are_offsets(inputs, feature, few)
+        name, first_rows = (
+            rows.names[feature],
+            rows.take(np.arange(min(rows.n_rows, _FEW))),
+        )
+        inputs, _ = self._objective.layers(first_rows.native)
+        is_offset = _are_offsets(inputs, feature, first_rows)
         if self._columns is not None:
             is_offset &= self._columns == feature
         elif is_offset.sum() > 1:  # ColumnTransformer writes its steps before names
@@ -572,7 +575,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 f'{type(objective.model).__name__} "model" and "HC0" are accepted.'
             )
 
-    def _named(self, terms: Any) -> Any:
+    def _named(self, terms: Any) -> str:
         """Terms by name, for messages."""
         names = [repr(str(self.term_names_[term])) for term in terms]
         more = len(names) - _MOST_NAMED
@@ -618,11 +621,12 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
 
     def _warn_of_separation(self, terms: Any) -> None:
         counts = self._objective.classes is None
-        what = "zeros from positive targets" if counts else "some rows' classes"
+        reason = "zeros from positive targets" if counts else "some rows' classes"
         warn(
-            f"Remove the terms that separate {what} without error, or pass more rows: "
-            f"{self._named(terms)}. The likelihood grows with their weights: they "
-            "have no likeliest weights, and their errors, tests and intervals are NaN.",
+            f"Remove the terms that separate {reason} without error, or pass more "
+            f"rows: {self._named(terms)}. The likelihood grows with their weights: "
+            "they have no likeliest weights, and their errors, tests and intervals "
+            "are NaN.",
             SeparationWarning,
         )
 
@@ -631,9 +635,9 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         tests = working_regression.WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
         if self.covariance in ("HC2", "HC3"):
-            alone = np.flatnonzero(np.isnan(np.diag(self.covariance_)))
-            if len(alone := np.setdiff1d(alone, unknown)):
-                self._warn_of_leverage(alone)
+            undetermined = np.flatnonzero(np.isnan(np.diag(self.covariance_)))
+            if len(undetermined := np.setdiff1d(undetermined, unknown)):
+                self._warn_of_leverage(undetermined)
         self.covariance_[unknown] = self.covariance_[:, unknown] = np.nan
         self.standard_errors_ = np.sqrt(np.diag(self.covariance_))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -644,13 +648,15 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         bounds += self.coef_
         of_likelihood = not isinstance(self._objective.loss, HalfSquared)
         if self.interval == "profile" and of_likelihood:
-            known = np.flatnonzero(np.isfinite(self.standard_errors_))
+            estimated = np.flatnonzero(np.isfinite(self.standard_errors_))
             height = regression.dispersion * quantile**2
-            tasks = [(regression, term, height) for term in known]
+            tasks = [(regression, term, height) for term in estimated]
             ends = run_in_threads(profile_bounds, tasks, n_jobs=self.n_jobs)
-            for term, pair in zip(known, ends, strict=True):
+            for term, pair in zip(estimated, ends, strict=True):
                 bounds[:, term] = pair
-            self._warn_of_lost_ends(known[np.isnan(bounds[:, known]).any(axis=0)])
+            self._warn_of_lost_ends(
+                estimated[np.isnan(bounds[:, estimated]).any(axis=0)]
+            )
         self.intervals_low_, self.intervals_high_ = bounds
         if of_likelihood:
             with np.errstate(over="ignore"):
@@ -770,8 +776,8 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             The names.
         """
         check_is_fitted(self)
-        given = check_feature_names_in(self, input_features)
-        names = column_names(self._objective, given)
+        feature_names = check_feature_names_in(self, input_features)
+        names = column_names(self._objective, feature_names)
         return np.asarray(names, dtype=object)[self._terms]
 
     def _result_blocks(self) -> list[dict[str, Any]]:
@@ -780,7 +786,9 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         "pvalue", "low", "high", and of classes and models with a link "log"
         "exponentiated", "exponentiated_low" and "exponentiated_high".
         """
-        columns = {name: getattr(self, part) for name, part in _COLUMNS.items()}
+        columns = {
+            name: getattr(self, attribute) for name, attribute in _COLUMNS.items()
+        }
         if self._objective.classes is not None:
             columns = {"class": self.output_names_[0], **columns}
         if hasattr(self, "exponentiated_"):
@@ -802,7 +810,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             "interval": f"{self.interval}, {100 * self.confidence_level:g} %",
         }
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         return {"coef": self._response_name}
 
 
@@ -843,13 +851,13 @@ def _with_offset(model: BaseEstimator, offset: Any, rows: Any) -> Any:
     )
 
 
-def _are_offsets(columns: Any, feature: Any, rows: Any) -> Any:
+def _are_offsets(columns: Any, feature: int, rows: Any) -> NDArray[np.bool_]:
     """Which columns (n, d) are the feature as it is; steps may round to float32."""
     offsets = offsets_of(feature, rows)[:, None]
     return np.isclose(columns, offsets, rtol=1e-6, atol=0).all(axis=0)
 
 
-def _not_as_it_is(name: str) -> Any:
+def _not_as_it_is(name: str) -> ValueError:
     """The error that the model does not get the offset."""
     return ValueError(
         f"offset={name!r} is added to the linear predictor as it is, and the model "

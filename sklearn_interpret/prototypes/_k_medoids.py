@@ -254,7 +254,7 @@ class KMedoids(
             )
         return self
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each: columns "row" (its position), "n_rows" (rows of its
         cluster), and its values by the names of the features, but of precomputed
         distances.
@@ -265,7 +265,7 @@ class KMedoids(
             return [columns]
         return [with_values(columns, self.cluster_centers_)]
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         return {"inertia": self.inertia_}
 
     def _points(self, rows: Rows) -> NDArray[np.float64]:
@@ -308,7 +308,7 @@ class KMedoids(
             medoids = self._best_of_starts(_EuclideanDistances(points), weights)
             distances = self._measure(points[medoids], points)
             mean = np.average(distances.min(axis=0), weights=weights)
-            # Single precision has lost what is small beside the largest distances.
+            # Single precision loses distances that are far smaller than the largest.
             if mean > _COARSE * distances.max():
                 return medoids
         return self._best_of_starts(_LazyDistances(points, self._measure), weights)
@@ -350,7 +350,7 @@ class KMedoids(
         return self._measure(points, self._centers)
 
     @property
-    def _n_features_out(self) -> Any:
+    def _n_features_out(self) -> int:
         return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
@@ -406,15 +406,15 @@ class _EuclideanDistances:
         # No square overflows, and sums of products are of the size of distances.
         points = points / (np.abs(points).max() or 1.0)
         points -= points.mean(axis=0)
-        squares, ones = np.einsum("ij,ij->i", points, points), np.ones(len(points))
-        self._left = np.column_stack([-2 * points, squares, ones])
-        self._right = np.column_stack([points, ones, squares]).T
+        squares, constant = np.einsum("ij,ij->i", points, points), np.ones(len(points))
+        self._left = np.column_stack([-2 * points, squares, constant])
+        self._right = np.column_stack([points, constant, squares]).T
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
         left = self._left[rows]
         distances = np.empty((len(left), len(self._left)), dtype=np.float32)
-        for part in slices(len(left), _STRIP):
-            distances[part] = left[part] @ self._right
+        for strip in slices(len(left), _STRIP):
+            distances[strip] = left[strip] @ self._right
         return np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
 
 

@@ -45,14 +45,14 @@ def gaussian_kernel(
     # Always centred: distances come from products, in which large means lose digits.
     scaler = StandardScaler(with_std=standardize)
     with np.errstate(over="ignore", invalid="ignore"):
-        known = scaler.fit(values, sample_weight=weights).transform(values)
-        squares = np.linalg.norm(known) ** 2
+        scaled = scaler.fit(values, sample_weight=weights).transform(values)
+        squares = np.linalg.norm(scaled) ** 2
     if not np.isfinite(squares):
         raise ValueError(
             f"X has numbers as large as {np.abs(values).max():g}, whose squared "
             "distances are not finite: rescale its columns."
         )
-    return DistanceKernel(partial(_scaled, scaler), squared_distances, known)
+    return DistanceKernel(partial(_scaled, scaler), squared_distances, scaled)
 
 
 def _scaled(scaler: BaseEstimator, rows: Any) -> Any:
@@ -68,7 +68,7 @@ def gower_kernel(
     return DistanceKernel(columns.encode, distances, columns.encode(rows))
 
 
-def precomputed_kernel(sample: Any, n_rows: int) -> Any:
+def precomputed_kernel(sample: Any, n_rows: int) -> PrecomputedKernel:
     """The kernel that X is, of the rows in use among the `n_rows` of `fit`."""
     n_columns = sample.rows.n_columns
     if n_columns == n_rows:
@@ -99,7 +99,7 @@ class DistanceKernel:
         Gives the numbers of `Rows`, (n, d).
     distances : callable
         Gives all distances between two arrays of these.
-    known : ndarray of shape (n, d)
+    training : ndarray of shape (n, d)
         The known rows, encoded.
     gamma : float, default=1.0
         Inverse of the distance at which the kernel is 1/e.
@@ -107,7 +107,7 @@ class DistanceKernel:
 
     encode: Callable
     distances: Callable
-    known: np.ndarray
+    training: np.ndarray
     gamma: float = 1.0
 
     def median_gamma(self, weights: NDArray[np.float64]) -> float:
@@ -117,10 +117,10 @@ class DistanceKernel:
         """
         # Strips of few rows: distances of copies are exactly zero there.
         strips = (
-            self.distances(self.known[few], self.known)
-            for few in slices(len(self.known), FEW_ROWS)
+            self.distances(self.training[block], self.training)
+            for block in slices(len(self.training), FEW_ROWS)
         )
-        pairs = np.triu_indices(len(self.known), 1)
+        pairs = np.triu_indices(len(self.training), 1)
         distances = np.concatenate(list(strips))[pairs]
         positive = distances > 0
         if not positive.any():
@@ -130,24 +130,24 @@ class DistanceKernel:
 
     def part(self, index: NDArray[np.intp]) -> DistanceKernel:
         """The kernel of some of the known rows."""
-        return replace(self, known=self.known[index])
+        return replace(self, training=self.training[index])
 
     def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
-        return np.ones(len(self.known))
+        return np.ones(len(self.training))
 
     def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
         """Kernel between two slices of the known rows."""
-        return self._kernel(self.known[rows], self.known[columns])
+        return self._kernel(self.training[rows], self.training[columns])
 
     def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         encoded = self.encode(rows)
-        return lambda columns: self._kernel(encoded, self.known[columns])
+        return lambda columns: self._kernel(encoded, self.training[columns])
 
-    def nearest(self, rows: Any) -> Any:
+    def nearest(self, rows: Any) -> NDArray[np.intp]:
         """Which known row is nearest to each of `Rows`, also where kernels are zero."""
-        return self.distances(self.encode(rows), self.known).argmin(axis=1)
+        return self.distances(self.encode(rows), self.training).argmin(axis=1)
 
     def _kernel(
         self, A: NDArray[np.float64], B: NDArray[np.float64]
@@ -170,8 +170,8 @@ class NearestMixin(ABC):
 
     def nearest(self, rows: Any) -> NDArray[np.intp]:
         """Which known row is nearest to each of `Rows`."""
-        alike = self.cross(rows)(slice(None))
-        return (alike - self.diagonal() / 2).argmax(axis=1)
+        similarities = self.cross(rows)(slice(None))
+        return (similarities - self.diagonal() / 2).argmax(axis=1)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class PrecomputedKernel(NearestMixin):
         """Kernel of each known row and itself."""
         return np.diagonal(self.matrix)
 
-    def block(self, rows: Any, columns: Any) -> Any:
+    def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
         """Kernel between two slices of the known rows."""
         return self.matrix[rows, columns]
 
@@ -215,29 +215,29 @@ class CallableKernel(NearestMixin):
     ----------
     function : callable
         Gives the kernel of m rows and n rows, (m, n).
-    known : Rows
+    training : Rows
         The known rows.
     """
 
     function: Callable
-    known: Rows
+    training: Rows
 
     def part(self, index: NDArray[np.intp]) -> Any:
         """The kernel of some of the known rows."""
-        return replace(self, known=self.known.take(index))
+        return replace(self, training=self.training.take(index))
 
     def diagonal(self) -> NDArray[np.float64]:
         """Kernel of each known row and itself."""
-        parts = slices(self.known.n_rows, _STRIP)
-        return np.concatenate([np.diagonal(self.block(s, s)) for s in parts])
+        strips = slices(self.training.n_rows, _STRIP)
+        return np.concatenate([np.diagonal(self.block(s, s)) for s in strips])
 
-    def block(self, rows: Any, columns: Any) -> Any:
+    def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
         """Kernel between two slices of the known rows."""
-        return self.cross(self.known.part(rows))(columns)
+        return self.cross(self.training.part(rows))(columns)
 
     def cross(self, rows: Any) -> Callable[[slice], NDArray[np.float64]]:
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
-        return lambda columns: self._kernel(rows, self.known.part(columns))
+        return lambda columns: self._kernel(rows, self.training.part(columns))
 
     def _numbers(self, A: Rows, B: Rows) -> NDArray[np.float64]:
         return np.asarray(self.function(A.native, B.native), dtype=np.float64)
@@ -269,7 +269,7 @@ class GowerColumns:
     def __init__(
         self, rows: Any, weights: NDArray[np.float64], categorical: NDArray[np.bool_]
     ) -> None:
-        self._known = Actionability(
+        self._actionability = Actionability(
             rows,
             weights,
             categorical=categorical,
@@ -278,9 +278,9 @@ class GowerColumns:
             directions={},
             distance="gower",
         )
-        scales = self._known.costs * rows.n_columns
+        scales = self._actionability.costs * rows.n_columns
         self._scales = np.where(categorical, 1.0, scales)
 
-    def encode(self, rows: Any) -> Any:
+    def encode(self, rows: Any) -> NDArray[np.float64]:
         """Rows as floats, NaN where they are missing, -1 for unknown levels."""
-        return self._known.encode(rows) * self._scales
+        return self._actionability.encode(rows) * self._scales

@@ -269,7 +269,7 @@ class MMDCritic(
         self._prototypes = kernel.part(prototypes)
         return self
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each: columns "kind", "row" (its position) and its values, by the
         names of the features.
         """
@@ -283,7 +283,7 @@ class MMDCritic(
         ]
 
     @property
-    def _n_features_out(self) -> Any:
+    def _n_features_out(self) -> int:
         return len(self.prototype_indices_)
 
     @validation.empty_for_no_rows
@@ -339,25 +339,25 @@ class MMDCritic(
             The witness function.
         """
         rows = validation.check_rows(self, X, reset=False)
-        own = [np.arange(rows.n_rows)]
+        indices = [np.arange(rows.n_rows)]
         if self.by_class:
-            own = self._rows_of_groups(self._check_labels(rows, y))
+            indices = self._rows_of_groups(self._check_labels(rows, y))
         rows, values = self._embedded(rows), np.empty(rows.n_rows)
-        for group, index in zip(self._groups, own, strict=True):
-            for some in slices(len(index), _BLOCK_ROWS):
-                values[index[some]] = group.witness(rows.take(index[some]))
+        for group, index in zip(self._groups, indices, strict=True):
+            for block in slices(len(index), _BLOCK_ROWS):
+                values[index[block]] = group.witness(rows.take(index[block]))
         return values
 
-    def _rows_of_groups(self, labels: Any) -> Any:
+    def _rows_of_groups(self, labels: Any) -> list[NDArray[np.intp]]:
         """Positions of the rows of each class; a class that has no group is refused."""
-        known = [group.label for group in counted(self._groups)]
-        unknown = labels[~np.isin(labels, known)]
+        group_labels = [group.label for group in counted(self._groups)]
+        unknown = labels[~np.isin(labels, group_labels)]
         if len(unknown):
             raise ValueError(
                 f"y has the class {unknown[0]}, which fit has not seen; it has seen "
-                f"{shortened(np.array(known).tolist())}."
+                f"{shortened(np.array(group_labels).tolist())}."
             )
-        return [np.flatnonzero(labels == label) for label in known]
+        return [np.flatnonzero(labels == label) for label in group_labels]
 
     def _check_labels(self, rows: Any, y: Any) -> Any:
         """Class labels of rows."""
@@ -397,11 +397,11 @@ class MMDCritic(
             kernel = gaussian_kernel(rows, sample.weights, standardize=self.standardize)
         if self.gamma != "median":
             return replace(kernel, gamma=float(self.gamma))
-        drawn = draw_rows(
+        index = draw_rows(
             rows.n_rows, _N_ROWS_OF_MEDIAN, random_state=self.random_state
         )
         return replace(
-            kernel, gamma=kernel.part(drawn).median_gamma(sample.weights[drawn])
+            kernel, gamma=kernel.part(index).median_gamma(sample.weights[index])
         )
 
     def _embedded(self, rows: ArrayRows) -> ArrayRows:
@@ -470,7 +470,7 @@ class MMDCritic(
 
 
 def _embedded_rows(embedding: Callable[..., Any], native: Any) -> ArrayRows:
-    """What a user's function gives for rows, as `Rows`."""
+    """The representations that a user's function gives for rows, as `Rows`."""
     values = embedding(native)
     return as_rows(np.reshape(values, (-1, 1)) if np.ndim(values) < 2 else values)
 
@@ -499,11 +499,11 @@ class _Group:
     shares: np.ndarray
     prototypes: Any = None
 
-    def witness(self, rows: Any) -> Any:
+    def witness(self, rows: Any) -> NDArray[np.float64]:
         """The witness function at some `Rows`: (n_rows,)."""
         values = self.kernel.cross(rows)
         mean = sum(
-            values(known) @ self.shares[known]
-            for known in slices(len(self.shares), _BLOCK_ROWS)
+            values(block) @ self.shares[block]
+            for block in slices(len(self.shares), _BLOCK_ROWS)
         )
         return mean - self.prototypes.cross(rows)(slice(None)).mean(axis=1)

@@ -94,7 +94,7 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         self.prototype_targets_ = targets[self.prototype_indices_]
         return self
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each: columns "row" (its position), "y" (its target) and its
         values, by the names of the features.
         """

@@ -17,19 +17,20 @@ from sklearn_interpret.shapley import ShapleyValues
 
 if TYPE_CHECKING:
     from sklearn_interpret.report._inspection import Inspection
+    from sklearn_interpret.report._results import CheckResult
 
 # Rows explained, and backgrounds: what models take that are asked for each coalition.
 _EXPLAINED, _BACKGROUND, _BACKGROUNDS = 4, 100, 6
 
 
 @titled("Do columns share their importance?", "table columns")
-def companions(inspection: Inspection) -> Any:
+def companions(inspection: Inspection) -> CheckResult:
     shares = {
-        j: r2_score(own, predicted, multioutput="variance_weighted")
-        for j, (own, predicted) in inspection.from_others.items()
+        j: r2_score(numbers, predicted, multioutput="variance_weighted")
+        for j, (numbers, predicted) in inspection.from_others.items()
     }
     share, column = max((share, j) for j, share in shares.items())
-    correlations = np.corrcoef(inspection.ranks, rowvar=False)[column]
+    correlations = np.atleast_2d(np.corrcoef(inspection.ranks, rowvar=False))[column]
     correlations = np.nan_to_num(np.abs(correlations))  # NaN: a constant column
     correlations[column] = -1
     nearest, names = correlations.argmax(), inspection.names
@@ -37,14 +38,14 @@ def companions(inspection: Inspection) -> Any:
         f"Other columns predict {max(share, 0):.0%} of the variance (in ranks) of "
         f"{names[column]}, which is most correlated with {names[nearest]} "
         f"({correlations[nearest]:.2f}), and over 70% of that of "
-        f"{sum(one > 0.7 for one in shares.values())} of {len(shares)} columns."
+        f"{sum(r2 > 0.7 for r2 in shares.values())} of {len(shares)} columns."
     )
     advice = "Permute and explain these as a group: alone, each has what is not shared."
     return share, 0.7, share > 0.7, finding, advice
 
 
 @titled("Do permuted rows lie outside of the data?", "table columns")
-def outside(inspection: Inspection) -> Any:
+def outside(inspection: Inspection) -> CheckResult:
     columns = list(inspection.from_others)[:3]
     share, column = max((_share_outside(inspection, j), j) for j in columns)
     finding = (
@@ -62,73 +63,75 @@ def _share_outside(inspection: Inspection, j: int) -> Any:
     """
     column, predicted = inspection.from_others[j]
     donors = np.random.default_rng(inspection.seed).permutation(len(column))
-    both = np.tile(inspection.ranks, (2, 1))
-    both[len(column) :, j] = inspection.ranks[donors, j]
+    doubled = np.tile(inspection.ranks, (2, 1))
+    doubled[len(column) :, j] = inspection.ranks[donors, j]
     distances = np.vstack([column - predicted, column[donors] - predicted])
-    rows = np.column_stack([both, np.abs(distances).sum(axis=1)])
+    rows = np.column_stack([doubled, np.abs(distances).sum(axis=1)])
     is_permuted = np.repeat([False, True], len(column))
     forest = ExtraTreesClassifier(
         30, min_samples_leaf=5, max_features=0.7, random_state=inspection.seed
     )
     folds = StratifiedKFold(3, shuffle=True, random_state=inspection.seed)
-    found = cross_val_predict(
+    probabilities = cross_val_predict(
         forest, rows, is_permuted, cv=folds, method="predict_proba"
     )[:, 1]
-    return np.mean(found[is_permuted] > np.quantile(found[~is_permuted], 0.99))
+    return np.mean(
+        probabilities[is_permuted] > np.quantile(probabilities[~is_permuted], 0.99)
+    )
 
 
 @titled("Do average curves hide opposite ones?", "table columns")
-def opposite(inspection: Inspection) -> Any:
-    effects = inspection.regions
+def opposite(inspection: Inspection) -> CheckResult:
+    effects: Any = inspection.regions
     spread = max(effects.individual_[0].std(), 1e-300)
-    found = [(0.0, "No region reverses the curve of one of the top features.")]
+    sizes = [(0.0, "No region reverses the curve of one of the top features.")]
     for name, regions, curves in zip(
         effects.effect_names_, effects.regions_, effects.curves_, strict=True
     ):
         shapes = (curves - curves.mean(axis=1, keepdims=True)) / spread
         products = shapes @ shapes.T / shapes.shape[1]
-        one, other = np.unravel_index(products.argmin(), products.shape)
-        size = np.sqrt(max(-products[one, other], 0.0))
+        first, second = np.unravel_index(products.argmin(), products.shape)
+        size = np.sqrt(max(-products[first, second], 0.0))
         finding = (
-            f"Curves of {name} are opposite for {regions[one]} and for "
-            f"{regions[other]}: {size:.2f} standard deviations of responses."
+            f"Curves of {name} are opposite for {regions[first]} and for "
+            f"{regions[second]}: {size:.2f} standard deviations of responses."
         )
-        found.append((size, finding))
-    size, finding = max(found, key=lambda one: one[0])
+        sizes.append((size, finding))
+    size, finding = max(sizes, key=lambda first: first[0])
     advice = "Show effects by region, or individual curves, beside the average."
     return size, 0.15, size > 0.15, finding, advice
 
 
 @titled("Are importances stable?", "folds table columns")
-def folds(inspection: Inspection) -> Any:
+def folds(inspection: Inspection) -> CheckResult:
     models = [fold.model for fold in inspection.folds]
     rows, top = inspection.part.rows, inspection.top
-    found = np.array([inspection.reliances(one, rows, top) for one in models])
-    means, deviations = found.mean(axis=0), found.std(axis=0, ddof=1)
+    reliances = np.array([inspection.reliances(model, rows, top) for model in models])
+    means, deviations = reliances.mean(axis=0), reliances.std(axis=0, ddof=1)
     if not means.any():
         raise NotApplicable("The models do not use the most important columns.")
-    share = np.linalg.norm(deviations) / np.linalg.norm(means)
+    share = float(np.linalg.norm(deviations) / np.linalg.norm(means))
     worst = deviations.argmax()
     finding = (
-        f"Over {len(found)} refits, importances deviate by {share:.0%}: permuting "
+        f"Over {len(reliances)} refits, importances deviate by {share:.0%}: permuting "
         f"{inspection.names[top[worst]]} changes predictions by "
-        f"{number_text(found[:, worst].min())} to "
-        f"{number_text(found[:, worst].max())}."
+        f"{number_text(reliances[:, worst].min())} to "
+        f"{number_text(reliances[:, worst].max())}."
     )
     advice = "Show importances with their spread over refits; group similar columns."
     return share, 0.2, share > 0.2, finding, advice
 
 
 @titled("Is noise as important as real columns?", "folds targets table columns")
-def noise(inspection: Inspection) -> Any:
+def noise(inspection: Inspection) -> CheckResult:
     # The least important columns become noise: a model meets as many columns, of the
     # same kinds, as before.
     permuted = inspection.order[-min(3, len(inspection.order) // 2) :]
     real = [j for j in inspection.top if j not in permuted]
-    part = inspection.part
-    rows = as_rows(inspection.permuted(part.rows, permuted))
-    params = inspection.fit_parameters(part.index)
-    model = clone(inspection.folds[0].model).fit(rows.native, part.y, **params)
+    sample = inspection.part
+    rows = as_rows(inspection.permuted(sample.rows, permuted))
+    params = inspection.fit_parameters(sample.index)
+    model = clone(inspection.folds[0].model).fit(rows.native, sample.y, **params)
     of_real = inspection.reliances(model, rows, real)
     highest = inspection.reliances(model, rows, permuted).max()
     if not of_real.any():
@@ -145,16 +148,16 @@ def noise(inspection: Inspection) -> Any:
 
 @titled("Do Shapley values depend on the background?", "table")
 def background(inspection: Inspection) -> Any:
-    part, rng = inspection.part, np.random.default_rng(inspection.seed)
-    rows, size = part.rows, min(_BACKGROUND, -(-part.rows.n_rows // 2))
+    sample, rng = inspection.part, np.random.default_rng(inspection.seed)
+    rows, size = sample.rows, min(_BACKGROUND, -(-sample.rows.n_rows // 2))
     explained = rows.take(rng.permutation(rows.n_rows)[:_EXPLAINED]).native
     shapley = ShapleyValues(
         inspection.frozen, budget=2 * rows.n_columns + 4, **inspection.targeted
     )
     values = []
     for _ in range(_BACKGROUNDS):
-        drawn = np.sort(rng.permutation(rows.n_rows)[:size])
-        shapley.fit(rows.take(drawn).native, sample_weight=part.weights[drawn])
+        index = np.sort(rng.permutation(rows.n_rows)[:size])
+        shapley.fit(rows.take(index).native, sample_weight=sample.weights[index])
         values.append(shapley.transform(explained))
     sizes = np.linalg.norm(np.mean(values, axis=0), axis=1)
     if not sizes.all():

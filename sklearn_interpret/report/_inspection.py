@@ -42,7 +42,6 @@ from sklearn_interpret.prototypes import MMDCritic
 from sklearn_interpret.report._results import NotApplicable
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
 # Rows that methods are computed on: errors of means over 1000 rows are smaller than
@@ -154,33 +153,33 @@ class Inspection:
                 raise NotApplicable(reason)
 
     @cached_property
-    def frozen(self) -> Any:
+    def frozen(self) -> FrozenEstimator:
         """The model, as inspectors take it."""
         return FrozenEstimator(self.model)
 
     @cached_property
-    def part(self) -> Any:
+    def part(self) -> Sample:
         """At most 1000 of the rows."""
         return self.sample.draw(MOST_ROWS, self.seed, stratified=self.classifies)
 
     @cached_property
-    def small_part(self) -> Any:
+    def small_part(self) -> Sample:
         """At most 200 of the rows, for methods that take longer; 60 for many leaves."""
         n_rows = 200 if self.has_few_leaves else 60
         return self.part.draw(n_rows, self.seed, stratified=self.classifies)
 
     @property
-    def seeded(self) -> Any:
+    def seeded(self) -> dict[str, Any]:
         """Parameters of inspectors that draw."""
         return {"random_state": self.seed, "n_jobs": self.n_jobs}
 
     @property
-    def targeted(self) -> Any:
+    def targeted(self) -> dict[str, Any]:
         """Parameters of inspectors that explain one output."""
         return {"target": self.target, **self.seeded}
 
     @property
-    def n_background(self) -> Any:
+    def n_background(self) -> int:
         """Number of background rows that methods average over."""
         return 100 if self.has_few_leaves else 40
 
@@ -230,8 +229,8 @@ class Inspection:
         everything = np.arange(self.sample.rows.n_rows)
         n_parts = max(1, min(_MOST_PARTS, len(everything) // _FEWEST_TESTED))
         order = np.random.default_rng(self.seed).permutation(everything)
-        parts = np.array_split(order, n_parts)
-        return [Fold(self.model, everything, np.sort(part)) for part in parts]
+        tests = np.array_split(order, n_parts)
+        return [Fold(self.model, everything, np.sort(test)) for test in tests]
 
     @cached_property
     def held_out(self) -> NDArray[np.intp]:
@@ -272,7 +271,7 @@ class Inspection:
         y, weights = self.sample.y[test], self.sample.weights[test]
         return Sample(self.sample.rows.take(test), y, weights)
 
-    def responses(self, model: BaseEstimator, X: DataFrame) -> NDArray[np.float64]:
+    def responses(self, model: BaseEstimator, X: Any) -> NDArray[np.float64]:
         """Predicted numbers, or probabilities of all classes, of rows.
 
         Classifiers without probabilities give indicators of the predicted class.
@@ -285,10 +284,10 @@ class Inspection:
             return make_response(model)(X)
         if not hasattr(model, "predict_proba"):
             return class_indicators(model.predict(X), classes)
-        found = model.predict_proba(X)
-        probabilities = np.zeros((len(found), len(classes)))
+        of_fold = model.predict_proba(X)
+        probabilities = np.zeros((len(of_fold), len(classes)))
         # A fold may lack a class.
-        probabilities[:, np.searchsorted(classes, model.classes_)] = found
+        probabilities[:, np.searchsorted(classes, model.classes_)] = of_fold
         return probabilities
 
     @cached_property
@@ -318,11 +317,11 @@ class Inspection:
 
         Probabilities are at least 1e-3, so that no row decides alone.
         """
-        found = self.responses(model, self.sample.rows.take(positions).native)
+        responses = self.responses(model, self.sample.rows.take(positions).native)
         targets = self.target_columns(self.sample.y[positions])
         if not self.classifies:
-            return (found - targets)[:, 0] ** 2
-        return losses.log_loss(targets, np.clip(found, 1e-3, None))
+            return (responses - targets)[:, 0] ** 2
+        return losses.log_loss(targets, np.clip(responses, 1e-3, None))
 
     @cached_property
     def losses_by_fold(self) -> list[np.ndarray]:
@@ -362,22 +361,22 @@ class Inspection:
             return self.linear_surrogate
         return make_pipeline(self.encoder(), LogisticRegression(max_iter=1000))
 
-    def encoder(self, kept: Any = None) -> BaseEstimator:
+    def encoder(self, selected: Any = None) -> BaseEstimator:
         """Numbers scaled, with means for missing ones; categories as indicators.
 
         `kept` are the columns of the table that it takes; None for all.
         """
         rows, names = self.sample.rows, np.array(self.names, dtype=object)
-        kept = np.arange(len(names)) if kept is None else np.array(kept)
-        levels = rows.detected_categorical[kept]
-        columns = names[kept] if rows.named else kept
+        selected = np.arange(len(names)) if selected is None else np.array(selected)
+        levels = rows.detected_categorical[selected]
+        columns = names[selected] if rows.named else selected
         levels_as_columns = OneHotEncoder(
             handle_unknown="infrequent_if_exist", max_categories=20, sparse_output=False
         )
         numbers = make_pipeline(
             SimpleImputer(keep_empty_features=True), StandardScaler()
         )
-        if any(rows.dates(j) is not None for j in kept):
+        if any(rows.dates(j) is not None for j in selected):
             numbers = make_pipeline(FunctionTransformer(as_days), numbers)
         return make_column_transformer(
             (numbers, columns[~levels].tolist()),
@@ -394,17 +393,17 @@ class Inspection:
     # Results of inspectors that several sections and checks read.
 
     @cached_property
-    def importances(self) -> Any:
+    def importances(self) -> list[PermutationImportance]:
         """Fitted `PermutationImportance` of each fold, on its test rows."""
         return [self._importance_of(fold) for fold in self.informed]
 
     @property
-    def scoring(self) -> Any:
+    def scoring(self) -> str | None:
         """The score of importances: log loss, or the model's own where it has none."""
         has_probabilities = self.classifies and hasattr(self.model, "predict_proba")
         return "neg_log_loss" if has_probabilities else None
 
-    def _importance_of(self, fold: Any) -> Any:
+    def _importance_of(self, fold: Fold) -> PermutationImportance:
         test = self.test_sample(fold)
         inspector = PermutationImportance(
             FrozenEstimator(fold.model),
@@ -429,12 +428,14 @@ class Inspection:
         return self.half_width(means)
 
     @cached_property
-    def mean_importances(self) -> Any:
+    def mean_importances(self) -> NDArray[np.float64]:
         """Mean permutation importance of each column over folds."""
-        return np.mean([one.importances_mean_ for one in self.importances], axis=0)
+        return np.mean(
+            [inspector.importances_mean_ for inspector in self.importances], axis=0
+        )
 
     @cached_property
-    def order(self) -> Any:
+    def order(self) -> list[int]:
         """Columns by importance; without targets by the size of their effects."""
         if self.has_targets:
             importances = self.mean_importances
@@ -445,18 +446,18 @@ class Inspection:
         return np.argsort(-importances, kind="stable").tolist()
 
     @cached_property
-    def top(self) -> Any:
+    def top(self) -> list[int]:
         """The most important columns, at most `max_features`."""
         return self.order[: self.max_features]
 
     @property
-    def groups(self) -> Any:
+    def groups(self) -> dict[str, Any] | None:
         """All columns but `top` as one group, where there are several."""
-        others = self.order[self.max_features :]
-        return {"other features": others} if len(others) > 1 else None
+        left_over = self.order[self.max_features :]
+        return {"other features": left_over} if len(left_over) > 1 else None
 
     @cached_property
-    def important(self) -> Any:
+    def important(self) -> list[int]:
         """The columns of `top` with 5 % of the largest importance, if it is known."""
         if not self.has_targets:
             return self.top
@@ -465,18 +466,18 @@ class Inspection:
         return chosen or self.top[:1]
 
     @cached_property
-    def regions(self) -> Any:
+    def regions(self) -> RegionalEffects:
         """Fitted `RegionalEffects` of the most important features."""
-        part = self.part
+        sample = self.part
         return RegionalEffects(
             self.frozen,
             features=self.top[:_REGION_FEATURES],
-            subsample=min(_REGION_ROWS, part.rows.n_rows),
+            subsample=min(_REGION_ROWS, sample.rows.n_rows),
             **self.targeted,
-        ).fit(part.rows.native, sample_weight=part.weights)
+        ).fit(sample.rows.native, sample_weight=sample.weights)
 
     @cached_property
-    def critic(self) -> Any:
+    def critic(self) -> MMDCritic:
         """Fitted `MMDCritic`: typical rows, and rows unlike them."""
         n_rows = min(4, self.part.rows.n_rows // 2)
         critic = MMDCritic(
@@ -486,7 +487,7 @@ class Inspection:
         return critic.fit(numbers, sample_weight=self.part.weights)
 
     @cached_property
-    def has_few_leaves(self) -> Any:
+    def has_few_leaves(self) -> bool:
         """Whether what follows all leaves takes seconds: few of them, or no trees."""
         trees = formula([read_trees], self.model)
         return trees is None or trees.ensemble.n_nodes <= 2 * _MOST_LEAVES
@@ -522,7 +523,7 @@ class Inspection:
     # The columns of a part of the rows, and rows with one of them permuted.
 
     @cached_property
-    def table(self) -> Any:
+    def table(self) -> NDArray[np.float64]:
         """Columns of `part` as numbers, missing ones as medians; levels as codes."""
         rows = self.part.rows
         columns = [
@@ -533,7 +534,7 @@ class Inspection:
         return imputer.fit_transform(np.stack(columns, axis=1).astype(np.float64))
 
     @cached_property
-    def ranks(self) -> Any:
+    def ranks(self) -> NDArray[np.float64]:
         """Columns of `table` as ranks, with the mean 0 and at most 1 apart."""
         return rankdata(self.table, axis=0) / len(self.table) - 0.5
 
@@ -547,28 +548,28 @@ class Inspection:
         """
         if len(self.ranks) < 6:
             raise NotApplicable("There are fewer than six rows.")
-        found = {}
+        pairs = {}
         varying = [j for j in self.important if np.ptp(self.ranks[:, j]) > 0]
         if not varying:
             raise NotApplicable("All important columns are constant.")
         for j in varying[:_MOST_PREDICTED]:
-            column, others = self.ranks[:, [j]], np.delete(self.ranks, j, axis=1)
+            column, predictors = self.ranks[:, [j]], np.delete(self.ranks, j, axis=1)
             if not self.part.rows.are_numbers[j]:
                 column = (column == np.unique(column)).astype(np.float64)
             folds = KFold(3, shuffle=True, random_state=self.seed)
-            most = min(30, others.shape[1])
+            most = min(30, predictors.shape[1])
             forest = ExtraTreesRegressor(
                 20, min_samples_leaf=3, max_features=most, random_state=self.seed
             )
             predictions = np.stack(
                 [
-                    cross_val_predict(model, others, column.squeeze(), cv=folds)
+                    cross_val_predict(model, predictors, column.squeeze(), cv=folds)
                     for model in (forest, Ridge(1e-3))
                 ]
             ).reshape(2, *column.shape)
-            errors = [((column - one) ** 2).sum() for one in predictions]
-            found[j] = column, predictions[np.argmin(errors)]
-        return found
+            errors = [((column - prediction) ** 2).sum() for prediction in predictions]
+            pairs[j] = column, predictions[np.argmin(errors)]
+        return pairs
 
     def permuted(self, rows: Any, columns: Any) -> Any:
         """Rows in the user's container with columns permuted, each by itself."""
@@ -586,5 +587,5 @@ class Inspection:
         """Root mean square change of a model's responses if a column is permuted."""
         plain = self.responses(model, rows.native)
         changed = self.responses_to_permuted(model, rows, columns)
-        squares = [((one - plain) ** 2).sum(axis=1) for one in changed]
+        squares = [((responses - plain) ** 2).sum(axis=1) for responses in changed]
         return np.sqrt(np.average(squares, axis=1, weights=self.part.weights))

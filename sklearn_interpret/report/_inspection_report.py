@@ -56,7 +56,6 @@ from sklearn_interpret.report._sections import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.frames import PandasRows
@@ -220,9 +219,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
     # The response is that of each method; the model itself is asked.
     response_method = "auto"
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         one_axis = isinstance(X, Iterable) and len(getattr(X, "shape", (0,))) == 1
         if one_axis and isinstance(next(iter(X), None), str):
             return as_texts(X)
@@ -352,7 +349,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 file.write(html)
         return html
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each check: columns "name", "title", "verdict", "statistic",
         "threshold", "finding" and "advice".
         """
@@ -395,14 +392,17 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             "sections": for each its "name", "title", "summary", "notes", "code",
             "tables" ("caption" and "lines") and the captions of its "figures".
         """
-        found = super().to_dict()
+        results = super().to_dict()
         sections = [
             {name: getattr(section, name) for name in _OF_SECTIONS}
             | {
                 "tables": [
-                    {"caption": part.caption, "lines": list(lines_of([part.columns]))}
-                    for part in section.parts
-                    if isinstance(part, Table)
+                    {
+                        "caption": content.caption,
+                        "lines": list(lines_of([content.columns])),
+                    }
+                    for content in section.parts
+                    if isinstance(content, Table)
                 ],
                 "figures": [
                     p.caption for p in section.parts if not isinstance(p, Table)
@@ -410,7 +410,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             }
             for section in self.sections_
         ]
-        return found | {"sections": json_value(sections)}
+        return results | {"sections": json_value(sections)}
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "sections_"):

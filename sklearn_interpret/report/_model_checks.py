@@ -19,6 +19,7 @@ from sklearn_interpret.report._results import NotApplicable, titled
 
 if TYPE_CHECKING:
     from sklearn_interpret.report._inspection import Inspection
+    from sklearn_interpret.report._results import CheckResult
 
 # Numbers of levels of columns that may hold codes, and the least rows of a level.
 _FEWEST_LEVELS, _MOST_LEVELS, _LEVEL_ROWS = 3, 20, 5
@@ -63,7 +64,7 @@ def chance(inspection: Inspection) -> tuple[bool | float | str, ...]:
 
 
 @titled("Does the model follow the noise of its training rows?", "folds targets")
-def overfit(inspection: Inspection) -> Any:
+def overfit(inspection: Inspection) -> CheckResult:
     targets, weights = _targets(inspection)
     targets = _centred(targets, weights)
     responses = _centred(inspection.held_out_responses, weights)
@@ -93,36 +94,36 @@ def _training_loss(inspection: Inspection) -> Any:
     """Mean loss of the folds' models on rows that they were fitted on."""
     means = []
     for fold in inspection.folds:
-        some = fold.train[:: -(-len(fold.train) // MOST_ROWS)]
-        own = inspection.losses_of(fold.model, some)
-        means.append(np.average(own, weights=inspection.sample.weights[some]))
+        rows = fold.train[:: -(-len(fold.train) // MOST_ROWS)]
+        losses = inspection.losses_of(fold.model, rows)
+        means.append(np.average(losses, weights=inspection.sample.weights[rows]))
     return np.mean(means)
 
 
 @titled("Does one column give the target away?", "table columns targets folds")
-def leakage(inspection: Inspection) -> Any:
+def leakage(inspection: Inspection) -> CheckResult:
     skill = inspection.skill(inspection.losses_by_fold)
     tree = DecisionTreeRegressor(max_depth=7, min_samples_leaf=3)
     if inspection.classifies:
         tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5)
-    alone, column = max(
+    single_skill, column = max(
         (inspection.skill(inspection.refit_losses(make_pipeline(encoder, model))), j)
         for j in inspection.top[:3]
         for encoder in [inspection.encoder([j])]
         for model in (tree, inspection.linear_model[-1])
     )
-    share = alone / skill if skill > 0 else 0.0
+    share = single_skill / skill if skill > 0 else 0.0
     finding = (
         f"With {inspection.names[column]} alone, the loss of held-out rows is "
-        f"{1 - alone:.3f} times that of a constant prediction, and with all columns "
-        f"{1 - skill:.3f} times."
+        f"{1 - single_skill:.3f} times that of a constant prediction, and with all "
+        f"columns {1 - skill:.3f} times."
     )
     advice = "Leave this column out if it is not known when predictions are made."
-    return share, 0.95, share >= 0.95 and alone >= 0.9, finding, advice
+    return share, 0.95, share >= 0.95 and single_skill >= 0.9, finding, advice
 
 
 @titled("Are all predictions possible?", "targets numbers")
-def range_(inspection: Inspection) -> Any:
+def range_(inspection: Inspection) -> CheckResult:
     low, high = inspection.sample.y.min(), inspection.sample.y.max()
     width = high - low
     least, most = low - width / 10, high + width / 10
@@ -133,9 +134,9 @@ def range_(inspection: Inspection) -> Any:
     weights = inspection.sample.weights[inspection.held_out]
     responses = [(inspection.held_out_responses, weights)]
     if inspection.is_table:
-        part, top = inspection.part, inspection.top[:5]
-        permuted = inspection.responses_to_permuted(inspection.model, part.rows, top)
-        responses += [(values, part.weights) for values in permuted]
+        sample, top = inspection.part, inspection.top[:5]
+        permuted = inspection.responses_to_permuted(inspection.model, sample.rows, top)
+        responses += [(values, sample.weights) for values in permuted]
     shares = [
         np.average((values[:, 0] < least) | (values[:, 0] > most), weights=weights)
         for values, weights in responses
@@ -151,7 +152,7 @@ def range_(inspection: Inspection) -> Any:
 
 
 @titled("Do probabilities agree with what happens?", "classes targets")
-def calibration(inspection: Inspection) -> Any:
+def calibration(inspection: Inspection) -> CheckResult:
     """Logistic recalibration of probabilities (Cox 1958), and its likelihood ratio."""
     if not inspection.scoring:
         raise NotApplicable("The model has no probabilities.")
@@ -191,7 +192,7 @@ def calibration(inspection: Inspection) -> Any:
 
 
 @titled("Is a class rare?", "classes targets")
-def imbalance(inspection: Inspection) -> Any:
+def imbalance(inspection: Inspection) -> CheckResult:
     targets, weights = _targets(inspection)
     shares = np.average(targets, axis=0, weights=weights)
     rare, threshold = shares.argmin(), 0.1 / len(shares)
@@ -208,7 +209,7 @@ def imbalance(inspection: Inspection) -> Any:
 
 
 @titled("Are codes taken for numbers?", "table targets")
-def ordinal(inspection: Inspection) -> Any:
+def ordinal(inspection: Inspection) -> CheckResult:
     rows = inspection.part.rows
     numbers = np.flatnonzero(rows.are_numbers & ~rows.detected_categorical).tolist()
     lacks = [
@@ -229,8 +230,8 @@ def _has_codes(inspection: Inspection, j: int) -> Any:
     """Whether column `j` has whole numbers, few of them, each often enough."""
     values, counts = np.unique(inspection.table[:, j], return_counts=True)
     n_levels = (counts >= _LEVEL_ROWS).sum()
-    few = _FEWEST_LEVELS <= n_levels <= _MOST_LEVELS
-    return few and np.all(values % 1 == 0)
+    has_few_levels = _FEWEST_LEVELS <= n_levels <= _MOST_LEVELS
+    return has_few_levels and np.all(values % 1 == 0)
 
 
 def _lack_of_order(inspection: Inspection, j: int) -> Any:
@@ -239,14 +240,14 @@ def _lack_of_order(inspection: Inspection, j: int) -> Any:
     Curves are monotone ones and polynomials; linear effects of other columns are taken
     out.
     """
-    part, column = inspection.part, inspection.table[:, j]
+    sample, column = inspection.part, inspection.table[:, j]
     _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
     often = counts[codes] >= _LEVEL_ROWS
     values, codes = np.unique(column[often], return_inverse=True)
     levels = np.eye(len(values))[codes]
     design = np.hstack([levels, np.delete(inspection.ranks[often], j, axis=1)])
-    weights = part.weights[often, None] / part.weights.mean()
-    targets = inspection.target_columns(part.y)[often]
+    weights = sample.weights[often, None] / sample.weights.mean()
+    targets = inspection.target_columns(sample.y)[often]
     scale = np.sqrt(weights)
     effects = np.linalg.lstsq(design * scale, targets * scale, rcond=None)[0]
     squares = (weights * (targets - design @ effects) ** 2).sum()

@@ -23,7 +23,6 @@ from sklearn_interpret.report._results import Figure
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret.report._inspection_report import InspectionReport
 
 _SVG = "http://www.w3.org/2000/svg"
 # Artists of more points than this are drawn as pixels, of this resolution: as paths
@@ -40,7 +39,7 @@ _NUMBER = re.compile(
 )
 
 
-def page(report: InspectionReport) -> str:
+def page(report: Any) -> str:
     """Page of HTML that shows a fitted report."""
     try:
         jinja2 = import_module("jinja2")
@@ -75,7 +74,7 @@ def _readable(text: str) -> str:
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def framed(html_of_page: Any) -> Any:
+def framed(html_of_page: str) -> str:
     """Frame with a page, for a notebook."""
     # In a frame, links within the page would lead to the page around it.
     inside = html_of_page.replace('<a href="#', '<a href="about:srcdoc#')
@@ -85,10 +84,10 @@ def framed(html_of_page: Any) -> Any:
     )
 
 
-def _with_ids(svg: str, place: int) -> str:
+def _with_ids(svg: str, number: int) -> str:
     """The drawing with ids that no other of the page has; texts are left alone."""
     named = re.compile(r'( id="| href="#|"url\(#)')
-    return re.sub("<[^>]+>", lambda tag: named.sub(rf"\1f{place}-", tag[0]), svg)
+    return re.sub("<[^>]+>", lambda tag: named.sub(rf"\1f{number}-", tag[0]), svg)
 
 
 def _model_name(model: BaseEstimator) -> str:
@@ -103,8 +102,8 @@ def _model_name(model: BaseEstimator) -> str:
 def _versions() -> dict[str, str]:
     """Versions of the libraries that compute a report, by name."""
     names = "sklearn_interpret", "sklearn", "numpy", "scipy", "matplotlib"
-    found = {name: import_module(name).__version__ for name in names}
-    return {**found, "Python": python_version()}
+    versions = {name: import_module(name).__version__ for name in names}
+    return {**versions, "Python": python_version()}
 
 
 def _cell(value: float | str) -> str:
@@ -129,8 +128,8 @@ def drawn(figure: Any, caption: str) -> Figure:
         n_points = sum(map(len, artist.get_paths()))
         if max(n_points, len(artist.get_offsets())) > _MOST_POINTS:
             artist.set_rasterized(True)
-    for part in figure.findobj(lambda artist: hasattr(artist, "patch")):
-        part.patch.set(facecolor="none", edgecolor="none")
+    for patch in figure.findobj(lambda artist: hasattr(artist, "patch")):
+        patch.patch.set(facecolor="none", edgecolor="none")
     figure.set_dpi(_DPI)
     out = StringIO()
     canvas = import_module("matplotlib.backends.backend_svg").FigureCanvasSVG(figure)
@@ -161,11 +160,11 @@ def _inline_svg(text: str, caption: str) -> str:
 
 def _attributes(node: Any) -> dict[str, str]:
     """Attributes of a node and of its style, with two decimals."""
-    given = {key.rpartition("}")[2]: value for key, value in node.items()}
-    given |= re.findall(r"([\w-]+): *([^;]+)", given.pop("style", ""))
+    attributes = {key.rpartition("}")[2]: value for key, value in node.items()}
+    attributes |= re.findall(r"([\w-]+): *([^;]+)", attributes.pop("style", ""))
     # matplotlib < 3.10 writes all of the font into one.
-    if font := re.search(r"[\d.]+px", given.pop("font", "")):
-        given["font-size"] = font[0]
-    for key, value in given.items():
-        given[key] = re.sub(r"\d+\.\d{3,}", lambda x: f"{float(x[0]):.2f}", value)
-    return given
+    if font := re.search(r"[\d.]+px", attributes.pop("font", "")):
+        attributes["font-size"] = font[0]
+    for key, value in attributes.items():
+        attributes[key] = re.sub(r"\d+\.\d{3,}", lambda x: f"{float(x[0]):.2f}", value)
+    return attributes

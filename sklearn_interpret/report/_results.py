@@ -127,6 +127,12 @@ class Section:
     code: str = ""
 
 
+# Of a section: summary, contents, code. Of a check: statistic, threshold, whether to
+# warn, finding, advice.
+Contents = tuple[str, Sequence[Figure | Table], str]
+CheckResult = tuple[float, float, bool, str, str]
+
+
 class Titled(Protocol):
     """A function of an `Inspection`, with a title and the names of its needs."""
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._model.responses.predictors import weight_parameter
 from sklearn_interpret._model.rows.number_format import number_text, rounded_text
@@ -25,49 +26,56 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.explanations import RowExplanation
     from sklearn_interpret.report._inspection import Inspection
+    from sklearn_interpret.report._results import Contents
 
 # Training rows whose influence takes seconds.
 _MOST_TRAINING = 5000
 
 
 @titled("Single rows", "table")
-def rows(inspection: Inspection) -> Any:
+def rows(inspection: Inspection) -> Contents:
     """Contributions, profiles and counterfactuals of a few rows."""
-    part, sample, shown = inspection.part, inspection.sample, _shown(inspection)
+    background, sample, positions = (
+        inspection.part,
+        inspection.sample,
+        _shown(inspection),
+    )
     explainer = ShapleyValues(
         inspection.frozen, subsample=inspection.n_background, **inspection.targeted
-    ).fit(part.rows.native, sample_weight=part.weights)
-    places = np.array(list(shown.values()))
+    ).fit(background.rows.native, sample_weight=background.weights)
+    places = np.array(list(positions.values()))
     chosen, labels = sample.rows.take(places), _row_names(sample, places)
     explanation = explainer.explain(chosen.native)
-    others = _counterfactuals(inspection, chosen)
-    X, top, parts, changes = sample.rows.native, inspection.top[:3], [], 0
+    counterfactuals = _counterfactuals(inspection, chosen)
+    X, top, figures, changes = sample.rows.native, inspection.top[:3], [], 0
     another = "another prediction"
     if not inspection.classifies:
         another = "a prediction beyond the median"
     names = [
         f"{kind} ({label if isinstance(label, str) else f'row {label}'})"
-        for kind, label in zip(shown, labels, strict=True)
+        for kind, label in zip(positions, labels, strict=True)
     ]
-    for k, (name, place) in enumerate(zip(names, shown.values(), strict=True)):
+    for k, (name, position) in enumerate(zip(names, positions.values(), strict=True)):
         waterfall = ShapleyWaterfallDisplay.from_explanation(
             explanation, row=k, max_entries=inspection.max_features
         )
         response = inspection.named(explanation.response_name)
         caption = f"{name}: contributions to the {response}"
-        parts.append(drawn(waterfall, caption))
+        figures.append(drawn(waterfall, caption))
         profiles = CeterisParibusDisplay.from_estimator(
-            inspection.model, X, features=top, row=place, target=inspection.target
+            inspection.model, X, features=top, row=position, target=inspection.target
         )
         response = inspection.named(profiles.response_name)
         caption = f"{name}: the {response} as one feature changes"
-        parts.append(drawn(profiles, caption))
-        if others and others[k].status[0] == "found":
+        figures.append(drawn(profiles, caption))
+        if counterfactuals and counterfactuals[k].status[0] == "found":
             changes += 1
             display = CounterfactualDisplay.from_explanation(
-                others[k], row=0, background=part.rows.native
+                counterfactuals[k], row=0, background=background.rows.native
             )
-            parts.append(drawn(display, f"{name}: {_proof(others[k], another)}"))
+            figures.append(
+                drawn(display, f"{name}: {_proof(counterfactuals[k], another)}")
+            )
     largest = [
         f"{name}: {size}"
         for name, size in zip(names, _largest(explanation), strict=True)
@@ -77,46 +85,46 @@ def rows(inspection: Inspection) -> Any:
     if changes:
         summary += f" Rows with {another} were found near {changes} of them."
     code = "ShapleyValues(FrozenEstimator(model)).fit(X).explain(rows)"
-    return summary, parts, code
+    return summary, figures, code
 
 
-def _shown(inspection: Inspection) -> Any:
+def _shown(inspection: Inspection) -> dict[str, int]:
     """Positions of the rows chosen, or of typical and odd ones, by their names."""
     if inspection.chosen is not None:
         return {f"Chosen row {k + 1}": i for k, i in enumerate(inspection.chosen)}
-    critic, found = inspection.critic, {}
+    critic, positions = inspection.critic, {}
     if inspection.has_targets:
         order = np.argsort(inspection.held_out_losses, kind="stable")
         best, worst = inspection.held_out[order[[0, -1]]].tolist()
-        found = {"Best predicted": best, "Worst predicted": worst}
-    places = np.searchsorted(inspection.sample.index, inspection.part.index)
-    found["Most typical"] = int(places[critic.prototype_indices_[0]])
+        positions = {"Best predicted": best, "Worst predicted": worst}
+    indices = np.searchsorted(inspection.sample.index, inspection.part.index)
+    positions["Most typical"] = int(indices[critic.prototype_indices_[0]])
     if len(critic.criticism_indices_):
-        found["Most unusual"] = int(places[critic.criticism_indices_[0]])
-    return found
+        positions["Most unusual"] = int(indices[critic.criticism_indices_[0]])
+    return positions
 
 
-def _row_names(sample: Any, places: Any) -> Any:
+def _row_names(sample: Any, places: NDArray[np.intp]) -> list[Any]:
     """Labels of rows of a sample: those of its frame, or their positions in `X`."""
     native = sample.rows.native
     labelled = hasattr(native, "columns") and hasattr(native, "index")
     return (native.index if labelled else sample.index)[places].tolist()
 
 
-def _largest(explanation: Any) -> Any:
+def _largest(explanation: Any) -> list[str]:
     """The largest contribution to each row, in words."""
-    found, rounding = [], 1e-12 * np.abs(explanation.base_values).max()
+    texts, rounding = [], 1e-12 * np.abs(explanation.base_values).max()
     for values in explanation.values:
         j = np.abs(values).argmax()
         is_none = np.abs(values[j]) <= rounding
         name = explanation.feature_names[j]
-        found.append(
+        texts.append(
             "none" if is_none else f"{name} {number_text(values[j], signed=True)}"
         )
-    return found
+    return texts
 
 
-def _proof(explanation: Any, another: Any) -> Any:
+def _proof(explanation: Any, another: str) -> str:
     """How near a counterfactual is known to be, in words."""
     if explanation.optimal is not None and explanation.optimal[0]:
         return f"the nearest row with {another}, proved"
@@ -160,59 +168,59 @@ def _search(inspection: Inspection, X: Any, side: Any) -> Any:
 
 
 @titled("Training rows")
-def training(inspection: Inspection) -> Any:
+def training(inspection: Inspection) -> Contents:
     """Rows that stand for the data, that look wrong, and that move the model."""
-    parts, code = [], "MMDCritic().fit(X)"
+    tables, code = [], "MMDCritic().fit(X)"
     if inspection.is_table:
-        parts.append(_prototypes(inspection))
+        tables.append(_prototypes(inspection))
     try:
         inspection.need("targets")
     except NotApplicable as reason:
-        return str(reason), parts, code
+        return str(reason), tables, code
     table, summary = _surprising(inspection)
-    parts.append(table)
+    tables.append(table)
     # A frozen model was fitted to other rows.
     if inspection.is_table and inspection.folds:
         try:
             table, sentence = _influential(inspection)
-            parts.append(table)
+            tables.append(table)
         except UnreadableModelError:
             sentence = "Influence is shown of linear models and networks only."
         except NotApplicable as reason:
             sentence = str(reason)
         summary += f" {sentence}"
-    return summary, parts, code
+    return summary, tables, code
 
 
-def _prototypes(inspection: Inspection) -> Any:
+def _prototypes(inspection: Inspection) -> Table:
     """Table of the most typical and the most unusual rows."""
-    found, part = inspection.critic, inspection.part
-    places = np.append(found.prototype_indices_, found.criticism_indices_)
-    kinds = ["typical"] * len(found.prototype_indices_)
-    kinds += ["unusual"] * len(found.criticism_indices_)
-    columns = {"row": _row_names(part, places), "kind": kinds}
+    critic, sample = inspection.critic, inspection.part
+    places = np.append(critic.prototype_indices_, critic.criticism_indices_)
+    kinds = ["typical"] * len(critic.prototype_indices_)
+    kinds += ["unusual"] * len(critic.criticism_indices_)
+    columns: dict[str, Any] = {"row": _row_names(sample, places), "kind": kinds}
     for j in inspection.top:
-        columns[inspection.names[j]] = part.rows.shown(j)[places]
+        columns[inspection.names[j]] = sample.rows.shown(j)[places]
     return Table(columns, "Rows that stand for the data, and rows unlike them")
 
 
-def _surprising(inspection: Inspection) -> Any:
+def _surprising(inspection: Inspection) -> tuple[Table, str]:
     """Held-out rows with the largest losses: possible errors of the target."""
     losses = inspection.held_out_losses
     worst = np.argsort(-losses, kind="stable")[:8]
     places = inspection.held_out[worst]
-    found, y = inspection.held_out_responses[worst], inspection.sample.y[places]
+    responses, y = inspection.held_out_responses[worst], inspection.sample.y[places]
     columns = {"row": _row_names(inspection.sample, places), "target": y.tolist()}
     if not inspection.classifies:
-        columns["prediction"] = found[:, 0].tolist()
+        columns["prediction"] = responses[:, 0].tolist()
         mean = inspection.mean_loss(inspection.losses_by_fold)
         ratio = losses.max() / mean if mean > 0 else 1.0
         sentence = f"The largest squared error is {number_text(ratio)} times the mean."
     else:
         classes = inspection.model.classes_
-        columns["prediction"] = classes[found.argmax(axis=1)].tolist()
-        own = found * inspection.target_columns(y)
-        columns["its probability"] = own.sum(axis=1).tolist()
+        columns["prediction"] = classes[responses.argmax(axis=1)].tolist()
+        shares = responses * inspection.target_columns(y)
+        columns["its probability"] = shares.sum(axis=1).tolist()
         doubtful = (losses > -np.log(0.05)).sum()
         sentence = (
             f"{doubtful} of {len(losses)} rows got less than 5 % for "
@@ -221,18 +229,18 @@ def _surprising(inspection: Inspection) -> Any:
     return Table(columns, "Rows with the least expected targets"), sentence
 
 
-def _influential(inspection: Inspection) -> Any:
+def _influential(inspection: Inspection) -> tuple[Table, str]:
     """Rows whose removal changes the model most."""
     sample = inspection.sample  # the model is at its optimum on all of them
     if sample.rows.n_rows > _MOST_TRAINING:
         raise NotApplicable(f"Influence is shown of up to {_MOST_TRAINING:,} rows.")
     takes_weights = weight_parameter(inspection.model) is not None
-    found = InfluenceFunctions(inspection.frozen).fit(
+    inspector = InfluenceFunctions(inspection.frozen).fit(
         sample.rows.native,
         sample.y,
         sample_weight=sample.weights if takes_weights else None,
     )
-    influence = found.self_influence_
+    influence = inspector.self_influence_
     order = np.argsort(-influence, kind="stable")[:8]
     columns = {
         "row": _row_names(sample, order),

@@ -48,11 +48,9 @@ from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from matplotlib.axes import Axes
-
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.report._inspection import Inspection
-    from sklearn_interpret.report._results import Figure
+    from sklearn_interpret.report._results import Contents, Figure
 
 # Features with a SAGE value of their own: coalitions double with each. Rows of each
 # fold, and of the background: an SVM of 400 vectors then takes seconds.
@@ -64,7 +62,7 @@ _MOST_OUTPUTS = 3
 
 
 @titled("Model and data")
-def overview(inspection: Inspection) -> tuple[str, list[Any], str]:
+def overview(inspection: Inspection) -> Contents:
     """Columns, scores against simple models, predictions against targets."""
     rows = inspection.sample.rows
     contents: list[Figure | Table] = []
@@ -87,16 +85,16 @@ def overview(inspection: Inspection) -> tuple[str, list[Any], str]:
     contents = [table, losses, *_predictions(inspection), *contents]
     skill, *linear, _ = skills
     loss = "log loss" if inspection.classifies else "squared error"
-    does = f"removes {skill:.0%} of the {loss} of a model without features"
+    skill_text = f"removes {skill:.0%} of the {loss} of a model without features"
     compared = f"; a linear model {max([0.0, *linear]):.0%}."
     if skill <= 0:
-        does = "predicts no better than a model without features"
+        skill_text = "predicts no better than a model without features"
         compared = "; nor does a linear model."
         if max(linear, default=0.0) > 0:
             compared = f"; a linear model removes {linear[0]:.0%} of its {loss}."
-    where = "rows not seen in training" if inspection.folds else "the rows given"
-    has = f"has {listed(texts)}: it " if (texts := _in_words(scores)) else ""
-    summary = f"On {where} ({size}), the model {has}{does}"
+    tested_on = "rows not seen in training" if inspection.folds else "the rows given"
+    score_text = f"has {listed(texts)}: it " if (texts := _in_words(scores)) else ""
+    summary = f"On {tested_on} ({size}), the model {score_text}{skill_text}"
     summary += compared if linear else "."
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
     return summary, contents, code
@@ -153,9 +151,9 @@ def _in_words(scores: dict[str, NDArray[np.float64]]) -> list[str]:
     """Each score, with its range over folds."""
     texts = []
     for name, by_fold in scores.items():
-        known = by_fold[np.isfinite(by_fold)]
-        mean, low, high = column_texts([known.mean(), known.min(), known.max()])
-        spread = f" ({low} to {high} over folds)" if len(known) > 1 else ""
+        finite = by_fold[np.isfinite(by_fold)]
+        mean, low, high = column_texts([finite.mean(), finite.min(), finite.max()])
+        spread = f" ({low} to {high} over folds)" if len(finite) > 1 else ""
         texts.append(f"{name} {mean}{spread}")
     return texts
 
@@ -185,10 +183,13 @@ def _predictions(inspection: Inspection) -> list[Figure]:
     """Held-out predictions against targets; residuals, or how probabilities agree."""
     plt = import_module("matplotlib.pyplot")
 
-    y, found = inspection.sample.y[inspection.held_out], inspection.held_out_responses
+    y, responses = (
+        inspection.sample.y[inspection.held_out],
+        inspection.held_out_responses,
+    )
     weights = inspection.sample.weights[inspection.held_out]
 
-    def axes() -> Axes:
+    def axes() -> Any:
         return plt.subplots(figsize=(5, 4.2), layout="constrained")[1]
 
     ink = plt.rcParams["text.color"]  # scikit-learn's black is not seen on black
@@ -200,7 +201,7 @@ def _predictions(inspection: Inspection) -> list[Figure]:
         displays = [
             PredictionErrorDisplay.from_predictions(
                 y,
-                found[:, 0],
+                responses[:, 0],
                 kind=kind,
                 subsample=500,
                 random_state=0,
@@ -213,7 +214,7 @@ def _predictions(inspection: Inspection) -> list[Figure]:
     classes = inspection.model.classes_
     display = ConfusionMatrixDisplay.from_predictions(
         y,
-        classes[found.argmax(axis=1)],
+        classes[responses.argmax(axis=1)],
         labels=classes,
         sample_weight=weights,
         normalize="true",
@@ -226,12 +227,14 @@ def _predictions(inspection: Inspection) -> list[Figure]:
     caption = "Predicted classes of held-out rows, as shares of each class"
     drawings = [drawn(display, caption)]
     if inspection.scoring:
-        which = classes.tolist().index(inspection.target) if len(classes) > 2 else -1
-        of_class = f"of class {classes[which]}"
+        column = classes.tolist().index(inspection.target) if len(classes) > 2 else -1
+        of_class = f"of class {classes[column]}"
         shares, means = _shares_by_probability(
-            y == classes[which], found[:, which], weights
+            y == classes[column], responses[:, column], weights
         )
-        display = CalibrationDisplay(shares, means, found[:, which]).plot(ax=axes())
+        display = CalibrationDisplay(shares, means, responses[:, column]).plot(
+            ax=axes()
+        )
         display.ax_.set(
             xlabel=f"Mean predicted probability {of_class}", ylabel=f"Share {of_class}"
         )
@@ -279,7 +282,7 @@ def _columns(rows: Rows) -> Table:
 
 
 @titled("What matters", "table targets")
-def importance(inspection: Inspection) -> Any:
+def importance(inspection: Inspection) -> Contents:
     """Permutation importance over folds, SAGE values, and drop-column importance."""
     names = inspection.names
     means, widths = inspection.mean_importances, inspection.importance_widths
@@ -297,16 +300,16 @@ def importance(inspection: Inspection) -> Any:
     caption = f"{change} when a feature is permuted"
     above = [j for j in inspection.order if means[j] > widths[j]]
     matter = [names[j] for j in above]
-    shown = inspection.top
+    features = inspection.top
     columns = {
-        "feature": [names[j] for j in shown],
-        "permutation": [means[j] for j in shown],
-        "± (permutation)": [widths[j] for j in shown],
-        **_sage_columns(inspection, shown),
-        **_drop_columns(inspection, shown),
+        "feature": [names[j] for j in features],
+        "permutation": [means[j] for j in features],
+        "± (permutation)": [widths[j] for j in features],
+        **_sage_columns(inspection, features),
+        **_drop_columns(inspection, features),
     }
     table = Table(columns, "Importance by several methods, ± half of a 95 % interval")
-    parts = [drawn(display, caption), table]
+    contents: list[Figure | Table] = [drawn(display, caption), table]
     summary = "No feature matters clearly more than chance."
     if not np.isfinite(widths).all():
         summary = "With one test set, errors of importances are not known."
@@ -318,19 +321,19 @@ def importance(inspection: Inspection) -> Any:
             f"{listed(matter)} matter; {matter[0]} has {share:.0%} of the sum of "
             "permutation importances."
         )
-    return summary, parts, _IMPORTANCE
+    return summary, contents, _IMPORTANCE
 
 
 _IMPORTANCE = """PermutationImportanceDisplay.from_cv_results(cv_results, X, y)
 SAGE(FrozenEstimator(model)).fit(X, y).feature_importances_"""
 
 
-def _sage_columns(inspection: Inspection, shown: Any) -> Any:
+def _sage_columns(inspection: Inspection, features: Any) -> dict[str, Any]:
     """Shares of SAGE values of the most important features, over folds, and errors."""
     if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
         return {}
     players = inspection.order[:_SAGE_FEATURES]
-    others = inspection.order[_SAGE_FEATURES:]
+    left_over = inspection.order[_SAGE_FEATURES:]
     by_fold = []
     for fold in inspection.informed:
         test = inspection.test_sample(fold).draw(
@@ -339,7 +342,9 @@ def _sage_columns(inspection: Inspection, shown: Any) -> Any:
         sage = SAGE(
             FrozenEstimator(fold.model),
             subsample=min(_SAGE_BACKGROUND, test.rows.n_rows),
-            feature_groups={"other features": others} if len(others) > 1 else None,
+            feature_groups={"other features": left_over}
+            if len(left_over) > 1
+            else None,
             n_permutations=4,
             **inspection.seeded,
         ).fit(test.rows.native, test.y, sample_weight=test.weights)
@@ -353,11 +358,11 @@ def _sage_columns(inspection: Inspection, shown: Any) -> Any:
     errors = values[:, :-1] - shares * values[:, -1:]
     widths = inspection.half_width(errors / total)
     texts = {j: (f"{shares[k]:.1%}", f"{widths[k]:.1%}") for k, j in enumerate(players)}
-    cells = [texts.get(j, (None, None)) for j in shown]
+    cells = [texts.get(j, (None, None)) for j in features]
     return dict(zip(("SAGE, share", "± (SAGE)"), zip(*cells, strict=True), strict=True))
 
 
-def _drop_columns(inspection: Inspection, shown: Any) -> Any:
+def _drop_columns(inspection: Inspection, features: Any) -> dict[str, Any]:
     """Drop-column importance in the folds, where the model is fitted quickly."""
     if not inspection.refits_quickly:
         return {}
@@ -384,19 +389,24 @@ def _drop_columns(inspection: Inspection, shown: Any) -> Any:
     ):
         widths[list(columns)] = width
     return {
-        "drop column": importance.feature_importances_[shown].tolist(),
-        "± (drop)": widths[shown].tolist(),
+        "drop column": importance.feature_importances_[features].tolist(),
+        "± (drop)": widths[features].tolist(),
     }
 
 
 @titled("How it moves", "table")
-def effects(inspection: Inspection) -> Any:
+def effects(inspection: Inspection) -> Contents:
     """Accumulated local effects, and regions in which curves differ."""
-    part = inspection.part
+    sample = inspection.part
     # A classifier has one output for a class; of a regressor all are shown.
     target = inspection.target if inspection.classifies else None
-    X, options = part.rows.native, {"features": inspection.top, "target": target}
-    options |= {"sample_weight": part.weights, "max_entries": None}
+    X = sample.rows.native
+    options: dict[str, Any] = {
+        "features": inspection.top,
+        "target": target,
+        "sample_weight": sample.weights,
+        "max_entries": None,
+    }
     if results := _cv_results(inspection):
         ale = AccumulatedLocalEffectsDisplay.from_cv_results(results, X, **options)
     else:
@@ -416,7 +426,7 @@ def effects(inspection: Inspection) -> Any:
         summary += f" Of {len(outputs)} outputs, these are the first {len(moves)}."
     regions = inspection.regions
     pairs = zip(regions.effect_names_, regions.regions_, strict=True)
-    divided = [name for name, of_effect in pairs if len(of_effect) > 1]
+    divided: list[Any] = [name for name, of_effect in pairs if len(of_effect) > 1]
     for name in divided[:2]:
         display = RegionalEffectDisplay.from_estimator(regions, X, name)
         caption = f"Regions in which the effect of {name} on the {response} differs"
@@ -428,7 +438,7 @@ def effects(inspection: Inspection) -> Any:
     return summary, figures, code
 
 
-def _cv_results(inspection: Inspection) -> Any:
+def _cv_results(inspection: Inspection) -> dict[str, Any] | None:
     """The folds as a result of `cross_validate`, without models that miss a class."""
     folds = inspection.folds
     if inspection.classifies:
@@ -466,7 +476,7 @@ def _moves(display: AccumulatedLocalEffectsDisplay, output: int, response: str) 
 
 
 @titled("What works together", "table columns")
-def interactions(inspection: Inspection) -> Any:
+def interactions(inspection: Inspection) -> Contents:
     """Functional decomposition into effects of single features and pairs."""
     sample = inspection.small_part
     decomposition = FunctionalDecomposition(
@@ -503,28 +513,32 @@ _DECOMPOSITION = "FunctionalDecomposition(FrozenEstimator(model)).fit(X).explain
 
 
 @titled("Simple models that follow it", "table")
-def surrogates(inspection: Inspection) -> Any:
+def surrogates(inspection: Inspection) -> Contents:
     """A linear and a tree surrogate with their fidelity."""
-    part, parts, fidelities = inspection.part, [], {}
+    sample, contents, fidelities = inspection.part, [], {}
     linear = inspection.linear_surrogate
     for name, surrogate in (("a linear model", linear), ("a tree of depth 3", None)):
-        found = GlobalSurrogate(
+        inspector = GlobalSurrogate(
             inspection.frozen,
             surrogate=surrogate,
             min_fidelity=0.0,
             target=inspection.target if inspection.classifies else None,
             **inspection.seeded,
-        ).fit(part.rows.native, sample_weight=part.weights)
-        fidelities[name] = found.fidelity_
-        display = GlobalSurrogateDisplay.from_estimator(found, part.rows.native)
-        caption = f"{name.capitalize()}: R² {found.fidelity_:.2f} with the predictions"
-        parts.append(drawn(display, caption))
+        ).fit(sample.rows.native, sample_weight=sample.weights)
+        fidelities[name] = inspector.fidelity_
+        display = GlobalSurrogateDisplay.from_estimator(inspector, sample.rows.native)
+        caption = (
+            f"{name.capitalize()}: R² {inspector.fidelity_:.2f} with the predictions"
+        )
+        contents.append(drawn(display, caption))
     if not np.isfinite(list(fidelities.values())).all():
         raise NotApplicable("The prediction is the same for all rows.")
     words = [f"{name} with R² {value:.2f}" for name, value in fidelities.items()]
     best = max(fidelities.values())
     trust = "a fair likeness" if best > 0.6 else "do not read them as the model"
     trust = "a close likeness" if best > 0.9 else trust
-    what = inspection.named("predictions") if inspection.classifies else "predictions"
-    summary = f"The model's {what} are followed by {listed(words)} ({trust})."
-    return summary, parts, "GlobalSurrogate(FrozenEstimator(model)).fit(X)"
+    response = (
+        inspection.named("predictions") if inspection.classifies else "predictions"
+    )
+    summary = f"The model's {response} are followed by {listed(words)} ({trust})."
+    return summary, contents, "GlobalSurrogate(FrozenEstimator(model)).fit(X)"

@@ -277,8 +277,8 @@ class BayesianRuleListClassifier(RuleListClassifier):
         logs = np.array([[log for _, log in chain] for chain in chains])
         rules = [space.conditions(rule) for rule in mined.rules]
         self.posterior_ = [
-            (tuple(rules[i] for i in found), count / len(lists))
-            for found, count in Counter(lists).most_common()
+            (tuple(rules[i] for i in sampled_list), count / len(lists))
+            for sampled_list, count in Counter(lists).most_common()
         ]
         self.log_posteriors_, self.r_hat_ = logs, r_hat(logs)
         if self.r_hat_ > _LARGEST_R_HAT:
@@ -299,11 +299,11 @@ class BayesianRuleListClassifier(RuleListClassifier):
         class_weights: NDArray[np.float64],
     ) -> Rule:
         rule = super()._rule(conditions, sums, all_sums, class_weights)
-        own = class_weights * (sums if sums.any() else all_sums) + self.alpha
-        shares = low = high = own / own.sum()
+        counts = class_weights * (sums if sums.any() else all_sums) + self.alpha
+        shares = low = high = counts / counts.sum()
         # The share of a single class is known to be one.
-        if len(own) > 1:
-            low, high = betaincinv(own, own.sum() - own, [[0.025], [0.975]])
+        if len(counts) > 1:
+            low, high = betaincinv(counts, counts.sum() - counts, [[0.025], [0.975]])
         named = {"shares": shares, "shares_low": low, "shares_high": high}
         named = {name: tuple(value.tolist()) for name, value in named.items()}
         return BayesianRule(**vars(rule) | named)

@@ -208,11 +208,11 @@ def _folds(
         return []
     order = np.lexsort((random.permutation(len(targets)), targets))
     ends = np.append(0.0, np.cumsum(weights[order]))
-    whole, rest = np.divmod(ends, n_folds)
+    fold, remainder = np.divmod(ends, n_folds)
     folds = []
     for k in range(n_folds):
         out = np.empty(len(targets))
-        out[order] = np.diff(whole + np.clip(rest - k, 0, 1))
+        out[order] = np.diff(fold + np.clip(remainder - k, 0, 1))
         # Parts of a row are all, nothing, or more than rounding.
         out = np.where(out < _ROUNDING * weights, 0.0, out)
         folds.append(np.where(weights - out < _ROUNDING * weights, weights, out))
@@ -262,7 +262,7 @@ def boosted_rules(
     targets, in_vain = targets[:, None], 0
     rules: dict[bytes, tuple[tuple[int, int, int], ...]] = {}
     while len(rules) < max_rules and in_vain < _IN_VAIN:
-        drawn = _draw(used, weights, random)
+        index = _draw(used, weights, random)
         # scikit-learn takes no number of leaves above 2**63.
         n_leaves = 2 + int(min(random.exponential(tree_size - 2), len(targets)))
         # No such tree is deeper; scikit-learn seeks no splits of nodes of this depth.
@@ -271,12 +271,12 @@ def boosted_rules(
         )
         residuals = -loss.slopes(targets, scores)[:, 0]
         with config_context(skip_parameter_validation=True):
-            tree.fit(ranks[drawn], residuals[drawn, None], check_input=False)
+            tree.fit(ranks[index], residuals[index, None], check_input=False)
         leaf = tree.tree_.apply(ranks)
-        curvatures = loss.curvatures(targets[drawn], scores[drawn])[:, 0, 0]
+        curvatures = loss.curvatures(targets[index], scores[index])[:, 0, 0]
         n_nodes = tree.tree_.node_count
-        rise = np.bincount(leaf[drawn], residuals[drawn], n_nodes)
-        curvature = np.bincount(leaf[drawn], curvatures + _CURVATURE, n_nodes)
+        rise = np.bincount(leaf[index], residuals[index], n_nodes)
+        curvature = np.bincount(leaf[index], curvatures + _CURVATURE, n_nodes)
         steps = np.divide(rise, curvature, out=np.zeros(n_nodes), where=curvature > 0)
         scores[:, 0] += learning_rate * steps[leaf]
         before = len(rules)

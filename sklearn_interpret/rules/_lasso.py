@@ -113,26 +113,29 @@ class LassoProblem:
         used = np.flatnonzero(self.coefficients)
         return slopes + self.coefficients[used] @ products.take(used, axis=0)
 
-    def _solve(self, kept: NDArray[np.intp], penalty: float) -> NDArray[np.float64]:
+    def _solve(self, active: NDArray[np.intp], penalty: float) -> NDArray[np.float64]:
         """Newton's method, each step a lasso on squares by coordinate descent."""
         for _ in range(_STEPS):
             curvature = self._weights * np.maximum(self._curvatures(), _CURVATURE)
             slopes = self._loss.slopes(self._targets, self._scores)[:, 0]
             slopes = self._weights * slopes
-            before, own = self.coefficients[kept], self._columns[:, kept]
+            before, columns = self.coefficients[active], self._columns[:, active]
             total = curvature.sum()
-            centre = curvature @ own / total
+            centre = curvature @ columns / total
             # Working targets: least squares with the slopes and curvatures of the loss.
-            working = own @ before - slopes / curvature
+            working = columns @ before - slopes / curvature
             working -= curvature @ working / total
-            gram, size = _centred_gram(own, curvature, centre), curvature @ working**2
-            products = (curvature * working) @ own
-            found = _least_squares(gram, products, size, before, penalty)
-            change = found - before
+            gram, size = (
+                _centred_gram(columns, curvature, centre),
+                curvature @ working**2,
+            )
+            products = (curvature * working) @ columns
+            after = _least_squares(gram, products, size, before, penalty)
+            change = after - before
             rise = -slopes.sum() / total - centre @ change
-            moved = rise + own @ change
+            moved = rise + columns @ change
             share = self._step(before, change, moved, penalty)
-            self.coefficients[kept] = before + share * change
+            self.coefficients[active] = before + share * change
             self.intercept += share * rise
             self._scores = self._scores + share * moved[:, None]
             if share * np.abs(moved).max() < _CHANGE:
@@ -154,9 +157,9 @@ class LassoProblem:
             loss = self._weights @ self._loss.values(self._targets, scores)
             return loss + penalty * size
 
-        now = objective(0.0)
+        start = objective(0.0)
         shares = 0.5 ** np.arange(_HALVINGS)
-        better = (share for share in shares if objective(share) < now - _GAIN)
+        better = (share for share in shares if objective(share) < start - _GAIN)
         return next(better, 0.0)
 
 
@@ -182,7 +185,7 @@ def _least_squares(
     """
     # scikit-learn reads the number of rows, which multiplies the penalty, and the size
     # of the targets alone.
-    found = lasso_path(
+    path = lasso_path(
         np.zeros((1, len(gram)), order="F"),
         np.sqrt([size]),
         alphas=[penalty],
@@ -193,7 +196,7 @@ def _least_squares(
         max_iter=10_000,
         random_state=_UNUSED,
     )
-    return found[1][:, 0]
+    return path[1][:, 0]
 
 
 def best_penalty(penalties: NDArray[np.float64], folds: list[Any], loss: Any) -> int:

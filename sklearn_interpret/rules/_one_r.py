@@ -17,7 +17,7 @@ from sklearn_interpret.rules._rules import Rule
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

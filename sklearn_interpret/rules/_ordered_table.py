@@ -12,7 +12,7 @@ from sklearn_interpret._core.rules.coded_conditions import node_rules
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 
 class OrderedTable(NamedTuple):

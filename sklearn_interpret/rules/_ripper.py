@@ -17,7 +17,7 @@ from sklearn_interpret.rules._rules import Rule
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -136,7 +136,7 @@ class RIPPERClassifier(RuleListClassifier):
         weights: NDArray[np.float64],
         class_weights: NDArray[np.float64],
     ) -> list[tuple[Condition, ...]]:
-        found = ripper(
+        rules = ripper(
             space.table,
             labels,
             weights,
@@ -146,4 +146,4 @@ class RIPPERClassifier(RuleListClassifier):
             min_weight=self.min_weight,
             random=check_random_state(self.random_state),
         )
-        return [space.conditions(rule) for rule in found]
+        return [space.conditions(rule) for rule in rules]

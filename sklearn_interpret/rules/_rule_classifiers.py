@@ -23,7 +23,7 @@ from sklearn_interpret.rules._rules import Rule, RuleModel, check_digits
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 CLASS_WEIGHT = [StrOptions({"balanced"}), dict, None]
 # Bounds of class weights, whose products with weights of rows are finite.

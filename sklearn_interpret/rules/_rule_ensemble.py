@@ -113,7 +113,8 @@ class RuleFit(RuleModel):
         self.rules_ = [replace(r, n_rows=(r.n_rows or 0.0) / scale) for r in rules]
         self.linear_terms_ = [e for e in entries if isinstance(e, LinearTerm)]
         self.intercept_, self.penalty_ = (
-            np.array(each) if len(each) > 1 else float(each[0]) for each in numbers
+            np.array(of_models) if len(of_models) > 1 else float(of_models[0])
+            for of_models in numbers
         )
         sizes = np.array([entry.importance for entry in self._entries])
         self.feature_importances_ = sizes @ self._shares()
@@ -132,8 +133,8 @@ class RuleFit(RuleModel):
         """Share of each feature in each rule and linear term, which sum to one."""
         columns = self._columns()
         shares = np.zeros((len(columns), self.n_features_in_))
-        for own, features in zip(shares, columns, strict=True):
-            own[list(features)] = 1 / len(features)
+        for of_entry, features in zip(shares, columns, strict=True):
+            of_entry[list(features)] = 1 / len(features)
         return shares
 
     def _coefficients(self) -> NDArray[np.float64]:
@@ -160,7 +161,7 @@ class RuleFit(RuleModel):
             f"{entry.prediction}: {entry}" if np.ndim(self.intercept_) else str(entry)
         )
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         facts = {"intercept": self.intercept_, "penalty": self.penalty_}
         return {name: np.asarray(fact).tolist() for name, fact in facts.items()}
 

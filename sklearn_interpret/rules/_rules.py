@@ -194,7 +194,7 @@ class RuleModel(TransformerMixin, BasePredictor):
         """A rule in words, with its class where there are several sums."""
         return str(rule)
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each rule. Column "rule" has the conditions in words; the others
         are those attributes of the rules that they have: "prediction", "coverage",
         "precision", for each class "share of" it, "n_rows", and bounds of shares where

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
     from sklearn_interpret._model.rows.frames import PandasRows
     from sklearn_interpret._model.rows.sample import Sample
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 
 @dataclass(frozen=True)
@@ -263,8 +263,8 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
     ) -> list[SkopeRule]:
         """Rules of the least precision and recall, the best first."""
         rules, all_conditions = [], list(draws_by_rule)
-        for part in slices(len(all_conditions), batch_rows(24 * rows.n_rows)):
-            batch = all_conditions[part]
+        for block in slices(len(all_conditions), batch_rows(24 * rows.n_rows)):
+            batch = all_conditions[block]
             by_draw = np.zeros((len(batch), len(outside)))
             for of_rule, conditions in zip(by_draw, batch, strict=True):
                 of_rule[draws_by_rule[conditions]] = 1

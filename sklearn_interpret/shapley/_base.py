@@ -26,6 +26,7 @@ from sklearn_interpret.exceptions import SaturatedResponseWarning
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.response_games import PlayedRows
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -188,7 +189,7 @@ class BaseCoalitional(BaseAttribution):
         """The attributor; all random draws are made here."""
 
     def _fit_base_values(
-        self, background: Sample, response: Any
+        self, background: Sample, response: Response
     ) -> NDArray[np.float64]:
         rows, weights = background.rows, background.weights
         self._game = CoalitionGame(response, rows, weights, self.features_, self.link)

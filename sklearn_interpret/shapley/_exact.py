@@ -10,6 +10,7 @@ from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 if TYPE_CHECKING:
     from sklearn_interpret.shapley._base import Attributor
 
+# Most players: they have a million coalitions, for each of which the model is called.
 MOST_PLAYERS = 20
 
 

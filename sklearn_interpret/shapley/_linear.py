@@ -24,6 +24,7 @@ from sklearn_interpret._model.formulas.linear import (
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.linear import ExplainedLinear
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -153,11 +154,11 @@ class LinearSHAP(BaseFormulaAttribution):
         "perturbation": [StrOptions({"interventional", "correlation"})],
     }
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> ExplainedLinear:
         return explained_linear(self.estimator_, self.response_method, self.target)
 
     def _fit_base_values(
-        self, background: Sample, response: Any
+        self, background: Sample, response: ExplainedLinear
     ) -> NDArray[np.float64]:
         del self.background_  # its mean and covariance are kept
         self._linear = response
@@ -267,7 +268,8 @@ def _mean(model: LinearModel, background: Sample) -> Moments:
             origin = derived[0].copy() if block.start == 0 else origin
             derived = derived - origin
         mean += derived.T @ shares[block]
-    return Moments(background.total_weight, mean + origin, np.zeros(len(mean)))
+    total = np.asarray(background.total_weight)
+    return Moments(total, mean + origin, np.zeros(len(mean)))
 
 
 def _products(

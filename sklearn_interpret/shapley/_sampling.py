@@ -240,8 +240,8 @@ class _Permutations(Attributor):
         orders = np.array(list(by_bytes.values())[:n_drawn])
         if not self.antithetic:
             return orders
-        both = np.stack([orders, orders[:, ::-1]], axis=1)
-        return both.reshape(-1, n_players)
+        pairs = np.stack([orders, orders[:, ::-1]], axis=1)
+        return pairs.reshape(-1, n_players)
 
     def attribute(
         self, game: CoalitionGame, played: PlayedRows
@@ -254,9 +254,8 @@ class _Permutations(Attributor):
         most = max(map(len, orders.values()), default=0)
         for block in counted(list(slices(most, self._orders_at_once(n_players)))):
             by_size = {n: _OrderCoalitions.of_orders(orders[n][block]) for n in numbers}
-            evaluated = played.designed(
-                lambda n, by_size=by_size: by_size[n].coalitions
-            )
+            coalitions = {n: orders_of.coalitions for n, orders_of in by_size.items()}
+            evaluated = played.designed(coalitions.__getitem__)
             for row, (players, inner) in enumerate(evaluated):
                 ends = game.base_values, played.predictions[row]
                 gains[row].append(by_size[len(players)].gains(inner, *ends))

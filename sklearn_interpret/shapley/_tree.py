@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.shapley import _base
 from sklearn_interpret.shapley._tree_values import TreeValues
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
 
 # Number of rows, about, whose values are checked by predictions where there are many.
 _CHECKED = 10_000
@@ -177,7 +180,7 @@ class TreeSHAP(BaseFormulaAttribution):
 
     interaction_values = _base.interaction_values
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> TreeResponse:
         trees = explained_response(self.estimator_, self.response_method, self.target)
         if self.perturbation == "path_dependent":
             if self.background is not None:
@@ -194,7 +197,7 @@ class TreeSHAP(BaseFormulaAttribution):
         return trees
 
     def _fit_base_values(
-        self, background: Sample, response: Any
+        self, background: Sample, response: TreeResponse
     ) -> NDArray[np.float64]:
         self._trees, self._shares, rows = response, None, background.rows
         self._follows_trees = response.agrees(rows)

@@ -54,7 +54,7 @@ def _is_linear(rows: Rows, *response: Any) -> bool:
     return formula([explained_linear], *response, rows=rows) is not None
 
 
-def _has_interaction_values(inspector: Any) -> Any:
+def _has_interaction_values(inspector: Any) -> bool:
     """Whether the chosen estimator has interaction values."""
     kind = KINDS.get(getattr(inspector, "algorithm_", inspector.algorithm))
     return kind is None or hasattr(kind, "interaction_values")

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
+# `RandomState.randint` draws below this on all platforms.
 _LARGEST_SEED = np.iinfo(np.int32).max
 # Largest number of rows, evenly spaced in those of `fit`, and draws of `stability_`:
 # the cost of 50 explanations.
@@ -65,9 +66,9 @@ class Sampler(ABC):
 
 
 class MaskSampler(Sampler):
-    r"""Copies of texts or images with some of their parts left out.
+    r"""Copies of texts or images without some of their words or segments.
 
-    A copy that keeps the share s of the parts has the weight
+    A copy that keeps the share s of the segments has the weight
 
     .. math:: \pi = \exp\left(-\frac{(1 - \sqrt{s})^2}{2 \sigma^2}\right).
 
@@ -76,17 +77,17 @@ class MaskSampler(Sampler):
     response : Response
         The model.
     split : callable
-        ``split(sample)`` returns the number of parts of a sample, a function from masks
-        of kept parts, (m, n_parts), to copies for the model, and the number of copies
-        per call.
+        ``split(sample)`` returns the number of segments of a sample, a function from
+        masks of present ones, (m, n_segments), to copies for the model, and the number
+        of copies per call.
     draw : callable
-        ``draw(n_parts, n_masks, rng)``: the `Masks`.
+        ``draw(n_segments, n_masks, rng)``: the `Masks`.
     n_samples : int
         Number of copies.
     kernel_width : float or None
         The kernel's width sigma; None means 0.25.
     seed : list of int
-        Seed of the draws. Samples with equal numbers of parts get the same masks.
+        Seed of the draws. Samples of as many segments get the same masks.
     """
 
     def __init__(

@@ -119,18 +119,18 @@ class Fidelity:
         return self._checked(scoring(answers, predictions, **params))
 
     def _weights_for(
-        self, taken: list[NDArray[np.intp]], weights: NDArray[np.float64]
-    ) -> Any:
+        self, takes_weights: bool, weights: NDArray[np.float64]
+    ) -> dict[str, Any]:
         if (weights == weights[0]).all():
             return {}
-        if not taken:
+        if not takes_weights:
             raise ValueError(
                 f"scoring={self.scoring!r} takes no sample_weight, and rows have "
                 "different weights."
             )
         return {"sample_weight": weights}
 
-    def _checked(self, score: float) -> Any:
+    def _checked(self, score: float) -> float:
         number = as_number(score)
         if number is None:
             raise ValueError(f"scoring={self.scoring!r} must be a number; got {score}.")

@@ -40,17 +40,16 @@ from sklearn_interpret.surrogates._fidelity import Fidelity
 from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.frames import PandasRows
 
 
-def _offers(name: str) -> Any:
+def _offers(name: str) -> Callable[..., bool]:
     """Check for `available_if`: the surrogate can provide a method."""
 
-    def check(self) -> Any:
+    def check(self: Any) -> bool:
         return name in self._methods()
 
     return check
@@ -218,13 +217,13 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             check_surrogate(self.surrogate)
         check_has_classes(self.estimator_)
         rows, weights = sample.rows, sample.weights
-        parts = phases(3)
-        next(parts)
+        progress = phases(3)
+        next(progress)
         responses = self._evaluate(response, rows)
         self.output_names_ = response.output_names(responses.shape[1])
-        next(parts)
+        next(progress)
         labels = self._predict_labels(rows)
-        next(parts)
+        next(progress)
         surrogate, fit_weights = self.surrogate, weights
         targets = squeeze_outputs(responses)
         if surrogate is None:
@@ -239,13 +238,13 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         self.fidelity_ = self._fidelity(rows, weights, responses, labels)
         predictions = self._surrogate_predictions()
         if labels is not None and predictions.why_no_labels() is None:
-            mine = predictions.predictions(rows.native)
-            self.agreement_ = agreement(labels, mine, weights)
-        given = rows, weights, responses, predictions.responses(rows.native)
-        self._table = surrogate_blocks(self, *given)
+            learned = predictions.predictions(rows.native)
+            self.agreement_ = agreement(labels, learned, weights)
+        values = rows, weights, responses, predictions.responses(rows.native)
+        self._table = surrogate_blocks(self, *values)
         self._warn()
 
-    def _result_blocks(self) -> Any:
+    def _result_blocks(self) -> list[dict[str, Any]]:
         """Of trees a line for each leaf, with columns "leaf", "rule", "n_rows" and
         "share" of the rows of `fit`, "mean" and quantiles "q05" to "q95" of the model's
         responses to these, and "surrogate", the mean of its own. Of linear surrogates a
@@ -255,12 +254,12 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         """
         return self._table
 
-    def _result_facts(self) -> Any:
+    def _result_facts(self) -> dict[str, Any]:
         facts = {"fidelity": self.fidelity_}
         agrees = hasattr(self, "agreement_")
         return facts | ({"agreement": self.agreement_} if agrees else {})
 
-    def _result_units(self) -> Any:
+    def _result_units(self) -> dict[str, str]:
         numbers = "mean", *(f"q{100 * q:02.0f}" for q in QUANTILES), "surrogate"
         return (
             dict.fromkeys(numbers, self._response_name)
@@ -270,8 +269,8 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
 
     def _evaluate(self, function: Any, rows: Rows) -> NDArray[Any]:
         """Concatenated results of a function of the model for batches of rows."""
-        parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
-        tasks = [(function, rows.part(part)) for part in parts]
+        batches = slices(rows.n_rows, batch_rows(rows.row_bytes))
+        tasks = [(function, rows.part(batch)) for batch in batches]
         return np.concatenate(list(run(_call, tasks, n_jobs=self.n_jobs)))
 
     def _predict_labels(self, rows: Rows) -> NDArray[Any] | None:
@@ -340,7 +339,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         except (TypeError, ValueError):  # to be raised by `fit`
             return set()
 
-    def _checked(self, X: DataFrame) -> PandasRows:
+    def _checked(self, X: Any) -> PandasRows:
         """Validated rows; finite ones if the model takes no others."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
@@ -413,7 +412,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             if isinstance(shares, list):
-                return [np.log(part) for part in shares]
+                return [np.log(of_output) for of_output in shares]
             return np.log(shares)
 
     @available_if(_offers("decision_function"))
@@ -538,7 +537,7 @@ def rows_inside(
 ) -> tuple[PandasRows, NDArray[np.float64]]:
     """Rows of positive weight in a global surrogate's subset, and their weights."""
     weights = _weights_inside(inspector, rows, weights)
-    kept = np.flatnonzero(weights)
-    if len(kept) < rows.n_rows:
-        rows, weights = rows.take(kept), weights[kept]
+    positive = np.flatnonzero(weights)
+    if len(positive) < rows.n_rows:
+        rows, weights = rows.take(positive), weights[positive]
     return rows, weights

@@ -1,4 +1,4 @@
-"""What is inside a global surrogate: the leaves of its trees, or its coefficients."""
+"""The leaves of the trees of a global surrogate, or its coefficients."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret.surrogates._global import GlobalSurrogate
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -82,13 +81,13 @@ def leaves_of(
         inside = nodes == node
         if not inside.any():
             continue
-        own = weights[inside]
+        leaf_weights = weights[inside]
         mean = np.nan
         if surrogate is not None:
-            mean = float(np.average(surrogate[inside], weights=own))
-        share = float(own.sum() / weights.sum())
+            mean = float(np.average(surrogate[inside], weights=leaf_weights))
+        share = float(leaf_weights.sum() / weights.sum())
         rule = tree["rules"][node]
-        leaves.append(Leaf(node, rule, values[inside], own, share, mean))
+        leaves.append(Leaf(node, rule, values[inside], leaf_weights, share, mean))
     return leaves
 
 
@@ -113,7 +112,7 @@ def coefficient_columns(
 
 
 def surrogate_blocks(
-    inspector: GlobalSurrogate,
+    inspector: Any,
     rows: Rows,
     weights: NDArray[np.float64],
     responses: NDArray[np.float64],
@@ -124,19 +123,19 @@ def surrogate_blocks(
     `responses` are the model's, (n, k), and `predicted` the surrogate's, or None. A
     surrogate that has neither has the importances of the features, if any.
     """
-    found, blocks = inside(inspector, rows, weights), []
+    facts, blocks = inside(inspector, rows, weights), []
     for output, name in enumerate(inspector.output_names_):
         block = {"output": name} if len(inspector.output_names_) > 1 else {}
-        if "trees" in found:
-            which = output if len(found["trees"]) > 1 else 0
-            tree, nodes = found["trees"][which], found["leaves"][:, which]
-            own = None if predicted is None else predicted[:, output]
-            leaves = leaves_of(tree, nodes, responses[:, output], own, weights)
+        if "trees" in facts:
+            number = output if len(facts["trees"]) > 1 else 0
+            tree, nodes = facts["trees"][number], facts["leaves"][:, number]
+            prediction = None if predicted is None else predicted[:, output]
+            leaves = leaves_of(tree, nodes, responses[:, output], prediction, weights)
             block |= leaf_columns(leaves)
-        elif found:
-            coefficients = of_output(found["coefficients"], output)
-            deviations = of_output(found["deviations"], output)
-            columns = found["column_names"], coefficients, deviations
+        elif facts:
+            coefficients = of_output(facts["coefficients"], output)
+            deviations = of_output(facts["deviations"], output)
+            columns = facts["column_names"], coefficients, deviations
             block |= coefficient_columns(*columns)
         else:
             block |= {"feature": list(rows.names)}
@@ -154,9 +153,7 @@ def of_output(table: Any, output: int) -> Any:
     return table[output] if len(table) > 1 else table[0]
 
 
-def inside(
-    inspector: GlobalSurrogate, rows: Rows, weights: NDArray[np.float64]
-) -> dict[str, Any]:
+def inside(inspector: Any, rows: Rows, weights: NDArray[np.float64]) -> dict[str, Any]:
     """The surrogate's trees, or its coefficients."""
     predictors = inner_predictors(inspector.surrogate_)
     trees = [getattr(inner.predictor, "tree_", None) for inner in predictors]
@@ -181,7 +178,7 @@ def _lines(
         tables.append(_for_outputs(inner.predictor, inspector))
         deviations.append(column_deviations(columns, weights))
         names.append(list(map(str, inner.described(rows))))
-    if len({len(one) for one in names}) > 1:
+    if len({len(features) for features in names}) > 1:
         return {}  # steps that differ from output to output
     return {
         "coefficients": np.concatenate(tables),
@@ -195,9 +192,9 @@ def _for_outputs(model: BaseEstimator, inspector: Any) -> Any:
     table = coefficient_table(model)
     if not is_classifier(inspector.surrogate_):
         return table
-    outputs, known = inspector.output_names_, model.classes_.tolist()
+    outputs, classes = inspector.output_names_, model.classes_.tolist()
     if len(table) == 1:  # coefficients of the second of two classes
-        return table if outputs[0] == known[-1] or len(outputs) > 1 else -table
+        return table if outputs[0] == classes[-1] or len(outputs) > 1 else -table
     missing = np.full(table.shape[1], np.nan)
-    rows = [table[known.index(o)] if o in known else missing for o in outputs]
+    rows = [table[classes.index(o)] if o in classes else missing for o in outputs]
     return np.stack(rows)

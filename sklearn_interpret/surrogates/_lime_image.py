@@ -35,8 +35,6 @@ from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from sklearn_interpret.surrogates._base import Sampler
     from sklearn_interpret.surrogates._local_fits import LocalFit
 
@@ -122,8 +120,8 @@ class ImageExplanation(LocalExplanation):
                 f"images has the shape {images.shape}; that of segments, "
                 f"{segments.shape}, or one with channels behind it is needed."
             )
-        whole = segments.dtype.kind in "iu"
-        if not whole or (segments < 0).any() or (segments >= n_segments).any():
+        are_integers = segments.dtype.kind in "iu"
+        if not are_integers or (segments < 0).any() or (segments >= n_segments).any():
             raise ValueError(
                 f"segments must be whole numbers from 0 to {n_segments - 1}, one for "
                 "each column of values."
@@ -316,18 +314,16 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
     # Read by the estimator checks: pixels must be numbers.
     _takes_numbers_only = True
 
-    def _check_rows(
-        self, X: DataFrame | NDArray[Any] | list[list[float] | str], *, reset: bool
-    ) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if not reset:
             check_is_fitted(self)
-        rows, given = as_image_rows(X), given_shape(self.image_shape)
+        rows, image_shape = as_image_rows(X), given_shape(self.image_shape)
         if rows is None:
             rows = super()._check_rows(X, reset=reset)
             shape = shape_of_rows(self.image_shape, rows.n_columns)
         else:
             shape = rows.native.shape[1:]
-            if given not in (None, shape):
+            if image_shape not in (None, shape):
                 raise ValueError(
                     f"image_shape={self.image_shape!r}, but X has images of the shape "
                     f"{shape}."

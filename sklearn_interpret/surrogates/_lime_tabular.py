@@ -270,8 +270,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
             points = quasi_random_points(self.n_samples, len(marginals.columns), rng)
-            drawn, located = marginals.draw(points)
-            responses = plain_responses(self._response, as_rows(drawn))
+            samples, located = marginals.draw(points)
+            responses = plain_responses(self._response, as_rows(samples))
             products = self._products
             return _SharedSamples(marginals, width, located, responses, products)
         draws = LocalDraws(
@@ -283,9 +283,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         )
         if self.sample_around == "instance":
             return _SamplesAroundRows(marginals, width, draws, self._response)
-        drawn = as_rows(draws.around_mean())
-        responses = plain_responses(self._response, drawn)
-        return _SharedSamples(marginals, width, marginals.locate(drawn), responses)
+        samples = as_rows(draws.around_mean())
+        responses = plain_responses(self._response, samples)
+        return _SharedSamples(marginals, width, marginals.locate(samples), responses)
 
     def _attributed(self) -> Any:
         names = self._marginals.rows.names

@@ -190,17 +190,17 @@ class TextExplanation(LocalExplanation):
             return values, selected
         return values[:, output], selected[:, output]
 
-    def _facts(self, row: int, output: int) -> Any:
+    def _facts(self, row: int, output: int) -> str:
         """Text of the response, the surrogate's prediction and the fidelity."""
         texts = {
             "predictions": lambda x: f"response {entry_text(x)}",
             "local_predictions": lambda x: f"surrogate {entry_text(x)}",
             "fidelity": r_squared_text,
         }
-        known = {name: getattr(self, name) for name in texts}
+        values = {name: getattr(self, name) for name in texts}
         return ", ".join(
             texts[name](np.ravel(array[row])[output])
-            for name, array in known.items()
+            for name, array in values.items()
             if array is not None
         )
 
@@ -249,13 +249,13 @@ class TextExplanation(LocalExplanation):
     def _repr_html_(self) -> str:
         """Return the first texts with their words highlighted."""
         n_rows, n_outputs = len(self), len(self.output_names)
-        shown = range(min(n_rows, _SHOWN_TEXTS))
+        texts = range(min(n_rows, _SHOWN_TEXTS))
         outputs = range(min(n_outputs, _SHOWN_OUTPUTS))
         head = (
             f"{type(self).__name__}: {n_rows} texts, {self.values.shape[1]} words, "
             f"{n_outputs} outputs; orange raises the response, blue lowers it"
         )
-        blocks = [self._html(row, outputs, _SHOWN_PIECES) for row in shown]
+        blocks = [self._html(row, outputs, _SHOWN_PIECES) for row in texts]
         return f"<div><div>{escape(head)}</div>{''.join(blocks)}</div>"
 
 

@@ -38,14 +38,14 @@ def least_angles(moments: LocalMoments, output: int, size: int) -> NDArray[np.in
         with warnings.catch_warnings():
             # The warning is about collinear features, which are left out.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            _, taken, _ = lars_path_gram(
+            _, order, _ = lars_path_gram(
                 Xy=cross[varying].copy(),
                 Gram=moments.gram[np.ix_(varying, varying)].copy(),
                 n_samples=1,
                 max_iter=size,
                 method="lar",
             )
-        active = varying[np.asarray(taken, dtype=np.intp)]
+        active = varying[np.asarray(order, dtype=np.intp)]
     # Features that it never takes come last.
     last = np.setdiff1d(np.arange(len(cross)), active)
     last = last[np.argsort(-np.abs(cross[last]), kind="stable")]

@@ -7,11 +7,11 @@ rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments
 
@@ -36,7 +36,7 @@ class Strength:
     numerator: NDArray[np.float64]
     denominator: NDArray[np.float64]
 
-    def __getitem__(self, index: int | slice | NDArray[np.intp]) -> Strength:
+    def __getitem__(self, index: int | slice | NDArray[np.intp] | None) -> Strength:
         return Strength(self.numerator[index], self.denominator[index])
 
     def __setitem__(
@@ -132,7 +132,7 @@ def overall_moments(
 
 
 def symmetric(
-    values: NDArray[np.float64], pairs: Sequence[tuple[int, int]], n_players: int
+    values: NDArray[np.float64], pairs: ArrayLike, n_players: int
 ) -> NDArray[np.float64]:
     """Values of pairs (n_pairs, k) as symmetric matrices (k, n_players, n_players).
 

@@ -6,7 +6,7 @@ and an intercept that reproduce its responses to given rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -180,7 +180,7 @@ class ExplainedLinear(Formula):
 
 def explained_linear(
     estimator: BaseEstimator,
-    response_method: str | list[str] | Callable[..., Any] = "auto",
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto",
     target: Any = None,
 ) -> ExplainedLinear:
     """Select outputs of a linear model, as `ExplainedLinear`.

@@ -71,7 +71,7 @@ class Axis(PlainState):
         lowest = self.values.min(initial=np.inf)
         return cells + ((cells >= 0) & (numbers > lowest))
 
-    def is_between(self, rows: Rows, nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def is_between(self, rows: Rows, nodes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Whether rows lie between two edges, given their nodes."""
         numbers, between = rows.numbers(self.columns[0]), nodes >= 0
         between[between] = numbers[between] != self.values[nodes[between]]

@@ -263,7 +263,7 @@ def resolve_groups(
 def resolve_players(
     names: list[str],
     groups: Mapping[str, list[int]],
-    entries: Iterable[tuple[int | str]] | None = None,
+    entries: Iterable[tuple[int | str, ...]] | None = None,
 ) -> tuple[list[tuple[int, ...]], list[str]]:
     """Columns and name of each player: a feature, or a group of features.
 

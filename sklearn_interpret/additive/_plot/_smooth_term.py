@@ -87,17 +87,17 @@ class TermPanel(LinePanel):
         artists: Artists,
     ) -> None:
         """Draw a line; where there were no rows it is thin, and has no band."""
-        few, wide = len(x) <= FEW_POINTS, np.diff(x) > WIDE_STEP * np.ptp(x)
-        series = replace(series, as_points=few)
-        if (few or wide.any()) and not self.has_levels:
+        are_few, is_gap = len(x) <= FEW_POINTS, np.diff(x) > WIDE_STEP * np.ptp(x)
+        series = replace(series, as_points=are_few)
+        if (are_few or is_gap.any()) and not self.has_levels:
             draw_thin_lines(ax, x, [series.y], colour, None)
-        if wide.any() and not few:
-            isolated = np.append(True, wide) & np.append(wide, True)
+        if is_gap.any() and not are_few:
+            isolated = np.append(True, is_gap) & np.append(is_gap, True)
             points = replace(series.changed(lambda y: y[isolated]), as_points=True)
             super()._draw_series(
                 ax, points, x[isolated], colour, style, options, Artists()
             )
-            ends = np.flatnonzero(wide) + 1
+            ends = np.flatnonzero(is_gap) + 1
             x = np.insert(x, ends, np.nan)
             series = series.changed(lambda y: np.insert(y, ends, np.nan))
         super()._draw_series(ax, series, x, colour, style, options, artists)
@@ -472,7 +472,9 @@ default=None
         )
         points = []
         if self.residuals is not None and effect.data is not None:
-            points = [(effect.data[0], each) for each in residuals]
+            points = [
+                (effect.data[0], output_residuals) for output_residuals in residuals
+            ]
         missing = self.missing_effects and self.missing_effects[term]
         labels = self._named_outputs(n_outputs)
         return self._lines(effect, labels, words, points, missing=missing)

@@ -272,8 +272,8 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         titles = self._titles(row, indices)
         ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
         canvas = self._take_grid(ax, 3, 3, (_PANEL, ratio * _PANEL + _AROUND))
-        wide = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
-        size = "medium" if wide > _NARROW else "x-small"
+        panel_width = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
+        size = "medium" if panel_width > _NARROW else "x-small"
         # On one scale.
         before, after = np.split(drawable(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)
@@ -283,7 +283,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             canvas.main, images, titles, strict=True
         ):
             self.images_.append(draw_image(panel, image, **style))
-            text = "\n".join(fill(line, _letters(wide)) for line in lines)
+            text = "\n".join(fill(line, _letters(panel_width)) for line in lines)
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()
 

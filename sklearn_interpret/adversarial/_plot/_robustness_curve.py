@@ -214,8 +214,10 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sizes (n,) and scores (n_folds, n), checked."""
         sizes = checked_numbers(self.sizes, "sizes", [(None,)], "a curve")
-        shapes, of = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
-        return sizes, np.atleast_2d(checked_numbers(self.scores, "scores", shapes, of))
+        shapes, owner = [sizes.shape, (None, *sizes.shape)], f"{len(sizes)} sizes"
+        return sizes, np.atleast_2d(
+            checked_numbers(self.scores, "scores", shapes, owner)
+        )
 
     def _ends(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Ends of the learner's band, within the range of shares."""

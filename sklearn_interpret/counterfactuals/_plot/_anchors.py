@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 MOST_LINES = 14  # of a text; a longer one ends in an ellipsis
 _ALWAYS = "always: the rule has no conditions"
@@ -188,7 +188,10 @@ class AnchorsDisplay(FeaturesDisplay):
     def _values_of_row(self, row: int) -> list[float]:
         """The row's own value of the feature of each condition."""
         data = as_rows(self.explanation.data)
-        return [data.shown(each.feature)[row] for each in self.explanation.rules[row]]
+        return [
+            data.shown(condition.feature)[row]
+            for condition in self.explanation.rules[row]
+        ]
 
     def _mark(
         self,

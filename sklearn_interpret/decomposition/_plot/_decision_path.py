@@ -259,8 +259,7 @@ class DecisionPathDisplay(Display):
         ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
         if deviations is not None:
             reach = means - deviations, means + deviations
-            text_style: Style = {"color": shade(ax, 0.3), "linewidth": 5, "zorder": 1.5}
-            ax.hlines(positions, *reach, **text_style)
+            ax.hlines(positions, *reach, color=shade(ax, 0.3), linewidth=5, zorder=1.5)
         self.lines_ = [draw_line(ax, means, positions, MEAN_COLOUR, style)]
         sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
         moves = np.sign(np.diff(means, prepend=means[0]))

@@ -17,7 +17,6 @@ from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLoca
 from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import Effect
     from sklearn_interpret._plotting.sources import Data
 
@@ -148,7 +147,9 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
 
     def _effect(self, entry: int) -> Effect:
         errors, effects = self.standard_errors, self.effects[entry]
-        effect_kwargs: Style = self._band(entry, effects, errors, self.fold_effects)
+        effect_kwargs: dict[str, Any] = self._band(
+            entry, effects, errors, self.fold_effects
+        )
         ends = {"low": self.intervals_low, "high": self.intervals_high}
         for name, band_ends in ends.items():
             if (

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import (
         Effect,
         LinePanel,
@@ -231,7 +230,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         panels: list[tuple[Panel, Panel | None]] = []
         for output in options.outputs:
             model_lines = replace(effect, values=profiles[:, output], missing=None)
-            panel_kwargs: Style = {"names": self.models}
+            panel_kwargs: dict[str, Any] = {"names": self.models}
             panel_kwargs["title"] = names[output] if len(names) > 1 else None
             panel = self._line_panel(
                 model_lines, range(len(profiles)), options, **panel_kwargs

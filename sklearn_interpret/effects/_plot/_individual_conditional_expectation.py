@@ -25,7 +25,6 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
 from sklearn_interpret.effects._plot._effect import EffectDisplay, values_of
 
 if TYPE_CHECKING:
-    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import Artists, Effect, Panel, Series
 
 
@@ -295,7 +294,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         panels: list[tuple[Panel, Panel | None]] = []
         for output in range(n_outputs):
             # Titles name the outputs, so that the legend has one colour.
-            panel_kwargs: Style = {"title": outputs[output] if n_outputs > 1 else None}
+            panel_kwargs: dict[str, Any] = {
+                "title": outputs[output] if n_outputs > 1 else None
+            }
             panel_kwargs |= {"curves": curves[output], "shades": self._shades()}
             panel = self._line_panel(effect, [output], options, **panel_kwargs)
             if options.kind == "derivatives":

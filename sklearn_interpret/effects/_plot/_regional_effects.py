@@ -39,10 +39,9 @@ from sklearn_interpret.effects._regional_effects import RegionalEffects
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.panels.lines import Panel
     from sklearn_interpret._plotting.sources import Data
-    from sklearn_interpret.explanations._rules import Condition
+    from sklearn_interpret.explanations import Condition
 
 ALL_ROWS, IN_REGION = "effect over all rows", "effect in the region"
 NAMES = {" rows": "single rows", " folds": ALL_ROWS}  # in the legend
@@ -303,7 +302,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
         n_curves: int | None,
     ) -> RegionPanel:
         single = len(outputs) == 1
-        panel_kwargs: Style = {}
+        panel_kwargs: dict[str, Any] = {}
         heading = "All rows"
         if len(self.conditions) > 1:
             heading = f"Region {position}"

@@ -204,10 +204,10 @@ default=None
                 'kind="box" shows the draws of each importance, and there is one draw '
                 'only: use kind="bar".'
             )
-        both = len(lines.samples) > 1
+        two_samples = len(lines.samples) > 1
         marks = lines.null is not None or lines.errors is not None
-        has_legend = several or both or marks
-        height = row_height(len(lines), 0.44 if both else 0.36)
+        has_legend = several or two_samples or marks
+        height = row_height(len(lines), 0.44 if two_samples else 0.36)
         ax = self._take(ax, (WIDTH + LEGEND_WIDTH * has_legend, height))
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []

@@ -225,9 +225,8 @@ class RegressionInfluenceDisplay(Display):
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
         if first_line:
-            legend_kwargs: Style = {"fontsize": "small", "framealpha": 0.85}
             self.legend_ = named_legend(
-                ax, first_line, ["Cook's distance"], **legend_kwargs
+                ax, first_line, ["Cook's distance"], fontsize="small", framealpha=0.85
             )
 
     def _leverages_at(

@@ -47,8 +47,8 @@ def strongest_subnetwork(
     second = np.zeros(n_features) if main_effects is None else main_effects
     ranks = np.lexsort((-second, -strongest))
     players = np.sort(ranks[:max_entries])
-    both = np.isin(pairs, players).all(axis=1)
-    pairs, strengths = pairs[both], strengths[both]
+    is_inside = np.isin(pairs, players).all(axis=1)
+    pairs, strengths = pairs[is_inside], strengths[is_inside]
     if max_edges is not None:
         pairs, strengths = pairs[-max_edges:], strengths[-max_edges:]
     return Subnetwork(

@@ -209,7 +209,7 @@ class NetworkMixin(DisplayMixin):
     ) -> NDArray[np.float64] | list[Any]:
         """Colours by sign, or darker ones for stronger edges."""
         if network.signed:
-            return [seen(each, self.ax_) for each in sign_colours(strengths)]
+            return [seen(colour, self.ax_) for colour in sign_colours(strengths)]
         return _shades(self.ax_, _shares(strengths))
 
     def _draw_nodes(

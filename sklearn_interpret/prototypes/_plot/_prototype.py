@@ -317,8 +317,11 @@ class PrototypeDisplay(DisplayMixin):
             # Upright it would be higher than a table of few lines.
             label = bar.ax.yaxis.label
             label.set(rotation=0, ha="left", va="center")
-        wide, high = inner / shape
-        if wide * CHARACTERS_PER_INCH >= longest and high * NAMES_PER_INCH >= 1:
+        cell_width, cell_height = inner / shape
+        if (
+            cell_width * CHARACTERS_PER_INCH >= longest
+            and cell_height * NAMES_PER_INCH >= 1
+        ):
             fills = cells_drawn.to_rgba(np.ma.masked_invalid(scaled)).reshape(-1, 4)
             fills[~np.isfinite(scaled).ravel()] = to_rgba(_NO_COLOUR)
             cells = np.ndindex(scaled.shape)

@@ -162,11 +162,11 @@ class RuleFitDisplay(DisplayMixin):
         left, right = self.axes_
         texts = [number_text(value, signed=True) for value in coefficients]
         colours, green = sign_colours(coefficients), np.full(len(used), PALETTE[2])
-        most = max_entries, n_lines
+        limits = max_entries, n_lines
         names = [names[j] for j in used]
         self.bars_ = [
-            _draw(left, rules, of_rules, colours, texts, *most),
-            _draw(right, names, of_features[used], green, None, *most),
+            _draw(left, rules, of_rules, colours, texts, *limits),
+            _draw(right, names, of_features[used], green, None, *limits),
         ]
         quantity = f"standard deviation of what is added to the {self.response_name}"
         left.set_xlabel(literal(f"importance of rules and linear terms:\n{quantity}"))

@@ -192,14 +192,15 @@ class RulesDisplay(DisplayMixin):
 
     def _name_rules(self, ax: Axes, rules: list[Rule], n_left_out: int) -> None:
         """Axes with the conditions of the rules to the left."""
-        letters, most = _LETTERS, _MOST_LINES
+        letters, max_lines = _LETTERS, _MOST_LINES
         if hasattr(ax, "get_position"):
             width, height = axes_inches(ax)
             letters = int(np.clip(width * CHARACTERS_PER_INCH / 2, 16, _LETTERS))
-            most = int(np.clip(height / _LINE / len(rules) - _GAP, 1, _MOST_LINES))
+            max_lines = int(np.clip(height / _LINE / len(rules) - _GAP, 1, _MOST_LINES))
         conditions = [[*map(str, rule.conditions)] or ["otherwise"] for rule in rules]
         words = [
-            lines_of(rule_conditions, letters, most) for rule_conditions in conditions
+            lines_of(rule_conditions, letters, max_lines)
+            for rule_conditions in conditions
         ]
         sizes = np.array([len(lines) + _GAP for lines in words])
         size = _WIDTH, sizes.sum() * _LINE + _AROUND
@@ -287,8 +288,8 @@ class RulesDisplay(DisplayMixin):
             edge += _LETTER * (max(map(len, [heading_text, *texts])) + 2)
         # The bars have the rest of the axes.
         self._width = max(1 - edge / 72 / self._inches, 0.2)
-        most = int(np.clip(2 * self._width * self._inches, 2, 6))
-        plain_number_ticks(ax, most=most)
+        max_ticks = int(np.clip(2 * self._width * self._inches, 2, 6))
+        plain_number_ticks(ax, most=max_ticks)
         ax.set_xlim(limits)
         low, high = limits
         ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])

@@ -24,7 +24,6 @@ from sklearn_interpret.shapley._values import ShapleyValues
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
-    from pandas import DataFrame
 
 
 class ShapleyDisplay(ExplanationDisplay):
@@ -76,7 +75,7 @@ class ShapleyDisplay(ExplanationDisplay):
         cells: Callable[..., dict[str, Any]] | None = None,
         data: Explanation | None = None,
         by_feature: bool = False,
-    ) -> DataFrame:
+    ) -> Any:
         """A table with a line for each row and feature, the strongest feature first.
 
         `rows` has columns with a number for each row. ``cells(values)`` makes further

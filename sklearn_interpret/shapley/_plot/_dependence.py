@@ -331,9 +331,9 @@ default="auto"
         self, explanation: Explanation, values: ArrayLike
     ) -> NDArray[np.float64]:
         """Interaction values (n_rows, n_features, n_features) of the output."""
-        n_rows, p = explanation.values.shape
+        shape = (*explanation.values.shape, explanation.values.shape[1])
         names = self.explanation.output_names
-        shapes = [(n_rows, p, p, len(names)), (n_rows, p, p)][: 1 + (len(names) == 1)]
+        shapes = [(*shape, len(names)), shape][: 1 + (len(names) == 1)]
         array = checked_numbers(
             values, "interaction_values", shapes, "this explanation"
         )

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
     from sklearn_interpret._plotting.axes import Style
-    from sklearn_interpret.explanations._attributions import Explanation
+    from sklearn_interpret.explanations import Explanation
 
 # Height of the arrows; heights of the first line of names below them, and from line to
 # line; most lines of names, and height of the names of both ends above the arrows.
@@ -352,10 +352,10 @@ def _draw_area(
 
     edges = np.arange(len(far) + 1) - 0.5
     x = np.repeat(edges, 2)[1:-1]
-    there = np.column_stack([x, np.repeat(far, 2)])
-    back = np.column_stack([x, np.repeat(near, 2)])[::-1]
+    outward = np.column_stack([x, np.repeat(far, 2)])
+    backward = np.column_stack([x, np.repeat(near, 2)])[::-1]
     area_style: Style = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9}
     area_style["zorder"] = 1.5
-    area = PolyCollection([np.vstack([there, back])], **area_style)
+    area = PolyCollection([np.vstack([outward, backward])], **area_style)
     area.set(**(style or {}))
     return ax.add_collection(area)

@@ -17,7 +17,7 @@ from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay, draw_steps
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret.explanations._attributions import Explanation
+    from sklearn_interpret.explanations import Explanation
 
 CURVE_HEIGHT, GAP = 0.8, 0.12  # inches
 PITCH = 0.3  # inches from line to line

@@ -26,7 +26,6 @@ from sklearn_interpret.shapley._values import ShapleyValues
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-    from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
 # Below the table.
@@ -109,8 +108,8 @@ class ShapleyInteractionDisplay(Display):
             )
         rows = as_rows(data.X)
         names, outputs = inspector.player_names_, inspector.output_names_
-        output, p = output_position(outputs, target), len(names)
-        total = np.zeros((p, p, len(outputs)))
+        output, n_features = output_position(outputs, target), len(names)
+        total = np.zeros((n_features, n_features, len(outputs)))
         for rows_slice in slices(rows.n_rows, rows_in_memory(total.nbytes)):
             values = inspector.interaction_values(rows.part(rows_slice).native)
             total += np.abs(values).reshape(-1, *total.shape).sum(axis=0)
@@ -160,7 +159,7 @@ class ShapleyInteractionDisplay(Display):
         style = heatmap_kw or {}
         if 0 < pairs < strengths.max():
             style = {"cmap": _map_of_pairs(), **style}
-        table_kwargs: Style = {"notes": NOTES, "highest": pairs or None}
+        table_kwargs: dict[str, Any] = {"notes": NOTES, "highest": pairs or None}
         artists = draw_table(
             ax, table, self.feature_names, order, label, style, **table_kwargs
         )
@@ -169,10 +168,10 @@ class ShapleyInteractionDisplay(Display):
 
     def _checked(self) -> NDArray[np.float64]:
         table = np.asarray(self.interactions, dtype=np.float64)
-        p = len(self.feature_names)
-        if table.shape == (p, p) and np.allclose(table, table.T):  # but for rounding
+        shape = (len(self.feature_names),) * 2
+        if table.shape == shape and np.allclose(table, table.T):  # but for rounding
             table = (table + table.T) / 2
-        table = checked_strengths(table, (p, p), "interactions")
+        table = checked_strengths(table, shape, "interactions")
         if np.isnan(table).any():
             raise ValueError("interactions has missing values.")
         return table

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
 
     from sklearn_interpret._plotting.axes import Style
-    from sklearn_interpret.explanations._attributions import Explanation
+    from sklearn_interpret.explanations import Explanation
 
 STEP_HEIGHT = 0.72  # share of a line
 N_ERRORS = 2.0  # length of error lines to each side: about 95 % of normal errors
@@ -271,7 +271,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         features = np.array(explanation.feature_names, dtype=object)
         columns = {
             "feature": [":".join(features[list(step)]) for step in steps.members],
-            "value": [each[0] if len(each) == 1 else each for each in entries],
+            "value": [entry[0] if len(entry) == 1 else entry for entry in entries],
             self._column: steps.sizes,
             "start": steps.starts,
             "end": steps.ends,

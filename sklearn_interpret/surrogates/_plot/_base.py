@@ -23,7 +23,6 @@ from sklearn_interpret.surrogates._local_explanation import (
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer
-    from pandas import DataFrame
 
     from sklearn_interpret._plotting.axes import Style
 
@@ -161,7 +160,7 @@ class LocalDisplay(OneRowDisplay):
             self.bars_.append(bars)
             self.errors_.append(errors)
 
-    def _weights_frame(self, columns: Callable[..., Any]) -> DataFrame:
+    def _weights_frame(self, columns: Callable[..., Any]) -> Any:
         """A table with lines for each output: `columns(row, weights)`."""
         row = self._position()
         blocks = []

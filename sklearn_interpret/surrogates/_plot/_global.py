@@ -248,8 +248,8 @@ default=None
         )
         label = f"Coefficient {TIMES} standard deviation of the column"
         if len(remaining):
-            most = number_text(np.abs(effects[remaining]).max())
-            label += f"\n({len(remaining)} others, none beyond {most})"
+            largest = number_text(np.abs(effects[remaining]).max())
+            label += f"\n({len(remaining)} others, none beyond {largest})"
         ax.set_xlabel(label)
         return bars, []
 
@@ -285,8 +285,10 @@ default=None
         lines = [", ".join(measures)]
         if first and self.surrogate_name and self.model_name:
             names = [shorten(self.surrogate_name), shorten(self.model_name)]
-            wide = self.kind_ in TREE_KINDS
-            between = " " if wide or sum(map(len, names)) <= NARROW_NAMES else "\n"
+            on_one_line = self.kind_ in TREE_KINDS
+            between = (
+                " " if on_one_line or sum(map(len, names)) <= NARROW_NAMES else "\n"
+            )
             lines.insert(0, f"{between}in place of ".join(names))
         if len(outputs) < len(self._names()):
             lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
@@ -360,8 +362,8 @@ def _draw_responses(
     style: Style | None,
 ) -> Collection:
     """Points, or the density of many, of the surrogate's responses over the model's."""
-    both = np.concatenate([values, surrogate])
-    low, high = float(both.min()), float(both.max())
+    responses = np.concatenate([values, surrogate])
+    low, high = float(responses.min()), float(responses.max())
     room = 0.04 * (high - low) or 0.5
     ends = low - room, high + room
     if len(values) > MANY_POINTS:

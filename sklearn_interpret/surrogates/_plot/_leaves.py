@@ -71,10 +71,10 @@ def _finish_tree(
     """Ticks: what is in each leaf, and responses as far as the leaves reach."""
     from matplotlib.ticker import MaxNLocator
 
-    wide = axes_inches(ax)[0] / len(places) >= WIDE_LEAF
+    has_room = axes_inches(ax)[0] / len(places) >= WIDE_LEAF
     texts = ["no rows"] * len(places)
     for leaf in leaves:
-        rows = leaf.n_rows if wide else f"n={len(leaf.values)}"
+        rows = leaf.n_rows if has_room else f"n={len(leaf.values)}"
         texts[places[leaf.node]] = f"{leaf.percent}\n{rows}"
     ax.set_xticks(range(len(texts)), texts, fontsize="small")
     ax.tick_params(axis="x", length=0)

@@ -79,13 +79,13 @@ def test_shifts_make_up_for_what_a_solver_misses(shortfall, monkeypatch):
         low=[np.full(1, -5.0)] * 3,
         high=[np.full(1, 5.0), np.full(1, 1.0), np.full(1, 5.0)],
         costs=np.array([2.0, 1.0, 1.5]),
-        whole=np.array([False, False, True]),
+        is_integer=np.array([False, False, True]),
     )
     exact = np.array([0.5, 1.0, 2.0])
     missed = OptimizeResult(x=np.append(exact * (1 - shortfall), np.zeros(3)))
     monkeypatch.setattr(boxes_module, "milp", lambda *args, **kw: missed)
     shifts, cost = within.shifts(np.zeros(3, dtype=np.intp))
-    assert within.kept(shifts)
+    assert within.satisfied_by(shifts)
     assert shifts[1] <= 1.0
     assert shifts[2] == 2.0
     assert_allclose(shifts, exact, atol=2e-5)

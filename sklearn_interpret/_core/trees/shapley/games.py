@@ -6,9 +6,9 @@ whether the row meets the condition of slot i.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,10 +89,13 @@ class PathDependentGame:
         self.ensemble = ensemble
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
-        self.cached_tables = {}  # by order and first tree: see `TreeShare.groups`
+        # By order and first tree: see `TreeShare.groups`.
+        self.cached_tables: dict[tuple[int, int], tuple[list[Any], int]] = {}
 
     @classmethod
-    def against(cls, ensemble: TreeEnsemble, paths: TreePaths, codes: Any) -> Any:
+    def against(
+        cls, ensemble: TreeEnsemble, paths: TreePaths, codes: NDArray[np.integer]
+    ) -> PathDependentGame:
         """Absent players take their values from one row, given by its codes."""
         met = all_met(ensemble, paths, codes[None, :])[:, 0]
         return cls(ensemble, paths, met.astype(np.float64))
@@ -123,7 +126,7 @@ class PathDependentGame:
 
     def leaf_tables(self, units: list[TreeUnits], order: int) -> LeafTables:
         """LeafTables of all leaves of units, those of the first units first."""
-        nodes = np.concatenate([part.leaves.ravel() for part in units])
+        nodes = np.concatenate([block.leaves.ravel() for block in units])
 
         def make(at: NDArray[np.intp]) -> NDArray[np.float64]:
             chances = self.chances[self.paths.of_nodes(nodes[at])]
@@ -131,9 +134,9 @@ class PathDependentGame:
             tables = np.empty((len(at), len(terms(d, order)), 2**d))
             step = max(1, _PAIRS_AT_ONCE >> d)
             for start in range(0, len(at), step):
-                part = slice(start, start + step)
-                rule = ProductRule.of_chances(chances[:, part], order)
-                tables[part] = rule.everywhere().transpose(1, 0, 2)
+                block = slice(start, start + step)
+                rule = ProductRule.of_chances(chances[:, block], order)
+                tables[block] = rule.everywhere().transpose(1, 0, 2)
             return tables
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
@@ -173,7 +176,7 @@ class PathDependentGame:
             gains[:, at] = rule.at(met)[:, :, 0]
         return gains
 
-    def few_components(self, codes: NDArray[np.intp], max_order: int) -> Self:
+    def few_components(self, codes: NDArray[Any], max_order: int) -> None:
         """None: this game has no way for few rows."""
 
     def shares_without(
@@ -227,7 +230,7 @@ class InterventionalGame:
         self._codes = codes
         self._weights = weights
         self.shares = shares_of(weights)
-        self.cached_tables = {}
+        self.cached_tables: dict[tuple[int, int], tuple[list[Any], int]] = {}
         self.most_kept = most_kept
 
     @property
@@ -265,7 +268,7 @@ class InterventionalGame:
         """
         if weights is None:
             weights = np.broadcast_to(self.shares, (len(codes), len(self.shares)))
-        blocks = self._blocks_of_pairs
+        blocks: Iterable[PairBlock] | None = self._blocks_of_pairs
         if blocks is None:
             blocks = pair_blocks(self.ensemble, self.paths, self.codes, self.most_kept)
         return pair_values(blocks, self.paths, codes, weights, order, **measure)
@@ -296,20 +299,20 @@ class InterventionalGame:
 
     def leaf_tables(self, units: list[TreeUnits], order: int) -> LeafTables:
         """As :meth:`PathDependentGame.leaf_tables`."""
-        n_conditions = np.concatenate([part.n_conditions.ravel() for part in units])
+        n_conditions = np.concatenate([group.n_conditions.ravel() for group in units])
         starts = np.append(0, np.cumsum(2**n_conditions))
         shares = np.zeros(starts[-1])
         unit_shares = self._unit_shares(units)
         n_before = 0
-        for part, of_units in zip(units, unit_shares, strict=True):
-            n_leaves = part.n_splits + 1
-            of_part = starts[n_before : n_before + part.leaves.size + 1]
-            into = shares[of_part[0] : of_part[-1]]
+        for group, of_units in zip(units, unit_shares, strict=True):
+            n_leaves = group.n_splits + 1
+            of_group = starts[n_before : n_before + group.leaves.size + 1]
+            group_shares = shares[of_group[0] : of_group[-1]]
             for leaf in range(n_leaves):
-                mine = of_part[leaf:-1:n_leaves, None] - of_part[0]
-                place = mine + part.leaf_patterns(leaf)
-                np.add.at(into, place.ravel(), of_units.ravel())
-            n_before += part.leaves.size
+                leaf_starts = of_group[leaf:-1:n_leaves, None] - of_group[0]
+                patterns = leaf_starts + group.leaf_patterns(leaf)
+                np.add.at(group_shares, patterns.ravel(), of_units.ravel())
+            n_before += group.leaves.size
 
         def make(at: NDArray[np.intp]) -> NDArray[np.float64]:
             width = 2 ** n_conditions[at[0]]
@@ -319,13 +322,13 @@ class InterventionalGame:
 
     def _unit_shares(self, units: list[TreeUnits]) -> list[NDArray[np.float64]]:
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
-        shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
+        shares = [np.zeros((len(group), 2**group.n_bits)) for group in units]
         finder, scratch = PatternFinder(self.ensemble, self.paths, units), Scratch()
         for weights, codes in self._blocks():
             gaps = features_with_gaps(self.ensemble, codes)
             patterns = finder.find(codes, gaps, scratch)
-            for of_part, in_part in zip(shares, patterns, strict=True):
-                for of_unit, pattern in zip(of_part, in_part, strict=True):
+            for of_group, in_group in zip(shares, patterns, strict=True):
+                for of_unit, pattern in zip(of_group, in_group, strict=True):
                     of_unit += np.bincount(pattern, weights, len(of_unit))
         return shares
 
@@ -344,20 +347,21 @@ class InterventionalGame:
     ) -> NDArray[Any]:
         """As :meth:`PathDependentGame.deep_gains`."""
         d = self.paths.n_conditions[leaves[0]]
-        others = RootPaths(self.ensemble, self.paths, leaves).patterns(self.codes)
+        background = RootPaths(self.ensemble, self.paths, leaves).patterns(self.codes)
         if d <= _MOST_WITH_INTEGRALS:
-            integrals = leaf_integrals(others, self.shares, d, order)
+            integrals = leaf_integrals(background, self.shares, d, order)
             return gains_of_integrals(integrals, owner, patterns, d, order)
-        leaf_of, other, place = distinct_patterns(others, d)
+        leaf_of, distinct, position = distinct_patterns(background, d)
         weights = np.tile(self.shares, len(leaves))
-        shares = np.bincount(place.ravel(), weights, len(other))
+        shares = _weight_of_each(position, weights, len(distinct))
         ends = np.searchsorted(leaf_of, np.arange(len(leaves) + 1))
         gains = []
         for leaf in range(len(leaves)):
-            theirs = slice(ends[leaf], ends[leaf + 1])
-            mine = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
-            lost, gained = (~pattern_bits(part, d) for part in (mine, other[theirs]))
-            gains.append(_compared(lost, gained, shares[theirs], order))
+            background_rows = slice(ends[leaf], ends[leaf + 1])
+            row_patterns = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
+            lost = ~pattern_bits(row_patterns, d)
+            gained = ~pattern_bits(distinct[background_rows], d)
+            gains.append(_compared(lost, gained, shares[background_rows], order))
         return np.concatenate(gains, axis=1)
 
     def shares_without(
@@ -372,29 +376,37 @@ class InterventionalGame:
         for weights, codes in self._blocks():
             patterns = finder.patterns(codes)
             failed = patterns ^ patterns.dtype.type((1 << int(d)) - 1)
-            more = failed.copy()
+            remaining = failed.copy()
             for _ in range(most):
-                more &= more - 1  # without its first member
-            leaf, row = np.nonzero(more == 0)
+                remaining &= remaining - 1  # without its first member
+            leaf, row = np.nonzero(remaining == 0)
             failed, weights = failed[leaf, row], weights[row]
-            for into, mask in zip(shares, masks, strict=True):
+            for subset_shares, mask in zip(shares, masks, strict=True):
                 at = np.flatnonzero((failed | failed.dtype.type(mask)) == mask)
-                into += np.bincount(leaf[at], weights[at], len(leaves))
+                subset_shares += np.bincount(leaf[at], weights[at], len(leaves))
         return shares
 
-    def distinct_rows(self) -> Any:
+    def distinct_rows(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Rows of the background, each once: their codes, and shares of the weight."""
         distinct, shares = self._codes[:0], np.empty(0)
         for of_block, codes in self._blocks():
-            known = np.concatenate([distinct, codes])
+            all_codes = np.concatenate([distinct, codes])
             weights = np.concatenate([shares, of_block])
-            distinct, place = np.unique(known, axis=0, return_inverse=True)
-            shares = np.bincount(place.ravel(), weights)
+            distinct, position = np.unique(all_codes, axis=0, return_inverse=True)
+            shares = _weight_of_each(position, weights)
         return distinct, shares
 
     def base_values(self) -> NDArray[np.float64]:
         """Mean raw output over the background: (k,)."""
         return self.shares @ self.ensemble.raw_of_codes(self.codes)
+
+
+def _weight_of_each(
+    position: NDArray[np.intp], weights: NDArray[np.float64], n_positions: int = 0
+) -> NDArray[np.float64]:
+    """Sum of the weights at each position."""
+    sums = np.bincount(position.ravel(), weights, n_positions)
+    return sums.astype(np.float64, copy=False)
 
 
 def _compared(
@@ -405,11 +417,11 @@ def _compared(
 ) -> NDArray[Any]:
     """Result of `comparison_gains`, in blocks of pairs of rows."""
     step = max(1, _COMPARED_AT_ONCE // max(len(shares), 1))
-    parts = [
+    blocks = [
         comparison_gains(lost[:, start : start + step], gained, shares, order)
         for start in range(0, lost.shape[1], step)
     ]
-    return np.concatenate(parts, axis=1)
+    return np.concatenate(blocks, axis=1)
 
 
 def node_chances(ensemble: TreeEnsemble, paths: TreePaths) -> NDArray[np.float64]:

@@ -8,8 +8,9 @@ depends on the patterns of rows, so that the first row is cheap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ class Levels:
     ----------
     nodes : ndarray of shape (n_nodes,), intp
         The nodes.
-    split_places, leaf_places : ndarray of intp
+    split_positions, leaf_positions : ndarray of intp
         Where among these the splits stand, and the leaves; increasing.
     edges : ndarray of shape (n_levels,), intp
         Where the splits of each level but the last start, and where they end.
@@ -54,10 +55,10 @@ class Levels:
         Number of trees.
     """
 
-    nodes: np.ndarray
-    split_places: np.ndarray
-    leaf_places: np.ndarray
-    edges: np.ndarray
+    nodes: NDArray[np.intp]
+    split_positions: NDArray[np.intp]
+    leaf_positions: NDArray[np.intp]
+    edges: NDArray[np.intp]
     n_roots: int
 
     @classmethod
@@ -71,18 +72,18 @@ class Levels:
             nodes = np.concatenate([ensemble.left[splits], ensemble.right[splits]])
         nodes = np.concatenate(levels)
         is_leaf = ensemble.is_leaf[nodes]
-        places = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
-        return cls(nodes, *places, np.array(edges[:-1]), len(roots))
+        splits, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
+        return cls(nodes, splits, leaves, np.array(edges[:-1]), len(roots))
 
     @property
     def splits(self) -> NDArray[np.intp]:
         """Nodes of the splits."""
-        return self.nodes[self.split_places]
+        return self.nodes[self.split_positions]
 
     @property
     def leaves(self) -> NDArray[np.intp]:
         """Nodes of the leaves."""
-        return self.nodes[self.leaf_places]
+        return self.nodes[self.leaf_positions]
 
     def steps(self) -> Iterator[tuple[slice, slice, slice]]:
         """Level by level where its splits, their left and right children stand.
@@ -123,16 +124,16 @@ class PairBlock:
         Players whose conditions rows of the background fail, leaf after leaf.
     """
 
-    ensemble: object
+    ensemble: TreeEnsemble
     levels: Levels
     rows: slice
-    feature: np.ndarray
-    rank: np.ndarray
-    player: np.ndarray
+    feature: NDArray[np.intp]
+    rank: NDArray[np.int32]
+    player: NDArray[np.unsignedinteger]
     n_players: int
-    value: np.ndarray
-    met: np.ndarray
-    failed: np.ndarray
+    value: NDArray[np.float64]
+    met: NDArray[np.uint64]
+    failed: NDArray[np.unsignedinteger]
 
     @classmethod
     def of_trees(
@@ -183,18 +184,18 @@ class PairBlock:
         integrals: NDArray[np.float64],
     ) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Values of one row."""
-        leaves, lost, others = self._compared(codes)
-        which, other = set_bits(others)
+        leaves, lost, background = self._compared(codes)
+        leaf, background_row = set_bits(background)
         n_rows = self.failed.shape[1] // len(self.value)
-        gained = self.failed.take(leaves.take(which) * n_rows + other, axis=1)
+        gained = self.failed.take(leaves.take(leaf) * n_rows + background_row, axis=1)
         # The integral depends on how many conditions only one of the two meets.
         case = _sizes(gained) * integrals.shape[2]
-        case += _sizes(lost).take(which)
-        weight = weights.take(other)
-        parts = [part.ravel().take(case) * weight for part in integrals]
+        case += _sizes(lost).take(leaf)
+        weight = weights.take(background_row)
+        gains = [integral.ravel().take(case) * weight for integral in integrals]
         sums = _sums if order == 1 else _sums_of_pairs
         values = self.value.take(leaves, axis=0)
-        return sums(gained, lost, which, parts, values, self.n_players)
+        return sums(gained, lost, leaf, gains, values, self.n_players)
 
     def _compared(
         self, codes: NDArray[np.intp]
@@ -203,30 +204,32 @@ class PairBlock:
         levels, left = self.levels, self._row_lefts(codes)
         n_words, n_nodes = len(self.player), len(levels.nodes)
         lost = np.zeros((n_words, n_nodes), dtype=self.player.dtype)
-        others = np.empty_like(self.met)
-        others[:, : levels.n_roots] = self.met[:, : levels.n_roots]
+        background = np.empty_like(self.met)
+        background[:, : levels.n_roots] = self.met[:, : levels.n_roots]
         for splits, *sides in levels.steps():
-            above, player = levels.split_places[splits], self.player[:, splits]
-            lost_above, others_above = lost.take(above, 1), others.take(above, 1)
+            above, player = levels.split_positions[splits], self.player[:, splits]
+            lost_above = lost.take(above, axis=1)
+            background_above = background.take(above, axis=1)
             fails = left[splits] * player
             for side, failed in zip(sides, (fails ^ player, fails), strict=True):
-                here = np.bitwise_or(lost_above, failed, out=lost[:, side])
-                fine = ~(here & player).any(axis=0)
-                fine = np.negative(fine.view(np.int8)).astype(np.int64).view(WORD)
-                here = np.bitwise_or(self.met[:, side], fine, out=others[:, side])
-                here &= others_above
-        others = others.take(levels.leaf_places, axis=1)
-        leaves = np.flatnonzero(np.bitwise_or.reduce(others, axis=0))
-        lost = lost.take(levels.leaf_places.take(leaves), axis=1)
-        return leaves, lost, np.ascontiguousarray(others.take(leaves, axis=1).T)
+                lost_here = np.bitwise_or(lost_above, failed, out=lost[:, side])
+                meets = ~(lost_here & player).any(axis=0)
+                meets = np.negative(meets.view(np.int8)).astype(np.int64).view(WORD)
+                of_side = background[:, side]
+                np.bitwise_or(self.met[:, side], meets, out=of_side)
+                of_side &= background_above
+        background = background.take(levels.leaf_positions, axis=1)
+        leaves = np.flatnonzero(np.bitwise_or.reduce(background, axis=0))
+        lost = lost.take(levels.leaf_positions.take(leaves), axis=1)
+        return leaves, lost, np.ascontiguousarray(background.take(leaves, axis=1).T)
 
     def _row_lefts(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
         """The mask of splits that send a row to the left."""
-        trees, taken = self.ensemble, codes.take(self.feature)
+        trees, split_values = self.ensemble, codes.take(self.feature)
         missing = codes == trees.split_codes.missing
         if len(trees.categories_left) or missing.any():
-            return trees.goes_left(self.levels.splits, taken)
-        return taken <= self.rank
+            return trees.goes_left(self.levels.splits, split_values)
+        return split_values <= self.rank
 
 
 def _as_sets(n_players: int) -> NDArray[Any]:
@@ -243,14 +246,14 @@ def _met(
     levels: Levels, previous: NDArray[np.intp], left: NDArray[Any], valid: NDArray[Any]
 ) -> NDArray[Any]:
     """Rows that meet each condition, as bits: (n_row_words, n_nodes)."""
-    place = np.zeros(levels.nodes.max() + 1, dtype=np.intp)
-    place[levels.nodes] = np.arange(len(levels.nodes))
+    position = np.zeros(levels.nodes.max() + 1, dtype=np.intp)
+    position[levels.nodes] = np.arange(len(levels.nodes))
     met = np.empty((len(valid), len(levels.nodes)), dtype=WORD)
     met[:, : levels.n_roots] = valid[:, None]
     for splits, *sides in levels.steps():
         before = previous[splits]
         at = np.flatnonzero(before >= 0)
-        before = place.take(before.take(at))
+        before = position.take(before.take(at))
         met[:, sides[0]] = left[splits].T
         met[:, sides[1]] = (left[splits] ^ valid).T
         for side in sides:
@@ -266,19 +269,19 @@ def _failed(
     for splits, *sides in levels.steps():
         # In blocks of splits, which fit the cache.
         for start in range(splits.start, splits.stop, _SPLITS_AT_ONCE):
-            some = slice(start, min(start + _SPLITS_AT_ONCE, splits.stop))
-            above = failed.take(levels.split_places[some], axis=1)
-            bits, goes_left = player[:, some, None], left[some].view(np.uint8)
+            block = slice(start, min(start + _SPLITS_AT_ONCE, splits.stop))
+            above = failed.take(levels.split_positions[block], axis=1)
+            bits, goes_left = player[:, block, None], left[block].view(np.uint8)
             goes_left = np.unpackbits(
                 goes_left, axis=1, count=n_rows, bitorder="little"
             )
             fails = bits * goes_left.astype(player.dtype)
             for side in sides[::-1]:  # rows that go left fail on the right
                 first = side.start + start - splits.start
-                here = slice(first, first + some.stop - start)
-                np.bitwise_or(above, fails, out=failed[:, here])
+                nodes = slice(first, first + block.stop - start)
+                np.bitwise_or(above, fails, out=failed[:, nodes])
                 fails ^= bits
-    return failed.take(levels.leaf_places, axis=1)
+    return failed.take(levels.leaf_positions, axis=1)
 
 
 def _sizes(sets: NDArray[Any]) -> NDArray[np.intp]:
@@ -289,16 +292,16 @@ def _sizes(sets: NDArray[Any]) -> NDArray[np.intp]:
 def _sums(
     gained: NDArray[Any],
     lost: NDArray[Any],
-    which: NDArray[np.intp],
-    parts: list[NDArray[np.float64]],
+    leaf: NDArray[np.intp],
+    gains: list[NDArray[np.float64]],
     values: NDArray[np.float64],
     n_players: int,
 ) -> list[NDArray[np.float64]]:
     """Values by output and player."""
-    lost_parts = np.bincount(which, parts[1], len(values))
+    losses = np.bincount(leaf, gains[1], len(values))
     return [
-        _by_member(gained, parts[0] * value.take(which), n_players)
-        + _by_member(lost, lost_parts * value, n_players)
+        _by_member(gained, gains[0] * value.take(leaf), n_players)
+        + _by_member(lost, losses * value, n_players)
         for value in values.T
     ]
 
@@ -307,33 +310,33 @@ def _by_member(
     sets: NDArray[Any], weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight of the sets (n_words, n) that each player is in."""
-    sums = [np.bincount(part, weights, 256) for part in _octets(sets, n_players)]
+    sums = [np.bincount(octet, weights, 256) for octet in _octets(sets, n_players)]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
 
 
 def _octets(sets: NDArray[Any], n_players: int) -> list[NDArray[np.uint8]]:
     """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
-    octets = [part for word in sets[..., None].view(np.uint8) for part in word.T]
+    octets = [octet for word in sets[..., None].view(np.uint8) for octet in word.T]
     return octets[: -(-n_players // 8)]
 
 
 def _sums_of_pairs(
     gained: NDArray[Any],
     lost: NDArray[Any],
-    which: NDArray[np.intp],
-    parts: list[NDArray[np.float64]],
+    leaf: NDArray[np.intp],
+    gains: list[NDArray[np.float64]],
     values: NDArray[np.float64],
     n_players: int,
 ) -> NDArray[np.float64]:
     """Interaction values by output and pair of players."""
-    lost_parts = np.bincount(which, parts[2], len(values))
-    lost_here = lost.take(which, axis=1)
+    losses = np.bincount(leaf, gains[2], len(values))
+    lost_here = lost.take(leaf, axis=1)
     sums = []
     for value in values.T:
-        of_pairs = value.take(which)
-        mixed = _by_members(gained, lost_here, parts[1] * of_pairs, n_players)
-        total = _by_members(gained, gained, parts[0] * of_pairs, n_players)
-        total += _by_members(lost, lost, lost_parts * value, n_players)
+        of_pairs = value.take(leaf)
+        mixed = _by_members(gained, lost_here, gains[1] * of_pairs, n_players)
+        total = _by_members(gained, gained, gains[0] * of_pairs, n_players)
+        total += _by_members(lost, lost, losses * value, n_players)
         sums.append(total + mixed + mixed.T)
     return np.triu(sums, 1)
 
@@ -346,11 +349,11 @@ def _by_members(
 ) -> NDArray[np.float64]:
     """Total weight where one player is in the first set, another one in the second."""
     rows = []
-    for one in _octets(first, n_players):
+    for first_octet in _octets(first, n_players):
         row = []
-        for other in _octets(second, n_players):
-            both = one * np.intp(256) + other
-            sums = np.bincount(both, weights, 2**16).reshape(256, 256)
+        for second_octet in _octets(second, n_players):
+            octet_pairs = first_octet * np.intp(256) + second_octet
+            sums = np.bincount(octet_pairs, weights, 2**16).reshape(256, 256)
             row.append(_MEMBERS.T @ sums @ _MEMBERS)
         rows.append(row)
     return np.block(rows)[:n_players, :n_players]
@@ -380,19 +383,20 @@ def pair_blocks(
 
 
 def pair_values(
-    blocks: Iterator[Any] | list[PairBlock],
+    blocks: Iterable[PairBlock],
     paths: TreePaths,
     codes: NDArray[np.intp],
     weights: NDArray[np.float64],
     order: int,
-    integrals: Callable[..., Any] = comparison_integrals,
+    integrals: Callable[[int, int], NDArray[np.float64]] = comparison_integrals,
 ) -> NDArray[np.float64]:
     """Values of rows from all blocks: (n_keys, n_rows).
 
     `weights` (n_rows, n_background_rows) are those of the comparisons.
     """
-    integrals = integrals(int(paths.n_conditions.max(initial=0)), order)
-    totals = sum(block.values(codes, weights, order, integrals) for block in blocks)
+    table = integrals(int(paths.n_conditions.max(initial=0)), order)
+    values = (block.values(codes, weights, order, table) for block in blocks)
+    totals = reduce(np.add, values)
     return totals.reshape(len(codes), -1).T
 
 
@@ -424,13 +428,13 @@ def is_cheaper(
     # A leaf's d conditions are met by one of two rows with a probability of 0.6 ** d.
     n_pairs = n_others * (leaf_counts @ 0.6**d)
     n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_by_members`
-    of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
-    of_row += (0.04 + 0.01 * n_tables) * n_pairs
-    compared = n_rows * of_row + 0.004 * n_leaves * n_others
+    cost_of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
+    cost_of_row += (0.04 + 0.01 * n_tables) * n_pairs
+    cost_of_rows = n_rows * cost_of_row + 0.004 * n_leaves * n_others
     is_flat = d <= MAX_TABLE_CONDITIONS
     n_numbers = leaf_counts[is_flat] @ (comb(d, order) * 2.0**d)[is_flat]
     n_deep = leaf_counts[~is_flat].sum()
-    made = (
+    tables = (
         0.15 / order * n_numbers + 120 * n_deep + 0.005 * n_leaves * (n_rows + n_others)
     )
-    return bool(compared < made)
+    return bool(cost_of_rows < tables)

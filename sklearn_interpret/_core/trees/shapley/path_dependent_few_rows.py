@@ -114,19 +114,19 @@ class SplitBlock:
         nodes, left, right = inner[order], left[order], right[order]
         n_levels = int(kind.max(initial=0)) // 3 + 1
         ends = np.searchsorted(kind[order], np.arange(3 * n_levels + 1)).tolist()
-        n = len(nodes)
-        place = np.full(stop - start + 1, n)
-        place[nodes - start] = np.arange(n)
-        below = place[left - start], place[right - start]
+        n_splits = len(nodes)
+        position = np.full(stop - start + 1, n_splits)
+        position[nodes - start] = np.arange(n_splits)
+        below = position[left - start], position[right - start]
         parent, previous = ensemble.parents[nodes], paths.previous[left]
         values = ensemble.value[left].T, ensemble.value[right].T
         return cls(
             nodes=nodes,
             levels=[tuple(ends[i : i + 4]) for i in range(0, 3 * n_levels, 3)],
-            up=place[np.maximum(parent - start, -1)],
+            up=position[np.maximum(parent - start, -1)],
             first=np.minimum(*below),
             second=np.maximum(*below),
-            previous=place[np.maximum(previous - start, -1)],
+            previous=position[np.maximum(previous - start, -1)],
             side=1 + (ensemble.left[parent] == nodes).astype(np.uint8),
             player=paths.player[left],
             above=np.maximum(paths.player[nodes], 0),
@@ -152,8 +152,8 @@ class SplitBlock:
             return
         t, weights = quadrature(2 * self.n_points - 1)
         for start in range(0, len(t), self.n_at_once):
-            some = slice(start, start + self.n_at_once)
-            yield self._rule(t[some], weights[some])
+            block_points = slice(start, start + self.n_at_once)
+            yield self._rule(t[block_points], weights[block_points])
 
     @cached_property
     def _all_points(self) -> tuple[NDArray[np.float64], ...]:
@@ -169,9 +169,16 @@ class SplitBlock:
         t, weights = t[:, None], weights[:, None]
         chance = (1 - t) * self.chance
         before = np.maximum((1 - t) * self.chance_before, _TINY)
-        mine = weights * (1 - self.chance) / (t + chance)
-        earlier = weights * (1 - self.chance_before) / (t + before)
-        return t[:, None], of_leaves, chance[:, None], before[:, None], mine, earlier
+        factor = weights * (1 - self.chance) / (t + chance)
+        earlier_factor = weights * (1 - self.chance_before) / (t + before)
+        return (
+            t[:, None],
+            of_leaves,
+            chance[:, None],
+            before[:, None],
+            factor,
+            earlier_factor,
+        )
 
     def situations(self, ensemble: TreeEnsemble, codes: NDArray[np.intp]) -> Situations:
         """Where rows go, and the conditions that they meet: Situations."""
@@ -181,18 +188,18 @@ class SplitBlock:
         if len(odd):
             left[:, odd] = lefts(ensemble, self.nodes[odd], codes, gaps).T
         met = np.ones((len(codes), len(self.nodes) + 1), dtype=bool)
-        held = np.ones(left.shape, dtype=bool)
+        is_active = np.ones(left.shape, dtype=bool)
         failed = np.zeros(left.shape, dtype=bool)
         sent = 1 + left.view(np.uint8)  # as `side`; 0 where the player has failed
         for start, *_, stop in self.levels[1:]:
-            here, side = slice(start, stop), self.side[start:stop]
-            came = sent.take(self.up[here], axis=1)
-            np.equal(came, side, out=met[:, here])
-            np.equal(came, 3 - side, out=failed[:, here])
-            held[:, here] = met.take(self.previous[here], axis=1)
-            sent[:, here] *= held[:, here]
+            level, side = slice(start, stop), self.side[start:stop]
+            came = sent.take(self.up[level], axis=1)
+            np.equal(came, side, out=met[:, level])
+            np.equal(came, 3 - side, out=failed[:, level])
+            is_active[:, level] = met.take(self.previous[level], axis=1)
+            sent[:, level] *= is_active[:, level]
         met = met[:, :-1]
-        return Situations(left, met, failed, held)
+        return Situations(left, met, failed, is_active)
 
     def leaf_values(
         self, at: Situations
@@ -201,7 +208,7 @@ class SplitBlock:
         leaf_values = []
         for left, right, absent in zip(self.left, self.right, self.absent, strict=True):
             present = np.where(at.left, left, right)
-            present *= at.held
+            present *= at.active
             leaf_values.append((present, absent))
         return leaf_values
 
@@ -212,26 +219,29 @@ class SplitBlock:
 
         The player's factors are 1 on the path, and its gain is in the leaves.
         """
-        mine, theirs = self.player == player, self.above == player
-        theirs[: self.levels[0][-1]] = False  # roots
-        gain = np.where(theirs, at.met - self.chance, 0.0)
+        is_split_player, is_node_player = self.player == player, self.above == player
+        is_node_player[: self.levels[0][-1]] = False  # roots
+        gain = np.where(is_node_player, at.met - self.chance, 0.0)
         for start, *_, stop in self.levels[1:]:
-            here = slice(start, stop)
-            gain[:, here] += gain.take(self.up[here], axis=1) * ~theirs[here]
+            level = slice(start, stop)
+            gain[:, level] += gain.take(self.up[level], axis=1) * ~is_node_player[level]
         leaf_values = [
             [
-                np.where(mine, present - absent, gain * part)
-                for part in (present, absent)
+                np.where(is_split_player, present - absent, gain * values)
+                for values in (present, absent)
             ]
             for present, absent in self.leaf_values(at)
         ]
         block = replace(
             self,
-            chance=np.where(theirs, 1.0, self.chance),
-            chance_before=np.where(mine, 1.0, self.chance_before),
+            chance=np.where(is_node_player, 1.0, self.chance),
+            chance_before=np.where(is_split_player, 1.0, self.chance_before),
         )
         at = replace(
-            at, met=at.met | theirs, failed=at.failed & ~theirs, held=at.held | mine
+            at,
+            met=at.met | is_node_player,
+            failed=at.failed & ~is_node_player,
+            active=at.active | is_split_player,
         )
         return block, at, leaf_values
 
@@ -247,14 +257,14 @@ class Situations:
     met, failed : ndarray
         Whether it meets the condition of the split's node, and whether it fails it but
         meets all that this was merged from.
-    held : ndarray
+    active : ndarray
         Whether it meets what is asked of the split's player further up.
     """
 
-    left: np.ndarray
-    met: np.ndarray
-    failed: np.ndarray
-    held: np.ndarray
+    left: NDArray[np.bool_]
+    met: NDArray[np.bool_]
+    failed: NDArray[np.bool_]
+    active: NDArray[np.bool_]
 
 
 def carried_values(
@@ -302,14 +312,14 @@ def _add_points(
     into: NDArray[np.float64],
 ) -> None:
     """Add some points of the quadrature."""
-    points, of_leaves, chance, before, mine, earlier = rule
-    met, held = at.met.astype(np.float64), at.held.astype(np.float64)
+    points, of_leaves, chance, before, factor, earlier_factor = rule
+    met, active = at.met.astype(np.float64), at.active.astype(np.float64)
     shape = (len(points) + 1, *met.shape)
-    products, sums = (part[: np.prod(shape)].reshape(shape) for part in buffers)
+    products, sums = (buffer[: np.prod(shape)].reshape(shape) for buffer in buffers)
     products, below, failing = products[:-1], sums[:-1], sums[-1]
     np.multiply(points, met, out=products)
     products += chance
-    np.multiply(points, held, out=below)
+    np.multiply(points, active, out=below)
     below += before
     products /= below
     for start, *_, stop in block.levels[1:]:
@@ -323,16 +333,16 @@ def _add_points(
         below *= products
         np.multiply(absent, gained, out=failing)
         failing += present * lost
-        for start, both, some, _ in block.levels[-2::-1]:
-            sums[..., start:some] += sums.take(block.first[start:some], axis=2)
-            sums[..., start:both] += sums.take(block.second[start:both], axis=2)
-        here = (present - absent) * gained
-        here -= np.einsum("qn,qrn->rn", earlier, below)
-        here *= held
-        above = np.einsum("qn,qrn->rn", mine, below)
+        for start, no_leaf, one_leaf, _ in block.levels[-2::-1]:
+            sums[..., start:one_leaf] += sums.take(block.first[start:one_leaf], axis=2)
+            sums[..., start:no_leaf] += sums.take(block.second[start:no_leaf], axis=2)
+        gains_of_split = (present - absent) * gained
+        gains_of_split -= np.einsum("qn,qrn->rn", earlier_factor, below)
+        gains_of_split *= active
+        above = np.einsum("qn,qrn->rn", factor, below)
         above *= met
         above -= at.failed * failing
-        for row, gains in enumerate(zip(here, above, strict=True)):
+        for row, gains in enumerate(zip(gains_of_split, above, strict=True)):
             for player, gain in zip((block.player, block.above), gains, strict=True):
                 into[output, :, row] += np.bincount(player, gain, into.shape[1])
 
@@ -359,9 +369,9 @@ def carrying_is_cheaper(
     `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions.
     """
     d = np.arange(len(n_leaves))
-    n_carried = n_leaves.sum() * (len(d) // 2)
+    n_carried = float(n_leaves.sum() * (len(d) // 2))
     # Deep leaves are valued at the patterns that occur only.
-    n_tabled = n_leaves @ np.minimum(d * 2.0**d, _MOST_OF_LEAF)
+    n_tabled = float(n_leaves @ np.minimum(d * 2.0**d, _MOST_OF_LEAF))
     if order == 2:  # a game for each player, and tables of pairs
         n_carried, n_tabled = n_carried * n_players, n_tabled * _SIZE_OF_PAIRS
     return n_rows * n_carried <= _COST_OF_TABLES * n_tabled

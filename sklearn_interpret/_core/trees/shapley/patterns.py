@@ -27,7 +27,7 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        self._held = {}
+        self._memory: dict[str, NDArray[np.uint8]] = {}
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         """An array that is not filled, and lasts until the next one of its name."""
@@ -35,9 +35,9 @@ class Scratch:
         if dtype.hasobject:
             return np.empty(shape, dtype)
         n_bytes = dtype.itemsize * int(np.prod(shape))
-        if name not in self._held or self._held[name].nbytes < n_bytes:
-            self._held[name] = np.empty(n_bytes, dtype=np.uint8)
-        return self._held[name][:n_bytes].view(dtype).reshape(shape)
+        if name not in self._memory or self._memory[name].nbytes < n_bytes:
+            self._memory[name] = np.empty(n_bytes, dtype=np.uint8)
+        return self._memory[name][:n_bytes].view(dtype).reshape(shape)
 
 
 def lefts(
@@ -56,18 +56,19 @@ def lefts(
     split_codes = ensemble.split_codes
     features = ensemble.feature[nodes]
     shape = len(nodes), len(codes)
-    taken = scratch.empty("taken", shape, codes.dtype)
-    codes.T.take(features, axis=0, out=taken, mode="wrap")
+    split_values = scratch.empty("taken", shape, codes.dtype)
+    codes.T.take(features, axis=0, out=split_values, mode="wrap")
     left = scratch.empty("left", shape, bool)
-    np.less_equal(taken, split_codes.rank[nodes, None].astype(codes.dtype), out=left)
+    ranks = split_codes.rank[nodes, None].astype(codes.dtype)
+    np.less_equal(split_values, ranks, out=left)
     at = np.flatnonzero(gaps[features] & ensemble.missing_left[nodes])
     if len(at):
         missing_at = split_codes.missing_at[nodes[at], None].astype(codes.dtype)
-        left[at] |= taken[at] == missing_at
+        left[at] |= split_values[at] == missing_at
     if len(ensemble.categories_left):
         at = np.flatnonzero(ensemble.category_set[nodes] >= 0)
         table = _lefts_by_category(ensemble, nodes[at])
-        left[at] = table[np.arange(len(at))[:, None], taken[at]]
+        left[at] = table[np.arange(len(at))[:, None], split_values[at]]
     return left
 
 
@@ -142,8 +143,8 @@ class PatternFinder:
         self.groups = groups
         roots = [np.empty(0, dtype=np.intp), *(group.root for group in groups)]
         self.root_paths = RootPaths(ensemble, paths, np.concatenate(roots))
-        own = [group.splits.T.ravel() for group in groups]
-        self._splits = np.concatenate([self.root_paths.splits, *own])
+        splits_of_groups = [group.splits.T.ravel() for group in groups]
+        self._splits = np.concatenate([self.root_paths.splits, *splits_of_groups])
 
     @property
     def nbytes(self) -> int:
@@ -208,9 +209,9 @@ class RootPaths:
         target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         target_of[targets] = np.arange(len(targets))
         self.n_targets = len(targets)
-        place = np.zeros(ensemble.n_nodes, dtype=np.intp)
+        position = np.zeros(ensemble.n_nodes, dtype=np.intp)
         roots = ensemble.roots[needed[ensemble.roots]]
-        place[roots] = np.arange(len(roots))
+        position[roots] = np.arange(len(roots))
         self._n_roots = len(roots)
         self.levels, by_level = [], [roots[:0]]
         for nodes in ensemble.levels()[1:]:
@@ -226,9 +227,9 @@ class RootPaths:
             bit = np.left_shift(np.ones_like(slot), slot)
             new_bit = bit * (paths.previous[left, None] < 0)
             target = target_of[children[reached]]
-            self.levels.append((place[splits], bit, new_bit, reached, target))
+            self.levels.append((position[splits], bit, new_bit, reached, target))
             by_level.append(splits)
-            place[children] = np.arange(len(children))
+            position[children] = np.arange(len(children))
         self.splits = np.concatenate(by_level)
 
     def patterns(self, codes: NDArray[Any]) -> NDArray[Any]:
@@ -251,21 +252,21 @@ class RootPaths:
         at_targets[:] = 0
         patterns = np.zeros((self._n_roots, n_rows), dtype=self.dtype)
         n_before = 0
-        for place, bit, new_bit, reached, target in self.levels:
+        for parent, bit, new_bit, reached, target in self.levels:
             shape = len(bit), n_rows
             above = scratch.empty("above", shape, self.dtype)
-            patterns.take(place, axis=0, out=above, mode="wrap")
+            patterns.take(parent, axis=0, out=above, mode="wrap")
             above |= new_bit
             # The bit of rows that go left, which lose it on the right.
-            kept = scratch.empty("kept", shape, self.dtype)
+            left_bits = scratch.empty("kept", shape, self.dtype)
             np.multiply(
-                left[n_before : n_before + len(bit)].view(np.uint8), bit, out=kept
+                left[n_before : n_before + len(bit)].view(np.uint8), bit, out=left_bits
             )
-            kept &= above
+            left_bits &= above
             patterns = scratch.empty("patterns", (2 * len(bit), n_rows), self.dtype)
-            np.bitwise_xor(above, kept, out=patterns[1::2])
+            np.bitwise_xor(above, left_bits, out=patterns[1::2])
             above &= ~bit
-            np.bitwise_or(above, kept, out=patterns[::2])
+            np.bitwise_or(above, left_bits, out=patterns[::2])
             at_targets[target] = patterns.take(reached, axis=0)
             n_before += len(bit)
         return at_targets
@@ -303,13 +304,13 @@ def distinct_patterns(
         occurs = np.zeros(n << n_bits, dtype=bool)
         occurs[flat.ravel()] = True
         present = np.flatnonzero(occurs)
-        place = (np.cumsum(occurs) - 1)[flat]
-        return present >> n_bits, present & ((1 << n_bits) - 1), place
-    owner, present, places, n_before = [], [], [], 0
+        position = (np.cumsum(occurs) - 1)[flat]
+        return present >> n_bits, present & ((1 << n_bits) - 1), position
+    owner, by_unit, positions, n_before = [], [], [], 0
     for row, pattern in enumerate(patterns):
-        distinct, place = np.unique(pattern, return_inverse=True)
+        distinct, position = np.unique(pattern, return_inverse=True)
         owner.append(np.full(len(distinct), row))
-        present.append(distinct)
-        places.append(place + n_before)
+        by_unit.append(distinct)
+        positions.append(position + n_before)
         n_before += len(distinct)
-    return np.concatenate(owner), np.concatenate(present), np.stack(places)
+    return np.concatenate(owner), np.concatenate(by_unit), np.stack(positions)

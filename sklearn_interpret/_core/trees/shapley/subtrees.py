@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,12 +76,15 @@ class TreeUnits:
     def __len__(self) -> int:
         return len(self.root)
 
-    def __getitem__(self, index: slice) -> TreeUnits:
+    def __getitem__(self, index: slice | NDArray[np.intp]) -> TreeUnits:
         """Some of the units, by a slice or by positions."""
-        values = (getattr(self, field.name) for field in fields(self))
-        return type(self)(
-            *(v[index] if isinstance(v, np.ndarray) else v for v in values)
-        )
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays: dict[str, Any] = {
+            name: array[index]
+            for name, array in values.items()
+            if isinstance(array, np.ndarray)
+        }
+        return replace(self, **arrays)
 
     def leaf_patterns(self, leaf: int) -> NDArray[np.intp]:
         """Pattern at a leaf for each pattern of the units: (n_units, 2 ** n_bits)."""
@@ -125,8 +128,8 @@ def cut_into_units(
 
     kind = n_path * (max_splits + 1) + n_splits
     groups = []
-    for one in np.unique(kind):
-        units = np.flatnonzero(kind == one)
+    for unit_kind in np.unique(kind):
+        units = np.flatnonzero(kind == unit_kind)
         s = n_splits[units[0]]
         own_splits = splits[first_split[units, None] + np.arange(s)]
         own_leaves = leaves[first_leaf[units, None] + np.arange(s + 1)]
@@ -153,21 +156,21 @@ def _below(
     Right for nodes with up to `max_splits` splits; the others have more.
     """
     n_splits = np.where(ensemble.is_leaf, 0, max_splits + 1)
-    most = paths.n_conditions.copy()
+    largest = paths.n_conditions.copy()
     inner = np.flatnonzero(~ensemble.is_leaf)
     for _ in range(max_splits):
         left, right = ensemble.left[inner], ensemble.right[inner]
-        known = np.maximum(n_splits[left], n_splits[right]) <= max_splits
-        now, left, right = inner[known], left[known], right[known]
+        is_complete = np.maximum(n_splits[left], n_splits[right]) <= max_splits
+        now, left, right = inner[is_complete], left[is_complete], right[is_complete]
         n_splits[now] = 1 + n_splits[left] + n_splits[right]
-        most[now] = np.maximum(most[left], most[right])
-        inner = inner[~known]
-    return n_splits, most
+        largest[now] = np.maximum(largest[left], largest[right])
+        inner = inner[~is_complete]
+    return n_splits, largest
 
 
-def _by_unit(unit: NDArray[np.intp], wanted: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _by_unit(unit: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The wanted nodes, unit by unit."""
-    nodes = np.flatnonzero(wanted)
+    nodes = np.flatnonzero(mask)
     return nodes[np.argsort(unit[nodes], kind="stable")]
 
 
@@ -213,7 +216,7 @@ class _Players:
 
     def units(
         self,
-        which: NDArray[np.intp],
+        units: NDArray[np.intp],
         root: NDArray[np.intp],
         splits: NDArray[np.intp],
         leaves: NDArray[np.intp],
@@ -226,8 +229,8 @@ class _Players:
         leaves = keys % ensemble.n_nodes
         slots = np.arange(n_path + n_splits)
         shape = (*leaves.shape, len(slots))
-        own = np.where(slots < n_path, 1 << np.minimum(slots, 62), 0)
-        masks = np.broadcast_to(own, shape).copy()
+        slot_bits = np.where(slots < n_path, 1 << np.minimum(slots, 62), 0)
+        masks = np.broadcast_to(slot_bits, shape).copy()
         columns = np.broadcast_to(slots, shape).copy()
         flips = np.zeros(leaves.shape, dtype=np.int64)
         unit, leaf = np.indices(leaves.shape).reshape(2, -1)
@@ -252,7 +255,7 @@ class _Players:
             masks=masks,
             flips=flips,
             columns=columns,
-            players=np.hstack([above, self._brings[which, :n_splits]]),
+            players=np.hstack([above, self._brings[units, :n_splits]]),
         )
 
 
@@ -262,8 +265,9 @@ def _first_alike(brings: NDArray[np.intp]) -> NDArray[np.intp]:
     The player is left to that one.
     """
     first = np.tile(np.arange(brings.shape[1]), (len(brings), 1))
-    for one, other in combinations(range(brings.shape[1]), 2):
-        same = (brings[:, one] == brings[:, other]) & (brings[:, one] >= 0)
-        first[same, other] = one
-        brings[same, other] = -1
+    for first_split, later_split in combinations(range(brings.shape[1]), 2):
+        player = brings[:, first_split]
+        is_same = (player == brings[:, later_split]) & (player >= 0)
+        first[is_same, later_split] = first_split
+        brings[is_same, later_split] = -1
     return first

@@ -64,9 +64,9 @@ def total_of_points(
 ) -> NDArray[np.float64]:
     """Sum over the first axis of products and ratios, which broadcast; in place."""
     total = products[0] * ratios[0]
-    part = np.empty_like(total)
+    product_of_ratio = np.empty_like(total)
     for product, ratio in zip(products[1:], ratios[1:], strict=True):
-        total += np.multiply(product, ratio, out=part)
+        total += np.multiply(product, ratio, out=product_of_ratio)
     return total
 
 
@@ -140,12 +140,13 @@ class ProductRule:
             )
         pairs = np.array(terms(len(met), 2), dtype=np.intp)
         i, j = pairs.reshape(-1, 2).T
-        both = total_of_points(products, gained[:, i] * gained[:, j])
-        one = total_of_points(products, gained * missed)
-        neither = total_of_points(products, missed**2)
+        pair_gain = total_of_points(products, gained[:, i] * gained[:, j])
+        single_gain = total_of_points(products, gained * missed)
+        no_gain = total_of_points(products, missed**2)
         first, second = met[i], met[j]
-        single = np.where(first, one[i], np.where(second, one[j], neither))
-        return np.where(first & second, both, single)
+        gains = np.where(second, single_gain[j], no_gain)
+        gains = np.where(first, single_gain[i], gains)
+        return np.where(first & second, pair_gain, gains)
 
 
 @lru_cache(maxsize=128)
@@ -186,11 +187,11 @@ def comparison_matrix(d: int, order: int) -> NDArray[np.float64]:
     integrals = comparison_integrals(d, order)
     matrix = np.zeros((len(patterns), len(terms(d, order)), len(patterns)))
     for column, term in enumerate(terms(d, order)):
-        part = gains[:, :, list(term)]
-        other, row = np.nonzero(possible & part.all(axis=2))
-        n_lost_here = (part[other, row] < 0).sum(axis=1)
-        matrix[other, column, row] = integrals[
-            n_lost_here, n_gained[other, row], n_lost[other, row]
+        term_gains = gains[:, :, list(term)]
+        background_row, row = np.nonzero(possible & term_gains.all(axis=2))
+        n_lost_here = (term_gains[background_row, row] < 0).sum(axis=1)
+        matrix[background_row, column, row] = integrals[
+            n_lost_here, n_gained[background_row, row], n_lost[background_row, row]
         ]
     return matrix.reshape(len(patterns), -1)
 
@@ -221,23 +222,25 @@ def comparison_gains(
     """
     with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag for nothing
         clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
-    row, other = np.nonzero(clashes == 0)
+    row, background_row = np.nonzero(clashes == 0)
     integrals = comparison_integrals(len(lost), order)
-    n_lost, n_gained = lost.sum(axis=0)[row], gained.sum(axis=0)[other]
-    weights = integrals[:, n_gained, n_lost] * shares[other]
+    n_lost, n_gained = lost.sum(axis=0)[row], gained.sum(axis=0)[background_row]
+    weights = integrals[:, n_gained, n_lost] * shares[background_row]
     n_rows = lost.shape[1]
     if order == 1:
-        won = weights[0] * gained[:, other]
-        place = np.arange(len(lost))[:, None] * n_rows + row
-        gains = np.bincount(place.ravel(), won.ravel(), lost.size)
-        minus = np.bincount(row, weights[1], n_rows)
-        return gains.reshape(lost.shape) + lost * minus
+        gains = weights[0] * gained[:, background_row]
+        positions = np.arange(len(lost))[:, None] * n_rows + row
+        totals = np.bincount(positions.ravel(), gains.ravel(), lost.size)
+        losses = np.bincount(row, weights[1], n_rows)
+        return totals.reshape(lost.shape) + lost * losses
     gains = np.empty((len(terms(len(lost), order)), n_rows))
-    for place, (i, j) in enumerate(terms(len(lost), order)):
-        n_here = lost[i, row].astype(np.intp) + lost[j, row]
-        here = np.flatnonzero(n_here + gained[i, other] + gained[j, other] == 2)
-        weight = np.choose(n_here[here], [part[here] for part in weights])
-        gains[place] = np.bincount(row[here], weight, n_rows)
+    for k, (i, j) in enumerate(terms(len(lost), order)):
+        n_term_lost = lost[i, row].astype(np.intp) + lost[j, row]
+        n_term_gained = gained[i, background_row].astype(np.intp)
+        n_term_gained += gained[j, background_row]
+        pairs = np.flatnonzero(n_term_lost + n_term_gained == 2)
+        weight = np.choose(n_term_lost[pairs], [w[pairs] for w in weights])
+        gains[k] = np.bincount(row[pairs], weight, n_rows)
     return gains
 
 

@@ -101,7 +101,7 @@ class TreePlan:
         # An even number of shares is fair to two workers.
         return _spread(costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2)
 
-    def shares(self, game: Any) -> list[TreeShare]:
+    def shares(self, game: Game) -> list[TreeShare]:
         """The independent shares of work: list of TreeShare."""
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
@@ -178,7 +178,7 @@ class TreeShare:
                         _look_up(lookup, of_units, into)
             yield rows, totals
 
-    def groups(self, order: Any, most_kept: int) -> Any:
+    def groups(self, order: int, most_kept: float) -> list[Any]:
         """As :meth:`make_groups`: those that the game has kept, or new ones.
 
         New ones are kept if all that is kept then takes at most `most_kept` bytes.
@@ -192,13 +192,15 @@ class TreeShare:
             tables[key] = groups, size
         return groups
 
-    def make_groups(self, order: Any) -> Iterator[Any]:
+    def make_groups(self, order: int) -> Iterator[tuple[PatternFinder, list[Any]]]:
         """Units whose patterns are found together: a PatternFinder, and tables by kind.
 
         Tables are as `_lookups` gives them; None for deep units.
         """
         plan, trees = self.plan, self.trees
-        n_units = sum(_units_of_trees(plan.ensemble, units) for units in plan.units)
+        n_units = np.sum(
+            [_units_of_trees(plan.ensemble, units) for units in plan.units], axis=0
+        )
         edges = trees.start + _spread(n_units[trees], _UNITS_PER_GROUP)
         nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
         units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
@@ -208,19 +210,19 @@ class TreeShare:
             for of_kind, end in zip(units, ends, strict=True)
             if not of_kind.is_deep
         ]
-        lookups = _lookups(plan, self.game, flat, order) if flat else []
+        lookups: list[Any] = _lookups(plan, self.game, flat, order) if flat else []
         lookups += [None] * (len(units) - len(flat))
         for group in range(len(edges) - 1):
-            here, tables = [], []
+            group_units, tables = [], []
             for of_kind, lookup, end in zip(units, lookups, ends, strict=True):
                 start, stop = end[group], end[group + 1]
                 if start < stop:
-                    here.append(of_kind[start:stop])
+                    group_units.append(of_kind[start:stop])
                     tables.append(lookup and lookup[start - end[0] : stop - end[0]])
-            yield PatternFinder(plan.ensemble, plan.paths, here), tables
+            yield PatternFinder(plan.ensemble, plan.paths, group_units), tables
 
 
-def _group_bytes(group: Any) -> Any:
+def _group_bytes(group: tuple[PatternFinder, list[Any]]) -> int:
     """Memory of a PatternFinder, and of its tables."""
     finder, lookups = group
     tables = (table for lookup in lookups if lookup for table, _ in lookup)
@@ -361,13 +363,13 @@ def _look_up(
     places = np.empty(patterns.shape[1], dtype=np.intp)
     for (table, keys), pattern in zip(lookup, patterns, strict=True):
         places[:] = pattern
-        some = table.take(places, axis=1, out=gains[: len(keys)], mode="wrap")
-        for key, gain in zip(keys, some, strict=True):
+        gains_of_keys = table.take(places, axis=1, out=gains[: len(keys)], mode="wrap")
+        for key, gain in zip(keys, gains_of_keys, strict=True):
             np.add(into[key], gain, out=into[key])
 
 
 def _lookups(
-    plan: TreePlan, game: Any, flat: list[TreeUnits], order: int
+    plan: TreePlan, game: Game, flat: list[TreeUnits], order: int
 ) -> list[list[tuple[NDArray[np.float64], list[Any]]]]:
     """For each unit its tables, (n_tables, 2 ** n_bits), and their keys."""
     leaf_tables = game.leaf_tables(flat, order)
@@ -378,15 +380,18 @@ def _lookups(
         start = start.reshape(units.leaves.shape)
         n_columns = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
         step = max(1, _AT_ONCE // (n_columns * 2**units.n_bits))
-        lookup = []
+        lookup: list[tuple[NDArray[np.float64], list[Any]]] = []
         for first in range(0, len(units), step):
             chunk = slice(first, first + step)
-            here = units[chunk]
-            tables = _unit_tables(plan, here, numbers, start[chunk], order, scratch)
-            keys = plan.column_keys(here, order)
+            chunk_units = units[chunk]
+            tables = _unit_tables(
+                plan, chunk_units, numbers, start[chunk], order, scratch
+            )
+            keys = plan.column_keys(chunk_units, order)
             used = keys >= 0
-            tables = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
-            lookup += zip(tables, (key[key >= 0].tolist() for key in keys), strict=True)
+            by_unit = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
+            keys_of_units = [key[key >= 0].tolist() for key in keys]
+            lookup += zip(by_unit, keys_of_units, strict=True)
         lookups.append(lookup)
     return lookups
 
@@ -414,17 +419,17 @@ def _unit_tables(
     for leaf, d in enumerate(units.n_conditions.T):
         patterns = units.leaf_patterns(leaf) + starts[:, leaf, None]
         values = ensemble.value[units.leaves[:, leaf]].T[..., None]
-        at = scratch.empty("at", patterns.shape, np.intp)
+        positions = scratch.empty("at", patterns.shape, np.intp)
         gains, products = (
             scratch.empty(name, patterns.shape, np.float64)
             for name in ("gains", "products")
         )
         for term in terms(d.max(initial=0), order):
-            np.add(patterns, term_place(term, d)[:, None] << d[:, None], out=at)
-            at[term[-1] >= d] = 0
-            numbers.take(at, out=gains, mode="wrap")
+            np.add(patterns, term_place(term, d)[:, None] << d[:, None], out=positions)
+            positions[term[-1] >= d] = 0
+            numbers.take(positions, out=gains, mode="wrap")
             if term[-1] < units.n_path:  # the same players in all units
-                index = (slice(None), column_of[term])
+                index: Any = (slice(None), column_of[term])
             else:
                 players = tuple(units.columns[:, leaf, slot] for slot in term)
                 index = (unit, column_of[players])
@@ -436,7 +441,7 @@ def _unit_tables(
 
 def _add_deep(
     plan: TreePlan,
-    game: Any,
+    game: Game,
     units: TreeUnits,
     patterns: NDArray[Any],
     order: int,
@@ -452,10 +457,10 @@ def _add_deep(
         values = plan.ensemble.value[units.root[chunk]]
         ends = np.searchsorted(owner, np.arange(len(values) + 1))
         for leaf, at_rows in enumerate(positions):
-            mine = gains[:, ends[leaf] : ends[leaf + 1]]
+            leaf_gains = gains[:, ends[leaf] : ends[leaf + 1]]
             at_rows = at_rows - ends[leaf]
             for output in np.flatnonzero(values[leaf]):
-                added = (values[leaf, output] * mine).take(at_rows, axis=1)
+                added = (values[leaf, output] * leaf_gains).take(at_rows, axis=1)
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
                 for key, gain in zip(keys[start + leaf, of_output], added, strict=True):
                     np.add(into[key], gain, out=into[key])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -399,7 +399,7 @@ def tree_response(
 
 def explained_response(
     estimator: BaseEstimator,
-    response_method: str | list[str] | Callable[..., Any] = "auto",
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto",
     target: Any = None,
 ) -> TreeResponse:
     """Choose the response that Shapley values of trees explain.
