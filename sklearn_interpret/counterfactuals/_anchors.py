@@ -184,10 +184,14 @@ class Anchors(BaseAnchors):
     ) -> NDArray[np.bool_]:
         """Whether the model keeps its answer on perturbed rows."""
         responses = self._responses[self._draws.drawn_rows[draws]]
-        at = np.flatnonzero(changed.any(axis=1))
-        if len(at):
-            blocks = self._draws.blocks(draws[at], changed[at], allowed)
-            responses[at] = np.concatenate([self._response(block) for block in blocks])
+        changed_draws = np.flatnonzero(changed.any(axis=1))
+        if len(changed_draws):
+            blocks = self._draws.blocks(
+                draws[changed_draws], changed[changed_draws], allowed
+            )
+            responses[changed_draws] = np.concatenate(
+                [self._response(block) for block in blocks]
+            )
         return self._keeps(answer, responses)
 
     def _condition(

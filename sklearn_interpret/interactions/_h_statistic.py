@@ -315,8 +315,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         moments = h_statistics.overall_moments(
             _blocks_of_all(responses, n_players), n_players, predictions, weights
         )
-        floor, additive = h_statistics.rounding_floor(predictions, weights), 0.0
-        for alone in map(responses.of_player, range(n_players)):
+        floor = h_statistics.rounding_floor(predictions, weights)
+        additive = np.zeros_like(predictions)
+        for single in map(responses.of_player, range(n_players)):
             # Rounding errors of a term are rounding errors of the difference.
             floor = np.maximum(floor, h_statistics.rounding_floor(single, weights))
             additive = additive + single
@@ -504,9 +505,9 @@ def _blocks_of_all(
     responses: Any, n_players: int
 ) -> Iterator[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]]:
     """Partial dependences on each player and on all others, by blocks of rows."""
-    for rows, players, all_but in responses.of_all_but_one():
-        alone = [responses.of_player(j, rows) for j in range(n_players)[players]]
-        yield rows, players, np.stack(alone, axis=1), all_but
+    for rows, players, complements in responses.of_all_but_one():
+        singles = [responses.of_player(j, rows) for j in range(n_players)[players]]
+        yield rows, players, np.stack(singles, axis=1), complements
 
 
 def _strengths_of_sets(
@@ -526,7 +527,7 @@ def _strengths_of_sets(
     joint_of_pair: dict[frozenset[int], NDArray[np.float64]] = {}
     sets = chain(tuples(pairs), further)
     joints = counted(responses.joint(chain(tuples(pairs), further)), n_sets)
-    for place, (players, joint) in enumerate(zip(sets, joints, strict=True)):
+    for k, (players, joint) in enumerate(zip(sets, joints, strict=True)):
         terms = sum(map(responses.of_player, players))
         if len(players) == 3:
             joint_pairs = map(frozenset, combinations(players, 2))
