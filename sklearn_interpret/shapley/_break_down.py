@@ -298,13 +298,16 @@ class BreakDown(BaseCoalitional):
         entries = resolve_features(
             list(self.order), rows.names, groups=groups, parameter="order", **named
         )
-        players = {name: self.features_.index(tuple(groups[name])) for name in groups}
+        players: dict[int | str, int] = {
+            name: self.features_.index(tuple(columns))
+            for name, columns in groups.items()
+        }
         for player, columns in enumerate(self.features_):
             if len(columns) == 1:
                 players[columns[0]] = player
         missing = set(range(len(self.features_)))
         for key in chain.from_iterable(entries):
-            if players.get(key) not in missing:
+            if players.get(key, -1) not in missing:
                 name = key if isinstance(key, str) else rows.names[key]
                 reason = "there twice" if key in players else "in a group"
                 raise ValueError(f"order has {name!r}, which is {reason}.")
@@ -338,10 +341,12 @@ class _Steps(Attributor):
         Players of one step share its contribution equally.
         """
         n_rows, n_players = played.active.shape
-        paths, work = [self.path] * n_rows, phases(1 + (self.path is None))
+        work = phases(1 + (self.path is None))
         if self.path is None:
             next(work)
             paths = list(self._greedy_paths(game, played))
+        else:
+            paths = [list(self.path)] * n_rows
         step_numbers = np.empty((n_rows, n_players), dtype=np.intp)
         for numbers, path in zip(step_numbers, paths, strict=True):
             for number, step in enumerate(path):
@@ -361,9 +366,9 @@ class _Steps(Attributor):
 
     def _candidates(self, n_players: int) -> list[tuple[int, ...]]:
         """Possible steps: each player and, after these, each pair."""
-        singles = [(player,) for player in range(n_players)]
-        pairs = list(combinations(range(n_players), 2)) if self.with_pairs else []
-        return singles + pairs
+        singles = ((player,) for player in range(n_players))
+        pairs = combinations(range(n_players), 2) if self.with_pairs else ()
+        return [*singles, *pairs]
 
     def _design(self, n_players: int) -> NDArray[np.bool_]:
         steps = self._candidates(n_players)

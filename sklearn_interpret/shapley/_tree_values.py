@@ -69,7 +69,7 @@ class TreeValues:
         trees.
         """
         plan = TreePlan.of_ensemble(trees.ensemble, players, n_players=n_players)
-        if shares is None:
+        if codes is None or shares is None:
             return cls(trees, plan, PathDependentGame(trees.ensemble, plan.paths))
         most_kept = max(working_bytes() / 4, _LEAST_KEPT_BYTES)
         game = InterventionalGame(trees.ensemble, plan.paths, codes, shares, most_kept)

@@ -42,7 +42,7 @@ class RowCurves:
     values: NDArray[np.float64]
     weights: NDArray[np.float64]
 
-    def take(self, rows: NDArray[np.intp]) -> RowCurves:
+    def take(self, rows: NDArray[np.intp] | slice) -> RowCurves:
         """The curves of some rows."""
         return RowCurves(self.values[rows], self.weights[rows])
 

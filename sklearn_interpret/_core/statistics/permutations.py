@@ -68,7 +68,7 @@ def swapped_halves(
 
 
 def _random_order(
-    strata: NDArray[np.intp], rng: np.random.RandomState
+    strata: NDArray[np.intp], rng: np.random.RandomState | np.random.Generator
 ) -> NDArray[np.intp]:
     """Random order of the rows within strata, one stratum after the other."""
     order = rng.permutation(len(strata))

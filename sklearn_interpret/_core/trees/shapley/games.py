@@ -221,7 +221,7 @@ class InterventionalGame:
         self,
         ensemble: TreeEnsemble,
         paths: TreePaths,
-        codes: NDArray[Any],
+        codes: Any,
         weights: NDArray[np.float64],
         most_kept: float = np.inf,
     ) -> None:
@@ -256,7 +256,7 @@ class InterventionalGame:
     def direct_values(
         self,
         plan: TreePlan | None,
-        codes: NDArray[np.intp],
+        codes: NDArray[Any],
         order: int,
         weights: NDArray[np.float64] | None = None,
         **measure: Any,
