@@ -113,9 +113,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
 
-    if TYPE_CHECKING:  # not fields
-        _family: str
-        _link: str
+    _family: str = field(init=False)
+    _link: str = field(init=False)
     _result_index = "term"
     _parameter_constraints = {
         "terms": [dict, list, None],
