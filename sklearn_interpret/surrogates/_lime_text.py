@@ -17,6 +17,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.number_format import entry_text
+from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
 from sklearn_interpret.surrogates._local_explanation import (
@@ -97,8 +98,8 @@ class TextExplanation(LocalExplanation):
     [('free', 0.5), ('charge', -0.25)]
     """
 
-    tokens: Sequence[Sequence[str]] = field(kw_only=True)
-    token_features: Sequence[Any] = field(kw_only=True)
+    tokens: NDArray[np.object_] = field(kw_only=True)
+    token_features: NDArray[np.object_] = field(kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = (
         *LocalExplanation._arrays_by_row,
@@ -438,11 +439,13 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
             **by_output(fields_of(fits, positions, len(numbers))),
             **fields,
             feature_names=list(map(feature_name, numbers)),
-            tokens=[text.pieces for text in texts],
-            token_features=[
-                np.append(columns, -1)[text.features]
-                for text, columns in zip(texts, positions, strict=True)
-            ],
+            tokens=as_objects([text.pieces for text in texts]),
+            token_features=as_objects(
+                [
+                    np.append(columns, -1)[text.features].tolist()
+                    for text, columns in zip(texts, positions, strict=True)
+                ]
+            ),
         )
 
 
