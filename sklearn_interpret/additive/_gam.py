@@ -113,14 +113,9 @@ class BaseGAM(TransformerMixin, BasePredictor):
     reml_: float | NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
 
-<<<<<<< HEAD
     if TYPE_CHECKING:  # not fields
         _family: str = field(init=False)
         _link: str = field(init=False)
-=======
-    _family: str = field(init=False)
-    _link: str = field(init=False)
->>>>>>> w-fam2
     _result_index = "term"
     _parameter_constraints = {
         "terms": [dict, list, None],
