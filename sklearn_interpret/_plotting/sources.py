@@ -41,7 +41,7 @@ class Data(NamedTuple):
     y: Any = None
     sample_weight: Any = None
 
-    def take(self, index: NDArray[np.intp] | Sequence[int]) -> Data:
+    def take(self, index: NDArray[np.intp] | list[int]) -> Data:
         """Some of the rows, by position."""
         y, weights = (None if a is None else np.asarray(a)[index] for a in self[1:])
         return Data(as_rows(self.X).native_at(index), y, weights)

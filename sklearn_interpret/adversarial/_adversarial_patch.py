@@ -223,11 +223,11 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
     ) -> None:
         n_columns = sample.rows.n_columns
         shape = self.image_shape_ = shape_of_rows(self.image_shape, n_columns)
-        self._shapes = shape[:2], _checked_patch_shape(self.patch_shape, shape)
+        self._shapes: Any = shape[:2], _checked_patch_shape(self.patch_shape, shape)
         random = check_random_state(self.random_state)
         evenly = np.random.default_rng(random.randint(2**31))
         self._shares = quasi_random_points(self.n_transforms, 4, evenly)
-        size = self.n_restarts, np.prod(self._shapes[1]), *(shape[2:] or (1,))
+        size: Any = self.n_restarts, np.prod(self._shapes[1]), *(shape[2:] or (1,))
         corners = random.randint(0, 2, (_SCREENED, *size[1:])).astype(np.float64)
         sample = self._draw(sample, self.subsample, random)
         problem = SearchProblem(outcome, actionability, sample.rows)
@@ -263,7 +263,8 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
     def _matrix(self, shares: NDArray[np.float64]) -> Any:
         """Weights of the patch's pixels in those of an image, for random shares."""
         scale = _checked_range(self.scale)
-        return random_paste(shares, *self._shapes, scale, self.max_rotation)
+        image, patch = self._shapes
+        return random_paste(shares, image, patch, scale, self.max_rotation)
 
     def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
         matrix = self._matrix(self._shares[self._best])

@@ -74,8 +74,9 @@ class LinearPerturbation:
         self._effects = ColumnEffects(training)
         self._target = self._effects.target()
         self.rows_each = len(self._effects.model.intercept)
-        slopes = self._effects.slopes
-        slopes = [np.zeros(self.rows_each) if s is None else s for s in slopes]
+        slopes = [
+            np.zeros(self.rows_each) if s is None else s for s in self._effects.slopes
+        ]
         self._slopes = np.array(slopes) / training.actionability.costs[:, None]
 
     def tries(self, problem: Any, index: NDArray[np.intp]) -> Tries:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret._model.rows.frames import PandasRows
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.adversarial._base import BaseGradientAttack
 
@@ -289,11 +288,11 @@ class SubstituteAttack(BaseAttack):
 
     def _added(
         self,
-        rows: PandasRows,
+        rows: Rows,
         labels: NDArray[Any],
         actionability: Actionability,
         moves: NDArray[np.float64],
-    ) -> PandasRows:
+    ) -> Rows:
         """Rows on the way from some to the boundary of the substitute."""
         model = self.substitute_
         classes = getattr(model, "classes_", None)

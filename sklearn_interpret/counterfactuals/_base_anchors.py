@@ -158,17 +158,21 @@ class BaseAnchors(BaseInspector):
         anchors: tuple[Anchor, ...],
         rules: Any,
         is_precise: NDArray[np.bool_],
-        reasons: list[str],
+        reasons: Any,
     ) -> RuleExplanation:
         """The explanation of some rows."""
+        names: Any = getattr(rows, "names", None)  # texts have none
         return RuleExplanation(
             rules,
-            *np.array([(a.precision, a.low, a.high, a.coverage) for a in anchors]).T,
+            np.array([anchor.precision for anchor in anchors]),
+            np.array([anchor.low for anchor in anchors]),
+            np.array([anchor.high for anchor in anchors]),
+            np.array([anchor.coverage for anchor in anchors]),
             answers=np.asarray(self._response.raw(rows.native)).tolist(),
             status=np.where(is_precise, "found", "failed"),
             reasons=reasons,
             data=rows.native,
-            feature_names=rows.names,
+            feature_names=names,
             response_name=self._response_name,
             target_name=self._target_name,
         )

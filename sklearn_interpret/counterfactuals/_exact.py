@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from time import monotonic
@@ -221,7 +222,7 @@ class ExactCounterfactual(BaseCounterfactual):
         problem = SearchProblem(outcome, actionability, sample.rows)
         self._searcher = search(problem, self.margin)
 
-    def _search(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
+    def _search(self, problem: Any, index: NDArray[np.intp]) -> Iterable[Found]:
         return run(
             self._search_row,
             [(problem, row) for row in index.tolist()],

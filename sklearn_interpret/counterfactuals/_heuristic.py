@@ -78,7 +78,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
                 distinct = np.unique(self._training_values[:, j])
                 distinct = distinct[np.isfinite(distinct)]
                 ranks = np.linspace(0, len(distinct) - 1, min(_GRID, len(distinct)))
-                tried = distinct[np.rint(ranks).astype(np.intp)]
+                tried: NDArray[Any] = distinct[np.rint(ranks).astype(np.intp)]
             else:
                 tried = np.flatnonzero(possible)
             columns.append(np.full(len(tried), j))

@@ -22,6 +22,7 @@ from sklearn_interpret._model.formulas.bags_of_words import BagOfWords
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret._model.progress import phases, shows_progress
+from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
@@ -223,7 +224,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         ]
         shortened = outcome.asked(self._like.like(copies))
         holds = shortened.holds(answers)
-        results = tuple(zip(*map(_result, searches, holds), strict=True))
+        results = list(zip(*map(_result, searches, holds), strict=True))
         warn_of_failures(np.array(results[0]), results[1], "texts")
         return self._explanation(originals, shortened, tokens, removed, copies, results)
 
@@ -234,10 +235,10 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         tokens: list[Tokens],
         removed: list[NDArray[np.bool_]],
         copies: list[str],
-        results: tuple[tuple[Any, ...], ...],
+        results: list[tuple[Any, ...]],
     ) -> RemovalExplanation:
         """The explanation of some texts, from their `_result`."""
-        status, reasons, optimal = results
+        status, reasons = as_objects(results[0]), as_objects(results[1])
         succeeded = np.isin(status, ["found", "unchanged"])
         removed = [
             words[0] & success
@@ -247,16 +248,21 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         responses = originals.scores, shortened.scores
         responses[1][~succeeded] = np.nan
         before, after = (r[:, 0] if r.shape[1] == 1 else r for r in responses)
-        predict = self.estimator_.predict
+        answers, original_answers = (
+            np.asarray(self.estimator_.predict(asked.native)).tolist()
+            for asked in (shortened, originals)
+        )
+        masks = [np.append(mask, False)[text.features].tolist() for text, mask in pairs]
+        words = [list(map(feature_name, compress(t.keys, mask))) for t, mask in pairs]
         return RemovalExplanation(
-            [text.pieces for text in tokens],
-            [np.append(words, False)[text.features].tolist() for text, words in pairs],
-            [list(map(feature_name, compress(text.keys, w))) for text, w in pairs],
-            _where(succeeded, copies),
-            _where(succeeded, np.asarray(predict(shortened.native)).tolist()),
-            np.asarray(predict(originals.native)).tolist(),
+            as_objects([text.pieces for text in tokens]),
+            as_objects(masks),
+            as_objects(words),
+            as_objects(_where(succeeded, copies)),
+            as_objects(_where(succeeded, answers)),
+            as_objects(original_answers),
             status=status,
-            optimal=optimal,
+            optimal=np.array(results[2], dtype=bool),
             reasons=reasons,
             predictions=after,
             original_predictions=before,

@@ -21,7 +21,7 @@ from sklearn_interpret.explanations import NeighborExplanation
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
 
 # Number of training rows for which a frozen model must find itself the nearest row.
 _SPOTS = 20
@@ -152,7 +152,7 @@ class NeighborContributions(BaseInspector):
         shape = self._response(rows.sliced(slice(1)).native).shape
         self.output_names_ = response.output_names(shape[1])
 
-    def _check_training_rows(self, rows: ArrayRows, model: BaseEstimator) -> None:
+    def _check_training_rows(self, rows: Rows, model: BaseEstimator) -> None:
         """Refuse rows that the model does not find among its own."""
         agrees = model.n_samples_fit_ == rows.n_rows
         if agrees:
@@ -215,7 +215,7 @@ class NeighborContributions(BaseInspector):
         )
 
     def _feature_distances(
-        self, rows: ArrayRows, neighbors: NDArray[np.intp]
+        self, rows: Rows, neighbors: NDArray[np.intp]
     ) -> NDArray[np.float64] | None:
         """Distances along each feature (m, k, n_features), or None."""
         step = self._step
@@ -228,5 +228,5 @@ class NeighborContributions(BaseInspector):
             terms = distance_terms(
                 step.model, numbers[:, None] - training[neighbors[batch]]
             )
-            blocks.append(step.by_column(terms, axis=2))
+            blocks.append(step.by_column(np.asarray(terms), axis=2))
         return np.concatenate(blocks)

@@ -333,7 +333,7 @@ class GridInspector(IndividualConditionalExpectation):
 
 def inspect_row(
     inspector: IndividualConditionalExpectation, X: Any, row: Any, entries: list[int]
-) -> IndividualConditionalExpectation:
+) -> Any:
     """Fitted ICE of one row of X, over the grids of entries of an ICE inspector.
 
     The row's own values are added to the grids; they are `row_values_`. Its response is

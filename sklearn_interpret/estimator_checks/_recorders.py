@@ -142,10 +142,10 @@ def _texts(X: Any) -> Any:
 def _recorded(name: str) -> Any:
     """A method of a pipeline that records what it is given."""
 
-    def has(self) -> Any:
+    def has(self: Any) -> bool:
         return hasattr(self.steps[-1][1], name)
 
-    def method(self, X: Any) -> Any:
+    def method(self: Any, X: Any) -> Any:
         self.seen_.append(description(X))
         return getattr(super(RecordingPipeline, self), name)(X)
 

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -51,12 +51,12 @@ def names_of_rows(data: Any, n_rows: int) -> NDArray[Any]:
     return np.arange(n_rows)
 
 
-def are_positions(names: NDArray[Any]) -> bool:
+def are_positions(names: ArrayLike) -> bool:
     """Whether names of rows say no more than their positions."""
-    return np.array_equal(names, np.arange(len(names)))
+    return np.array_equal(names, np.arange(np.size(names)))
 
 
-def take_rows(data: Any, positions: NDArray[np.intp]) -> Any:
+def take_rows(data: Any, positions: NDArray[np.intp] | list[int]) -> Any:
     """Rows of a table, or entries of a list of texts or an array of images."""
     if len(getattr(data, "shape", ())) == 2:
         return as_rows(data).native_at(positions)

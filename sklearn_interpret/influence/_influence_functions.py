@@ -380,7 +380,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         else:
             check_consistent_length(rows.native, y)
         values = self._loss_changes(
-            inputs, objective.targets(y), self.parameter_changes_
+            inputs, objective.targets(np.asarray(y)), self.parameter_changes_
         )
         if np.any(self._loss_scales != 1):
             values *= self._loss_scales
@@ -555,7 +555,7 @@ def _refitted_losses(
     refit.set_params(**{name: _SHARP[name] for name in _SHARP if name in accepted})
     params = {}
     if np.ptp(weights) > 0:
-        params = {weight_parameter(refit): weights[mask]}
+        params = {str(weight_parameter(refit)): weights[mask]}
     refit.fit(inputs[mask], y[mask], **params)
     return objective.loss.values(
         targets, objectives.read_objective(refit).layers(inputs)[-1]

@@ -31,14 +31,13 @@ from sklearn_interpret._model.rows.validation import call_parameter
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._model.rows.arrays import ArrayRows
 
 # Rows of a matrix, or of a block on its diagonal, in one strip.
 _STRIP = 64
 
 
 def gaussian_kernel(
-    rows: ArrayRows, weights: NDArray[np.float64], *, standardize: bool
+    rows: Rows, weights: NDArray[np.float64], *, standardize: bool
 ) -> DistanceKernel:
     """Gaussian kernel of rows of numbers, which may be standardised."""
     values = numbers_of(rows)
@@ -84,7 +83,7 @@ def precomputed_kernel(sample: Any, n_rows: int) -> PrecomputedKernel:
     )
 
 
-def numbers_of(rows: ArrayRows) -> NDArray[np.float64]:
+def numbers_of(rows: Rows) -> NDArray[np.float64]:
     """Rows as a float64 array, with scikit-learn's errors for other input."""
     return check_array(rows.native, dtype=np.float64, input_name="X")
 

@@ -47,7 +47,7 @@ from sklearn_interpret.prototypes._kernels import (
 from sklearn_interpret.prototypes._tables import with_values
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.prototypes._kernels import DistanceKernel
 
 # Number of rows whose pairs give the median distance.
@@ -404,7 +404,7 @@ class MMDCritic(
             kernel, gamma=kernel.part(index).median_gamma(sample.weights[index])
         )
 
-    def _embedded(self, rows: ArrayRows) -> ArrayRows:
+    def _embedded(self, rows: Rows) -> Rows:
         """Representations of rows, as `Rows`."""
         if self.embedding is None:
             return rows
@@ -469,7 +469,7 @@ class MMDCritic(
         return means
 
 
-def _embedded_rows(embedding: Callable[..., Any], native: Any) -> ArrayRows:
+def _embedded_rows(embedding: Callable[..., Any], native: Any) -> Rows:
     """The representations that a user's function gives for rows, as `Rows`."""
     values = embedding(native)
     return as_rows(np.reshape(values, (-1, 1)) if np.ndim(values) < 2 else values)

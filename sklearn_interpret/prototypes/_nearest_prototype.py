@@ -31,7 +31,7 @@ from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 from sklearn_interpret.prototypes._tables import with_values
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
 
 
 @dataclass(eq=False, repr=False)
@@ -62,7 +62,7 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         return MMDCritic(n_criticisms=0, by_class=isinstance(self, ClassifierMixin))
 
     @abstractmethod
-    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
+    def _read_targets(self, rows: Rows, y: Any) -> NDArray[Any]:
         """Checked targets of the rows; of classes, set `classes_` too."""
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -195,7 +195,7 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
 
     classes_: NDArray[Any]
 
-    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
+    def _read_targets(self, rows: Rows, y: Any) -> NDArray[Any]:
         self.classes_, positions = check_labels(self, rows, y)
         return self.classes_[positions]
 
@@ -282,5 +282,5 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _read_targets(self, rows: ArrayRows, y: Any) -> NDArray[Any]:
+    def _read_targets(self, rows: Rows, y: Any) -> NDArray[Any]:
         return check_targets(self, rows, y, dtype=np.float64)

@@ -341,7 +341,7 @@ class Inspection:
             reference = estimator
             if self.classifies and (y == y[0]).all():
                 reference = DummyClassifier()  # most classifiers take several classes
-            params = {weight_parameter(reference): weights[fold.train]}
+            params = {str(weight_parameter(reference)): weights[fold.train]}
             # With routing, each step would have to request the weights.
             with config_context(enable_metadata_routing=False):
                 fitted = clone(reference).fit(X, y, **params)

@@ -58,7 +58,7 @@ from sklearn_interpret.report._sections import (
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret.report._results import Titled
 
 _SECTIONS = {
@@ -259,7 +259,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         with parallel_config(prefer="threads"):
             self._compute(sample, checks, sections)
 
-    def _check_constraints(self, rows: PandasRows) -> None:
+    def _check_constraints(self, rows: Rows) -> None:
         """Refuse features to vary, or with permitted values, that `X` lacks."""
         names, named = rows.names, rows.named
         resolve_features(

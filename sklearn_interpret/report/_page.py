@@ -115,7 +115,7 @@ def _cell(value: float | str) -> str:
         return "\N{EN DASH}"
     if isinstance(value, bool) or not isinstance(value, Real):
         return {"True": "yes", "False": "no"}.get(str(value), str(value))
-    return value_text(value) if isinstance(value, int) else number_text(value)
+    return value_text(value) if isinstance(value, int) else number_text(float(value))
 
 
 # Drawings

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
-    from sklearn_interpret._model.rows.frames import PandasRows
+    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import Condition
 
@@ -255,7 +255,7 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
     def _good(
         self,
         draws_by_rule: dict[tuple[Condition, ...], list[int]],
-        rows: PandasRows,
+        rows: Rows,
         classes: NDArray[np.float64],
         weights: NDArray[np.float64],
         outside: NDArray[np.float64],
@@ -280,7 +280,7 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
     def _unlike(
         self,
         rules: list[SkopeRule],
-        rows: PandasRows,
+        rows: Rows,
         classes: NDArray[np.float64],
         weights: NDArray[np.float64],
         of_row: NDArray[np.float64],

@@ -119,7 +119,7 @@ class Fidelity:
         return self._checked(scoring(answers, predictions, **params))
 
     def _weights_for(
-        self, takes_weights: bool, weights: NDArray[np.float64]
+        self, takes_weights: bool | None, weights: NDArray[np.float64]
     ) -> dict[str, Any]:
         if (weights == weights[0]).all():
             return {}

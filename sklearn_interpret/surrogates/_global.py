@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
-    from sklearn_interpret._model.rows.frames import PandasRows
 
 
 def _offers(name: str) -> Callable[..., bool]:
@@ -339,7 +338,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         except (TypeError, ValueError):  # to be raised by `fit`
             return set()
 
-    def _checked(self, X: Any) -> PandasRows:
+    def _checked(self, X: Any) -> Rows:
         """Validated rows; finite ones if the model takes no others."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
@@ -503,12 +502,13 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Importance of each feature to the surrogate."""
-        if getattr(self, "_importances", None) is None:
+        importances = getattr(self, "_importances", None)
+        if importances is None:
             raise AttributeError(
                 f"This {type(self).__name__} has no feature_importances_: it is not "
                 "fitted, or its surrogate has no importance for each feature."
             )
-        return self._importances
+        return importances
 
 
 def _call(function: Any, rows: Rows) -> NDArray[Any]:
@@ -533,8 +533,8 @@ def _weights_inside(
 
 
 def rows_inside(
-    inspector: GlobalSurrogate, rows: PandasRows, weights: NDArray[np.float64]
-) -> tuple[PandasRows, NDArray[np.float64]]:
+    inspector: GlobalSurrogate, rows: Rows, weights: NDArray[np.float64]
+) -> tuple[Rows, NDArray[np.float64]]:
     """Rows of positive weight in a global surrogate's subset, and their weights."""
     weights = _weights_inside(inspector, rows, weights)
     positive = np.flatnonzero(weights)

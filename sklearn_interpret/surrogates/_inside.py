@@ -72,7 +72,7 @@ def leaves_of(
     tree: dict[str, Any],
     nodes: NDArray[Any],
     values: NDArray[np.float64],
-    surrogate: NDArray[np.float64],
+    surrogate: NDArray[np.float64] | None,
     weights: NDArray[np.float64],
 ) -> list[Leaf]:
     """The `Leaf` of each node that rows fall into, from left to right."""

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import chain
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from sklearn_interpret.exceptions import InspectionWarning
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
 
-T = TypeVar("T")
 
 # Rows that are tried for levels: later ones are refused when they are encoded, and to
 # encode all would take as long as many a method.
@@ -305,13 +304,13 @@ def resolve_players(
 
 
 def resolve_keys(
-    mapping: Mapping[Any, T] | None,
+    mapping: Any,
     names: list[str],
     *,
     named: bool = True,
     parameter: str,
     groups: Mapping[str, list[int]] | None = None,
-) -> dict[Any, T]:
+) -> dict[Any, Any]:
     """A dict keyed by features, rekeyed by column or group name."""
     groups = groups or {}
     if mapping is None:

@@ -42,7 +42,7 @@ class Location:
     scores: NDArray[np.float64]
     codes: NDArray[np.intp]
 
-    def take(self, index: NDArray[np.intp] | list[int]) -> Location:
+    def take(self, index: NDArray[np.intp] | list[int] | slice) -> Location:
         """The location of some rows."""
         return Location(self.scores[index], self.codes[index])
 

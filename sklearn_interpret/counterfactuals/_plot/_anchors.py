@@ -34,7 +34,6 @@ from sklearn_interpret.explanations import RuleExplanation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.explanations import Condition
@@ -116,7 +115,7 @@ class AnchorsDisplay(FeaturesDisplay):
             raise TypeError("X has texts: pass a fitted AnchorsText, not its model.")
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Rows:
+    def _as_rows(cls, X: Any) -> Any:
         return as_texts(X) if _are_texts(X) else as_rows(X)
 
     @classmethod

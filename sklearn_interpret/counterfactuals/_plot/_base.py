@@ -43,7 +43,7 @@ from sklearn_interpret._plotting.text_layout import write_title
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._model.rows.arrays import ArrayRows
+    from sklearn_interpret._model.rows.base import Rows
 
 # Inches: width of a panel, height of the data in it, and of titles and labels around.
 PANEL_WIDTH, DATA_HEIGHT, AROUND = 3.6, 0.9, 0.65
@@ -70,7 +70,7 @@ class FeatureColumn:
         Values that need a place besides those of the data.
     """
 
-    def __init__(self, rows: ArrayRows, j: int, name: str, marked: list[float]) -> None:
+    def __init__(self, rows: Rows, j: int, name: str, marked: list[float]) -> None:
         self.name, self.levels = name, None
         values, self._date_dtype = rows.column_array(j), rows.date_dtype(j)
         if values.dtype.kind in "iuf" and not rows.is_categorical(j):
@@ -155,7 +155,7 @@ class FeaturesDisplay(OneRowDisplay):
 
     background: Any
 
-    def _background_rows(self) -> ArrayRows:
+    def _background_rows(self) -> Rows:
         """Rows whose distribution is drawn."""
         data = as_rows(self.explanation.data)
         background = data if self.background is None else as_rows(self.background)

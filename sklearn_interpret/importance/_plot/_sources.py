@@ -170,11 +170,11 @@ def _change(inspector: Any, score_name: str | None) -> str:
         inspector.scoring, inspector.estimator_, inspector.response_method
     )
     metric = {metric_of_score.name: metric_of_score for metric_of_score in metrics}.get(
-        score_name, metrics[0]
+        score_name or "", metrics[0]
     )
     name = metric.name
     if inspector.scoring is None:
-        name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, name)
+        name = {"r2": "R²", "zero_one": "accuracy"}.get(str(metric.row_loss), name)
     if getattr(inspector, "comparison", None) == "ratio":
         return f"ratio of losses: {name}"
     return f"{'increase' if metric.worse > 0 else 'decrease'} of {name}"

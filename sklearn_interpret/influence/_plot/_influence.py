@@ -202,8 +202,10 @@ default=None
         test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
         scores = scores_without(training, removed, metric, test, n_jobs=n_jobs)
         first, *random_scores = scores.reshape(len(orders), -1)
-        name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, metric.name)
-        removal = {
+        name = {"r2": "R²", "zero_one": "accuracy"}.get(
+            str(metric.row_loss), metric.name
+        )
+        removal: dict[str, Any] = {
             "sizes": counts,
             "scores": first,
             "random_scores": np.array(random_scores),
@@ -297,7 +299,8 @@ default=None
         if self.features is not None and explanation.training_data is not None:
             rows = as_rows(explanation.training_data)
             names = list(explanation.feature_names)
-            for (j,) in resolve_features(self.features, names, max_order=1):
+            for (key,) in resolve_features(self.features, names, max_order=1):
+                j = int(key)
                 columns.append((names[j], rows.displayed(j)))
         names = []
         for position in order.tolist():

@@ -412,7 +412,7 @@ class PrototypeDisplay(DisplayMixin):
         else:
             values = self._scaled()
         columns = [values[:, self._rows.are_numbers]]
-        for j in np.flatnonzero(~self._rows.are_numbers):
+        for j in np.flatnonzero(~self._rows.are_numbers).tolist():
             codes, labels, _ = self._rows.encode([j])
             columns.append(np.eye(len(labels))[codes])
         values = np.nan_to_num(np.concatenate(columns, axis=1))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.collections import Collection
     from matplotlib.colorbar import Colorbar
 
-    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Canvas, Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
@@ -110,7 +109,7 @@ class LimeImageDisplay(LocalDisplay):
     response_name: str | None = None
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Rows:
+    def _as_rows(cls, X: Any) -> Any:
         rows = as_image_rows(X)
         return as_rows(X) if rows is None else rows
 

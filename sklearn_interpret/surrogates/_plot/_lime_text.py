@@ -19,7 +19,6 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay, largest_weigh
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret.surrogates._plot._base import Weights
 
@@ -95,7 +94,7 @@ class LimeTextDisplay(LocalDisplay):
     _sample = "text"
 
     @classmethod
-    def _as_rows(cls, X: Any) -> Rows:
+    def _as_rows(cls, X: Any) -> Any:
         return as_texts(X)
 
     def plot(

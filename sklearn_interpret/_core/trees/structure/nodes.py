@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -128,7 +128,7 @@ class SplitCodes:
                 f"{len(self.thresholds)} features."
             )
         codes = np.empty(X.shape, dtype=np.int32, order="F")
-        side = "right" if self.strict else "left"
+        side: Literal["left", "right"] = "right" if self.strict else "left"
         searches = [search_among(values, len(X), side) for values in self.thresholds]
         for start in range(0, len(X), AT_ONCE):
             # Rows turned into columns while they are in the processor's cache.
