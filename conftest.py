@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from collections import Counter, defaultdict
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -14,11 +15,26 @@ import pytest
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Pages of the guide whose examples take seconds: doctests of the thorough run.
+LONG_CHAPTERS = {
+    "adversarial.rst",
+    "coming_from.rst",
+    "counterfactuals.rst",
+    "decomposition.rst",
+    "importance.rst",
+    "influence.rst",
+    "misleading.rst",
+    "more_than_one_machine.rst",
+    "rules.rst",
+    "surrogates.rst",
+    "which_method.rst",
+}
+
 
 def pytest_addoption(parser):
     """Tell how long to look for input that breaks something."""
-    parser.addoption("--fuzz", type=int, default=100, help="cases for each family")
-    parser.addoption("--thorough", action="store_true", help="run slow tests too")
+    parser.addoption("--fuzz", type=int, help="cases for each family, at random")
+    parser.addoption("--thorough", action="store_true", help="run all tests")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -40,13 +56,64 @@ def pytest_collection():
 def pytest_collection_modifyitems(config, items):
     """Begin with the tests of workers: a small process is quicker to fork.
 
-    And leave the thorough tests to those who ask for them.
+    And leave to those who ask for them the thorough tests, and of tests with several
+    parameters the cases beyond those that have each value of each parameter.
     """
     items.sort(key=lambda item: item.path.name != "test_workers.py")
     if not config.getoption("--thorough"):
-        thorough = [item for item in items if item.get_closest_marker("thorough")]
-        config.hook.pytest_deselected(items=thorough)
-        items[:] = [item for item in items if item not in set(thorough)]
+        tests = defaultdict(list)
+        for item in items:
+            if item.path.name in LONG_CHAPTERS:
+                item.add_marker("thorough")
+            tests[item.nodeid.partition("[")[0]].append(item)
+        chosen = {item for cases in tests.values() for item in _quick(cases)}
+        config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
+        items[:] = [item for item in items if item in chosen]
+
+
+def _quick(cases):
+    """Cases of a test for the quick run."""
+    marks = {case: case.get_closest_marker("thorough") for case in cases}
+    most = min(
+        (mark.kwargs["after"] for mark in marks.values() if mark and mark.kwargs),
+        default=None,
+    )
+    quick = [case for case in cases if not marks[case] or marks[case].kwargs]
+    return _each_value(quick)[:most]
+
+
+def _each_value(cases):
+    """Cases of a test, few of them, that have each value of each of its parameters."""
+    values = {case: set(_values(case)) for case in cases}
+    unseen = set().union(*values.values())
+    of_one = Counter(next(zip(*value, strict=True)) for value in unseen)
+    if max(of_one.values(), default=len(cases)) == len(cases):
+        return cases
+    chosen, n_uses = [], Counter()
+    while unseen:
+        # The most values that are not seen yet, next to the least used of the others.
+        case = max(
+            values,
+            key=lambda c: (
+                len(values[c] & unseen),
+                -sum(n_uses[value] for value in values[c]),
+            ),
+        )
+        chosen.append(case)
+        unseen -= values[case]
+        n_uses.update(values.pop(case))
+    return chosen
+
+
+def _values(case):
+    """What a test is called with: values that are parametrized together are one."""
+    params = getattr(case, "callspec", None) and dict(case.callspec.params)
+    for mark in case.iter_markers("parametrize"):
+        names = mark.args[0] if mark.args else mark.kwargs["argnames"]
+        names = names.split(",") if isinstance(names, str) else names
+        yield tuple((name, id(params.pop(name.strip()))) for name in names)
+    for name, value in (params or {}).items():
+        yield ((name, id(value)),)
 
 
 @pytest.fixture(autouse=True, scope="session")

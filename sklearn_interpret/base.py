@@ -21,6 +21,16 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.sklearn_bases import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    MetaEstimatorMixin,
+    available_if,
+    fit_context,
+    plain_state,
+    set_plain_state,
+    with_callbacks,
+)
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -33,31 +43,25 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.progress import PERCENTS, progress_of
-from sklearn_interpret._model.response import (
-    CENTERED_LOG_PROBA,
+from sklearn_interpret._model.responses.predictors import (
     RESPONSE_METHODS,
+    check_fits_rows,
     check_is_predictor,
     is_classifier,
     is_fitted,
-    make_response,
     requires_y,
     tags_of,
     weight_parameter,
 )
+from sklearn_interpret._model.responses.response import (
+    CENTERED_LOG_PROBA,
+    make_response,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_name
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
-from sklearn_interpret._model.sklearn_bases import (
-    BaseEstimator,
-    CallbackSupportMixin,
-    MetaEstimatorMixin,
-    available_if,
-    fit_context,
-    with_callbacks,
-)
-from sklearn_interpret._model.validation import (
-    Sample,
-    check_fits_rows,
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import (
     check_known,
     check_rows,
     check_weights,
@@ -86,7 +90,7 @@ def _strings_in_words(model, X):
     columns = [
         column
         for j, column in enumerate(rows.names)
-        if rows.values(j).dtype.kind in "OUS"
+        if rows.column_array(j).dtype.kind in "OUS"
     ]
     if not columns:
         return f"{name} takes no strings, but y has some: it needs numbers."
@@ -184,8 +188,10 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     _errors_count_rows = False
 
     def __getstate__(self):
-        state = super().__getstate__()
+        state = plain_state(self)
         return {**state, **{name: None for name in self._caches if name in state}}
+
+    __setstate__ = set_plain_state
 
     @_unfitted_on_failure
     @with_callbacks
@@ -236,7 +242,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_predictor(self._get_estimator())
         self._reset()
-        partitions = Partitions.of(X, y, sample_weight)
+        partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             X, y, sample_weight = first_rows(self, partitions), None, None
             if not isinstance(self._get_estimator(), FrozenEstimator):
@@ -298,7 +304,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _choose_sample(self, rows, y, weights):
         """The sample that `_inspect` gets."""
-        sample = Sample.of(rows, y, weights)
+        sample = Sample.of_positive_weight(rows, y, weights)
         subsample = getattr(self, "subsample", None)
         return self._draw(sample, subsample, getattr(self, "random_state", None))
 
@@ -309,37 +315,37 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
-        given = self._get_estimator()
-        if isinstance(given, FrozenEstimator):
-            check_fits_rows(given, X)
-            self.estimator_ = given
+        model = self._get_estimator()
+        if isinstance(model, FrozenEstimator):
+            check_fits_rows(model, X)
+            self.estimator_ = model
             with callback_task(context, self):
                 return
-        if not hasattr(given, "fit"):
+        if not hasattr(model, "fit"):
             raise TypeError(
-                f"{type(given).__name__} has no method fit: to inspect it as it is, "
+                f"{type(model).__name__} has no method fit: to inspect it as it is, "
                 "pass sklearn.frozen.FrozenEstimator(model)."
             )
-        if y is None and requires_y(given):
+        if y is None and requires_y(model):
             raise ValueError(self._missing_y_message())
-        if tags_of(given).requires_fit and is_fitted(given):
+        if tags_of(model).requires_fit and is_fitted(model):
             warn(
                 "Pass sklearn.frozen.FrozenEstimator(estimator) to inspect it as it "
                 "is, or sklearn.base.clone(estimator) to fit it here: the "
-                f"{type(given).__name__} is fitted already, and "
+                f"{type(model).__name__} is fitted already, and "
                 f"{type(self).__name__} fits a clone of it again, on the rows given "
                 "to fit.",
                 RefitWarning,
             )
         fit_params = self._estimator_fit_params(sample_weight, params)
-        estimator = clone(given)
+        estimator = clone(model)
         with propagated_callbacks(context, estimator), callback_task(context, self):
             try:
                 self.estimator_ = estimator.fit(X, y, **fit_params)
             except ValueError as error:
                 if "could not convert string to float" not in str(error):
                     raise
-                raise ValueError(_strings_in_words(given, X)) from error
+                raise ValueError(_strings_in_words(model, X)) from error
 
     def _missing_y_message(self):
         name = type(self).__name__
@@ -367,9 +373,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         `players` are pairs of columns and name. Columns without a name in `fit` get the
         one in `input_features`.
         """
-        given = check_feature_names_in(self, input_features)
+        feature_names = check_feature_names_in(self, input_features)
         names = [
-            given[columns[0]]
+            feature_names[columns[0]]
             if len(columns) == 1 and name == default_name(columns[0])
             else name
             for columns, name in players
@@ -494,7 +500,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = tags_of(self._get_estimator())
         tags.estimator_type = inner.estimator_type
-        for part in (
+        for name in (
             "target_tags",
             "classifier_tags",
             "regressor_tags",
@@ -502,5 +508,5 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             "no_validation",
             "non_deterministic",
         ):
-            setattr(tags, part, getattr(inner, part))
+            setattr(tags, name, getattr(inner, name))
         return tags

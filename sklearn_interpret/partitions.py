@@ -78,7 +78,9 @@ class Partitions(ABC):
         """
 
     @staticmethod
-    def of(X: Any, y: Any = None, sample_weight: Any = None) -> Partitions | None:
+    def from_input(
+        X: Any, y: Any = None, sample_weight: Any = None
+    ) -> Partitions | None:
         """Take partitions or a Dask collection as partitions.
 
         Parameters

@@ -35,6 +35,7 @@ from tests.instances import (
     suited_to_any_data,
     wraps_a_model,
 )
+from tests.speeds import examples
 
 # Columns by kind: a generator and a number of rows to a list or an array.
 COLUMNS = {
@@ -260,10 +261,10 @@ def _columns_of_numbers(X):
 
 def fuzz(request, arguments):
     """Try classes, given with quick parameters, on as many cases as the switch says."""
+    asked = request.config.getoption("--fuzz")
     budget = settings(
-        max_examples=request.config.getoption("--fuzz"),
+        settings(max_examples=asked, derandomize=False) if asked else examples(100),
         suppress_health_check=list(HealthCheck),
-        derandomize=request.config.getoption("--fuzz") == 100,
     )
     budget(given(cases(arguments))(holds))()
 

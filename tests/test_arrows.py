@@ -19,7 +19,7 @@ REQUIRED = {"sklearn", "numpy", "scipy", "joblib", "threadpoolctl", "matplotlib"
 # Where all private names of scikit-learn are.
 COMPAT = f"{PACKAGE}._model._sklearn_compat"
 # Where a table of pandas is named, for checkers of types only.
-TYPES = f"{PACKAGE}._model.sklearn_bases"
+TYPES = f"{PACKAGE}._inspectors.sklearn_bases"
 # Private to users, shared by all layers above the model's rooms.
 SELECTION = f"{PACKAGE}.explanations._selection"
 # Whose task it is to choose among the others of their family.
@@ -41,9 +41,20 @@ def module_name(path):
 MODULES = {module_name(path): path for path in sorted(ROOT.rglob("*.py"))}
 
 
-def imported_names(path):
+def is_for_types(node):
+    """Whether a statement is `if TYPE_CHECKING:`, which never runs."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def imported_names(path, with_types=True):
     """Full names of everything that a source imports, attributes included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        node for block in filter(is_for_types, tree.body) for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if node in for_types and not with_types:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -213,11 +224,22 @@ def test_folders_are_tables_of_contents():
 
 
 def test_there_are_no_circles():
-    """Importing in any order works, for the graph of all imports has no circle."""
+    """Importing in any order works, for the graph of what runs has no circle.
+
+    Imports for types alone may lead back: two classes may name each other.
+    """
+    needed = {
+        name: set(map(module_of, imported_names(path, with_types=False)))
+        for name, path in MODULES.items()
+    }
     settled = set()
     while True:
         waiting = MODULES.keys() - settled
-        free = {name for name in waiting if own_imports()[name] - {name} <= settled}
+        free = {
+            name
+            for name in waiting
+            if needed[name] & MODULES.keys() - {name} <= settled
+        }
         if not free:
             break
         settled |= free

@@ -1,7 +1,5 @@
 """Every public estimator keeps scikit-learn's contract and ours."""
 
-import inspect
-import pkgutil
 from functools import cache
 from importlib import import_module
 from unittest import SkipTest
@@ -9,15 +7,14 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from sklearn import __version__ as sklearn_version
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import check_is_fitted
 
-import sklearn_interpret
-from sklearn_interpret._model.response import RESPONSE_METHODS
+from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
 from sklearn_interpret.estimator_checks import estimator_checks_generator
 from sklearn_interpret.estimator_checks._results import everything
 from sklearn_interpret.estimator_checks._tables import fitted, numeric_table
@@ -28,29 +25,6 @@ from tests.instances import (
     instances,
     instances_for_any_data,
 )
-
-
-def public_estimators():
-    """Return the concrete estimator classes that public modules declare public."""
-    found = pkgutil.walk_packages(sklearn_interpret.__path__, "sklearn_interpret.")
-    names = [module.name for module in found if "._" not in module.name]
-    lifted = {
-        getattr(module, name)
-        for module in map(import_module, names)
-        for name in getattr(module, "__all__", ())
-    }
-    classes = [entry for entry in lifted if inspect.isclass(entry)]
-    return sorted(
-        (c for c in classes if issubclass(c, BaseEstimator) and not _is_abstract(c)),
-        key=lambda c: c.__name__,
-    )
-
-
-def _is_abstract(c):
-    # The base's hook is abstract, though scikit-learn's classes have no ABCMeta.
-    return any(
-        getattr(getattr(c, name), "__isabstractmethod__", False) for name in dir(c)
-    )
 
 
 def short(estimator):
@@ -96,11 +70,11 @@ def own_checks(estimator_class):
         if name == "check_model_sees_frames":
             continue  # check_polars_equals_pandas holds pandas to the same
         # Parameters that differ from the defaults show what is left of a fit.
-        yield (last if name == "check_refit_forgets" else first), name, check
+        yield (last if name == "check_refit_forgets" else first), name, check, ()
     for estimator in others:
         for name, check in estimator_checks_generator(estimator):
             if name in OF_EVERY_INSTANCE:
-                yield estimator, name, check
+                yield estimator, name, check, pytest.mark.thorough
 
 
 def with_own_checks(classes):
@@ -109,9 +83,11 @@ def with_own_checks(classes):
     return pytest.mark.parametrize(
         ("estimator", "check"),
         [
-            pytest.param(estimator, check, id=f"{name_of(estimator)}-{name}")
+            pytest.param(
+                estimator, check, id=f"{name_of(estimator)}-{name}", marks=marks
+            )
             for estimator_class in classes
-            for estimator, name, check in own_checks(estimator_class)
+            for estimator, name, check, marks in own_checks(estimator_class)
         ],
     )
 
@@ -122,8 +98,29 @@ def with_checks_of_scikit_learn(estimators):
     names, values = mark.args
     if parse_version(sklearn_version) < parse_version("1.7"):
         values = [pair for pair in values if not _fails_by_itself(*pair)]
+    values = [
+        pytest.param(*pair, marks=pytest.mark.thorough if _repeats(pair[1]) else ())
+        for pair in values
+    ]
     # An estimator is named once, not for each of its checks: names take long to write.
-    return pytest.mark.parametrize(names, list(values), ids=cache(mark.kwargs["ids"]))
+    return pytest.mark.parametrize(names, values, ids=cache(mark.kwargs["ids"]))
+
+
+# Costly checks of scikit-learn whose promise is one of our checks, too.
+OF_OURS = {
+    "check_classifier_data_not_an_array",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_fit_idempotent",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_transformer_data_not_an_array",
+}
+
+
+def _repeats(check):
+    """Whether a check is one of the others, on another table, or one of ours."""
+    return check.keywords.get("readonly_memmap") or check.func.__name__ in OF_OURS
 
 
 def _fails_by_itself(estimator, check):
@@ -134,12 +131,6 @@ def _fails_by_itself(estimator, check):
         return tags.classifier_tags is not None and not tags.classifier_tags.multi_class
     # A mean is subtracted in place from whole numbers.
     return tags.input_tags.categorical and "positive_only" in name
-
-
-def test_the_table_has_every_public_estimator():
-    known = {*ARGUMENTS, *OF_TEXTS}
-    assert public_estimators() == sorted(known, key=lambda c: c.__name__)
-    assert all(ARGUMENTS.values())
 
 
 def ignoring(*warnings, also=()):

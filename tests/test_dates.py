@@ -95,6 +95,7 @@ def both(inspector):
     ]
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("effect", "points", "values"),
     [

@@ -89,12 +89,12 @@ def results(estimator, X):
     [kind for kind in ARGUMENTS if kind not in {*OF_TEXTS, LimeImage}],
     ids=lambda kind: kind.__name__,
 )
-def test_levels_of_every_dtype(kind):
+@pytest.mark.parametrize("name", LEVELS)
+def test_levels_of_every_dtype(kind, name):
     """Results are those of objects and of numpy's booleans."""
     estimator = instances(kind)[0]
     expected = results(estimator, of_pandas({}))
-    for name, table in LEVELS.items():
-        assert_same(results(estimator, table()), expected, name)
+    assert_same(results(estimator, LEVELS[name]()), expected)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret import estimator_checks as checks
-from sklearn_interpret._model.validation import Sample, check_rows, check_weights
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import check_rows, check_weights
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import Explanation
@@ -427,7 +428,7 @@ class WeightedLine(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y=None, sample_weight=None):
         rows = check_rows(self, X, reset=True)
-        sample = Sample.of(rows, y, check_weights(sample_weight, rows))
+        sample = Sample.of_positive_weight(rows, y, check_weights(sample_weight, rows))
         first = np.asarray(sample.rows.native)[:, 0]
         root = np.sqrt(sample.weights / sample.weights.mean())
         self.line_ = np.polyfit(first, sample.y, 1, w=root)

@@ -154,7 +154,7 @@ def test_a_lost_worker_changes_nothing(tmp_path):
         ) as local,
         distributed.Client(local),
     ):
-        partitions = Partitions.of(array.from_array(rows, chunks=(5, 2)))
+        partitions = Partitions.from_input(array.from_array(rows, chunks=(5, 2)))
         assert partitions.map_reduce(summed, add) == rows.sum()
     assert (tmp_path / "ended").exists()
 

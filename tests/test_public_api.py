@@ -10,6 +10,7 @@ import pytest
 
 import sklearn_interpret
 from sklearn_interpret import decomposition
+from sklearn_interpret._model.rows.lazy import lazy_for_dask
 from tests.instances import ARGUMENTS, OF_TEXTS, wraps_a_model
 
 PUBLIC = [
@@ -61,6 +62,29 @@ def test_fit_takes_the_same_everywhere(public_class):
         assert parameters["params"].kind is inspect.Parameter.VAR_KEYWORD
     assert list(parameters) == expected
     assert parameters["y"].default is None
+
+
+@every_class
+def test_few_classes_stand_above_it(public_class):
+    """A reader follows a method through at most four classes of the package."""
+    above = [
+        base.__name__
+        for base in public_class.__mro__[1:]
+        if base.__module__.startswith("sklearn_interpret.")
+        # Stand-ins for classes that older versions of scikit-learn lack.
+        and not base.__module__.endswith("._sklearn_compat")
+    ]
+    assert len(above) <= 4, above
+
+
+@every_class
+def test_transform_is_lazy_for_dask(public_class):
+    """A class that defines `transform` is a `lazy_transformer`."""
+    defined = (vars(base).get("transform") for base in public_class.__mro__)
+    transform = next(filter(None, defined), None)
+    if transform is not None and transform.__module__.startswith("sklearn_interpret."):
+        lazy = lazy_for_dask(transform)
+        assert transform.__code__ is lazy.__code__
 
 
 def test_public_modules():

@@ -1,5 +1,7 @@
 """Files of skops hold every estimator, fitted on frames as on arrays."""
 
+from functools import partial
+
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -19,16 +21,11 @@ skops = pytest.importorskip("skops.io")
 
 # They take numbers alone.
 OF_NUMBERS = ("SparseLinear", "KMedoids", "NearestPrototype", "MMDCritic")
-
-
-def cases(kind):
-    """Instances and tables: of numbers, and mixed ones for what takes these."""
-    first, *others = instances(kind)
-    if not kind.__name__.startswith(OF_NUMBERS):
-        for library in ("pandas", "polars"):
-            yield first, mixed_frame(library, first)
-    for estimator in (first, *others[-1:]):
-        yield estimator, named_table()
+TABLES = {
+    "pandas": partial(mixed_frame, "pandas"),
+    "polars": partial(mixed_frame, "polars"),
+    "numbers": lambda estimator: named_table(),
+}
 
 
 # The tables are small, and partly noise.
@@ -39,16 +36,21 @@ def cases(kind):
     [kind for kind in ARGUMENTS if kind not in {*OF_TEXTS, LimeImage}],
     ids=lambda kind: kind.__name__,
 )
-def test_frames(kind):
-    for estimator, X in cases(kind):
-        y, params = target_for(estimator), {}
-        if wraps_a_model(kind):
-            model = clone(recorder_for(estimator)).fit(X, y)
-            params["estimator"] = FrozenEstimator(model)
-        fitted = prepared(estimator, **params).fit(X, y)
-        # Importances are computed on first access, before they are saved.
-        expected = everything(fitted, X[:2])
-        file = skops.dumps(fitted)
-        found = skops.loads(file, trusted=skops.get_untrusted_types(data=file))
-        assert_same(everything(found, X[:2]), expected)
-        assert_same(found.feature_names_in_, fitted.feature_names_in_)
+@pytest.mark.parametrize(
+    ("table", "place"), [("pandas", 0), ("polars", 0), ("numbers", 0), ("numbers", -1)]
+)
+def test_frames(kind, table, place):
+    if kind.__name__.startswith(OF_NUMBERS):
+        table = "numbers"
+    estimator = instances(kind)[place]
+    X, y, params = TABLES[table](estimator), target_for(estimator), {}
+    if wraps_a_model(kind):
+        model = clone(recorder_for(estimator)).fit(X, y)
+        params["estimator"] = FrozenEstimator(model)
+    fitted = prepared(estimator, **params).fit(X, y)
+    # Importances are computed on first access, before they are saved.
+    expected = everything(fitted, X[:2])
+    file = skops.dumps(fitted)
+    found = skops.loads(file, trusted=skops.get_untrusted_types(data=file))
+    assert_same(everything(found, X[:2]), expected)
+    assert_same(found.feature_names_in_, fitted.feature_names_in_)

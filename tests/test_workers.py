@@ -33,6 +33,8 @@ from sklearn_interpret.importance import (
 from sklearn_interpret.shapley import KernelSHAP
 from tests.instances import quick_arguments
 
+pytestmark = pytest.mark.thorough
+
 # One inspector for each loop: in threads, streamed, of blocks of rows, of models. That
 # the work of every inspector can be sent to processes is an estimator check.
 OF_EACH_LOOP = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,48 +11,89 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.attribution_columns import (
+    attribution_names,
+    attributions_as_columns,
+)
+from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
 from sklearn_interpret._model.progress import counted, progress_of, shows_progress
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
-from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
+from sklearn_interpret.explanations import Explanation
 
 # Relative rounding errors of sums of attributions, by the dtype of the predictions: far
 # above its precision, since a model adds many numbers.
 _ROUNDING, _ROUNDING_OF_DOUBLES = {np.float16: 1e-2, np.float32: 1e-5}, 1e-9
 
 
-class BaseAttribution(ResultsMixin, AttributionTransformerMixin, BaseInspector):
+@lazy_transformer
+class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
     """Base of the inspectors whose explanations add up to the responses.
 
-    A subclass prepares itself in `_start` and explains rows in `_values`; with groups
-    of features it overrides `_attributed`.
+    A subclass prepares itself in `fit` (`_fit_base_values`) and explains rows
+    (`_attribute`). If it has the parameters `background` and `feature_groups`, features
+    and groups of them are players of a game, against the background.
     """
 
     base_values_: float | NDArray[np.float64]
     output_names_: list[Any]
+    response_method_: str | Callable[..., Any]
+    # Where features are players.
+    background_: Any
+    features_: list[tuple[int, ...]]
+    player_names_: list[str]
 
     _caches: ClassVar[tuple[str, ...]] = ("_sample",)
     _explanation_class: ClassVar[type[Explanation]] = Explanation
 
-    def _inspect(self, sample, response):
-        self._names = sample.rows.names
-        base_values = self._start(sample, response)
+    transform = attributions_as_columns
+    get_feature_names_out = attribution_names
+
+    def _inspect(self, sample: Sample, response: Any) -> None:
+        self._names, background = sample.rows.names, sample
+        has_players = hasattr(self, "feature_groups")
+        if has_players:
+            self.features_, self.player_names_ = players_of(self, sample.rows)
+            background = self._choose_background(sample)
+            self.background_ = background.rows.native
+        base_values = self._fit_base_values(background, response)
+        if has_players:
+            self.response_method_ = response.method
         self.output_names_ = response.output_names(len(base_values))
         self.base_values_ = base_values if len(base_values) > 1 else base_values[0]
         self._sample, self._importances = sample, None
 
+    def _choose_background(self: Any, sample: Sample) -> Sample:
+        """A sample of the rows that replace absent players."""
+        if self.background is None:
+            return sample
+        try:
+            rows = as_rows(self.background)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"background can't be taken as rows: {error}") from error
+        rows = self._check_rows(rows.native, reset=False)
+        return Sample(rows, None, np.broadcast_to(1.0, rows.n_rows))
+
     @abstractmethod
-    def _start(self, sample, response):
+    def _fit_base_values(
+        self, background: Sample, response: Any
+    ) -> NDArray[np.float64]:
         """Set fitted attributes; return the base values, (k,)."""
 
     @abstractmethod
-    def _values(self, rows):
+    def _attribute(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         """Attributions (m, n_features, k), predictions (m, k), and a dict.
 
         Predictions have the precision of the model. The dict has further fields of the
@@ -83,26 +125,13 @@ class BaseAttribution(ResultsMixin, AttributionTransformerMixin, BaseInspector):
             self._importances = total[:-1] / total[-1]
         return self._importances
 
-    def to_frame(self) -> DataFrame:
-        """Return the importances as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each feature or group and output, the most important feature
-            first: columns "feature", "output" where there are several, and
-            "importance", the mean absolute attribution over the rows of `fit`.
-            Computed from these, like `feature_importances_`. Those of single rows are
-            in the table of the explanation.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each feature or group and output, the most important feature
+        first: columns "feature", "output" where there are several, and "importance",
+        the mean absolute attribution over the rows of `fit`. Computed from these, like
+        `feature_importances_`. Those of single rows are in the table of the
+        explanation.
+        """
         sizes, labels = self._mean_sizes(), as_objects(self.output_names_)
         order = np.argsort(-sizes.sum(axis=1), kind="stable")
         names = as_objects([name for _, name in self._attributed()])[order]
@@ -154,7 +183,7 @@ class BaseAttribution(ResultsMixin, AttributionTransformerMixin, BaseInspector):
         """
         rows = self._check_rows(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, predictions, fields = self._values(rows)
+            values, predictions, fields = self._attribute(rows)
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "values")
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
@@ -184,16 +213,16 @@ class BaseAttribution(ResultsMixin, AttributionTransformerMixin, BaseInspector):
         """Warn where base values and attributions miss the predictions."""
         rounding = _ROUNDING.get(predictions.dtype.type, _ROUNDING_OF_DOUBLES)
         missed, largest = [], 0.0
-        for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
-            start, expected = base_values[part], predictions[part]
-            addends = values[part]
+        for block in slices(len(values), batch_rows(2 * values[:1].nbytes)):
+            start, expected = base_values[block], predictions[block]
+            addends = values[block]
             error = np.abs(start + addends.sum(axis=1) - expected)
             size = np.abs(start) + np.abs(expected)
             far = np.flatnonzero((error > rounding * size).any(axis=1))
             # Cheap test first: few rows need the sizes of all attributions.
             size = size[far] + np.abs(addends[far]).sum(axis=1)
             far = far[(error[far] > rounding * size).any(axis=1)]
-            missed += (part.start + far).tolist()
+            missed += (block.start + far).tolist()
             largest = max(largest, error.max())
         if missed:
             warn(
@@ -204,7 +233,10 @@ class BaseAttribution(ResultsMixin, AttributionTransformerMixin, BaseInspector):
                 AdditivityWarning,
             )
 
-    def _attributed(self):
+    def _attributed(self) -> Sequence[tuple[Sequence[int], str]]:
+        """Columns and name of each feature, or player, with an attribution."""
+        if hasattr(self, "feature_groups"):
+            return list(zip(self.features_, self.player_names_, strict=True))
         return [((j,), name) for j, name in enumerate(self._names)]
 
 
@@ -213,12 +245,12 @@ def _sizes(inspector, sample):
     rows, weights = sample.rows, sample.weights
     n_features, k = len(inspector._attributed()), len(inspector.output_names_)
     total = np.zeros((n_features + 1, k))
-    parts = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
-    for part in counted(list(parts)):
+    blocks = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
+    for block in counted(list(blocks)):
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, *_ = inspector._values(rows.part(part))
-        check_no_overflow(values, "values", part.start)
-        total[:-1] += np.tensordot(weights[part], np.abs(values), axes=1)
+            values, *_ = inspector._attribute(rows.part(block))
+        check_no_overflow(values, "values", block.start)
+        total[:-1] += np.tensordot(weights[block], np.abs(values), axes=1)
     total[-1] = weights.sum()
     return total
 

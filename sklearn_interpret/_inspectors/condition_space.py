@@ -44,18 +44,18 @@ class ConditionSpace:
         if left_out:
             named_as_left_out(rows, left_out)
         for j, nominal in enumerate(self.nominal):
-            if rows.values(j).dtype.kind == "c":
+            if rows.column_array(j).dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: {self.names[j]!r}.")
             if j in left_out:  # of one level, on which there is no condition
-                own, values = np.zeros(rows.n_rows, dtype=np.intp), [""]
+                column_codes, values = np.zeros(rows.n_rows, dtype=np.intp), [""]
             elif nominal:
-                own, values = rows.encode_column(j)
+                column_codes, values = rows.encode_column(j)
             else:
-                values, own = np.unique(rows.numbers(j), return_inverse=True)
+                values, column_codes = np.unique(rows.numbers(j), return_inverse=True)
             if len(values) and is_missing(values[-1]):
                 values = values[:-1]
             self.values.append(values)
-            codes.append(own)
+            codes.append(column_codes)
         self.table = self._table_of(codes)
 
     def _table_of(self, codes):

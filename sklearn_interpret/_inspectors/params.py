@@ -18,12 +18,14 @@ T = TypeVar("T")
 def estimator_dataclass(cls: type[T]) -> type[T]:
     """Make an estimator a dataclass of its parameters, inherited ones after its own."""
     names = [name for kind in cls.__mro__ for name in inspect.get_annotations(kind)]
-    made: Any = dataclass(kw_only=True, eq=False, repr=False)(cls)
-    signature = inspect.signature(made.__init__)
-    own, *others = signature.parameters.values()
-    others.sort(key=lambda given: (given.kind, names.index(given.name)))
-    made.__init__.__signature__ = signature.replace(parameters=[own, *others])
-    return made
+    estimator: Any = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    signature = inspect.signature(estimator.__init__)
+    first, *parameters = signature.parameters.values()  # `self` comes first
+    parameters.sort(key=lambda parameter: (parameter.kind, names.index(parameter.name)))
+    estimator.__init__.__signature__ = signature.replace(
+        parameters=[first, *parameters]
+    )
+    return estimator
 
 
 @estimator_dataclass

@@ -11,15 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_classifier
 
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model import validation
-from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
-from sklearn_interpret._model.sklearn_bases import (
+from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
-    ClassifierMixin,
     fit_context,
+    plain_state,
+    set_plain_state,
 )
+from sklearn_interpret._model.progress import shows_progress
+from sklearn_interpret._model.rows import validation
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.partitions import Partitions
 
 # Largest size of targets whose weighted squares can be summed.
@@ -40,6 +42,8 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
     _takes_partitions = False
     # Whether standard errors take the sum of the weights for the number of rows.
     _errors_count_rows = False
+
+    __getstate__, __setstate__ = plain_state, set_plain_state
 
     @fit_context(prefer_skip_nested_validation=True)
     @shows_progress
@@ -62,7 +66,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        partitions = Partitions.of(X, y, sample_weight)
+        partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             rows = self._check_rows(first_rows(self, partitions), reset=True)
             check = partial(_checked, clone(self))
@@ -73,7 +77,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         weights = validation.check_weights(
             sample_weight, rows, count_rows=self._errors_count_rows
         )
-        self._fit(validation.Sample.of(rows, y, weights))
+        self._fit(Sample.of_positive_weight(rows, y, weights))
         return self
 
     @abstractmethod
@@ -103,27 +107,18 @@ def _checked(estimator, rows, y):
     return estimator._check_targets(rows, y)
 
 
-class MostProbableClassMixin(ClassifierMixin):
-    """Adds `predict` to a classifier that has `predict_proba`."""
+def most_probable_class(self: Any, X: Any) -> NDArray[Any]:
+    """Most probable class of each row; of equally probable ones the first.
 
-    classes_: NDArray[Any]
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        Rows.
 
-    @abstractmethod
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, in the order of `classes_`."""
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row; of equally probable ones the first.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[most_probable]
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Class labels.
+    """
+    most_probable = self.predict_proba(X).argmax(axis=1)
+    return self.classes_[most_probable]

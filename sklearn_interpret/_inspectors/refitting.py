@@ -16,13 +16,18 @@ from sklearn.utils.metadata_routing import (
 )
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, routing_enabled
-from sklearn_interpret._model.response import is_classifier, unfrozen
+from sklearn_interpret._model.responses.predictors import (
+    is_classifier,
+    unfrozen,
+    weight_parameter,
+)
 
 
 class RefittingMixin:
     """Adds clones of the model, and parameters of their `fit` on parts of the rows."""
 
     _refits = True
+    _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         groups = None
@@ -47,11 +52,20 @@ class RefittingMixin:
         X, params, _ = self._given
         return parameters_of_rows(X, params, index)
 
+    def _parameters_of_copies(self, sample):
+        """Parameters of the estimator's `fit`, with the weights of these rows."""
+        # Where metadata is routed, a pipeline takes the plain name.
+        names = weight_parameter(self._get_estimator()), "sample_weight"
+        return {
+            name: sample.weights if name in names else values
+            for name, values in self._fit_parameters(sample.index).items()
+        }
+
     def _splits(self, sample, y, cv):
         """Positions of training and test rows within the sample."""
         # The user's positions count rows of weight zero, which the sample lacks.
-        given = not (cv is None or isinstance(cv, Real) or hasattr(cv, "split"))
-        if given:
+        are_positions = not (cv is None or isinstance(cv, Real) or hasattr(cv, "split"))
+        if are_positions:
             splits = list(cv)
         else:
             groups = self._given[2]
@@ -64,19 +78,20 @@ class RefittingMixin:
                     )
             cv = check_cv(cv, y, classifier=is_classifier(self.estimator_))
             splits = cv.split(sample.rows.native, y, groups)
-        n_rows = self._given[0].shape[0] if given else sample.rows.n_rows
+        n_rows = self._given[0].shape[0] if are_positions else sample.rows.n_rows
         places = np.full(n_rows, -1)
-        places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)
-        found = [_present(places, split) for split in splits]
-        if not found or None in found:
-            what = "it yields nothing: pass a list, since an iterator works only once."
-            if found:
-                what = f"split {found.index(None)} of {n_rows} rows is not."
+        of_sample = sample.index if are_positions else slice(None)
+        places[of_sample] = np.arange(sample.rows.n_rows)
+        pairs = [_present(places, split) for split in splits]
+        if not pairs or None in pairs:
+            why = "it yields nothing: pass a list, since an iterator works only once."
+            if pairs:
+                why = f"split {pairs.index(None)} of {n_rows} rows is not."
             raise ValueError(
                 "cv must yield pairs (train, test) of positions of rows, neither of "
-                f"them empty; {what}"
+                f"them empty; {why}"
             )
-        return found
+        return pairs
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Routing of metadata: to the estimator's `fit`, and `groups` to `cv`.
@@ -97,7 +112,7 @@ class RefittingMixin:
 def _present(places, split):
     """Positions within the sample of the rows of a split; None if invalid."""
     try:
-        train, test = (places[np.asarray(part)] for part in split)
+        train, test = (places[np.asarray(rows)] for rows in split)
     except (TypeError, ValueError, IndexError):
         return None
     train, test = train[train >= 0], test[test >= 0]

@@ -11,14 +11,14 @@ from sklearn_interpret._core.statistics.score_losses import (
     Logistic,
     Softmax,
 )
-from sklearn_interpret._model.column_lineage import input_columns
+from sklearn_interpret._model.formulas.column_lineage import input_columns
 from sklearn_interpret._model.gradients.objectives import (
     LinearLayer,
     fitted_scores,
     read_objective,
 )
 from sklearn_interpret._model.rows.base import default_names
-from sklearn_interpret._model.validation import check_scale, check_scales
+from sklearn_interpret._model.rows.validation import check_scale, check_scales
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -63,10 +63,6 @@ class BaseRegressionInspector(BaseInspector):
                 f"multiclass: y has {len(objective.classes)} classes."
             )
         return objective
-
-    def _score_model(self, sample):
-        """The model at the optimum of the rows."""
-        return scores_of(type(self).__name__, self.estimator_, sample).polished()
 
     def _check_residuals(self, regression):
         """Refuse too few rows to have a residual."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import wraps
+from inspect import cleandoc
 from numbers import Integral
+from textwrap import indent
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import check_pandas_support
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.tables import (
@@ -19,14 +23,17 @@ from sklearn_interpret._model.rows.tables import (
     text_table,
     versions,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame
+
+# What the docstring of `to_frame` says of the table, in the place of a class's own.
+_LINES = "A line for each result; `attrs` has what holds for all."
 
 
 class ResultsMixin(ABC):
     """Adds `to_frame`, `to_text` and `to_dict` to an estimator that has results.
 
-    A subclass returns its table (`_result_blocks`), and may add what holds for all of
-    it (`_result_facts`) and the units of columns (`_result_units`).
+    A subclass returns its table (`_result_blocks`, whose docstring describes the lines
+    and columns to users of `to_frame`), and may add what holds for all of it
+    (`_result_facts`) and the units of columns (`_result_units`).
     """
 
     n_features_in_: int
@@ -35,6 +42,12 @@ class ResultsMixin(ABC):
     _result_index: ClassVar[str | None] = None
     # Columns whose numbers have different units.
     _result_own_units: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        blocks = vars(cls).get("_result_blocks")
+        if blocks is not None and blocks.__doc__ and "to_frame" not in vars(cls):
+            cls.to_frame = _to_frame_of(blocks.__doc__)  # type: ignore[method-assign]
 
     @abstractmethod
     def _result_blocks(self):
@@ -58,7 +71,7 @@ class ResultsMixin(ABC):
         Returns
         -------
         pandas.DataFrame
-            A line for each thing that has a result; `attrs` has what holds for all.
+            A line for each result; `attrs` has what holds for all.
 
         Raises
         ------
@@ -131,3 +144,15 @@ class ResultsMixin(ABC):
                 "results": list(lines_of(self._result_blocks())),
             }
         )
+
+
+def _to_frame_of(lines: str) -> Any:
+    """The method `to_frame`, with a docstring that describes the lines of the table."""
+
+    @wraps(ResultsMixin.to_frame)
+    def to_frame(self: ResultsMixin) -> DataFrame:
+        return ResultsMixin.to_frame(self)
+
+    described = indent(cleandoc(lines), " " * 12).strip()
+    to_frame.__doc__ = str(to_frame.__doc__).replace(_LINES, described)
+    return to_frame

@@ -14,22 +14,24 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
-from sklearn_interpret._model.sklearn_bases import TransformerMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
 
 
+@lazy_transformer
 class BaseRowSearch(TransformerMixin, BaseInspector):
     """Base of searches that return rows which satisfy a target.
 
     A subclass makes the target (`_make_response`) and the constraints on changes
-    (`_make_actionability`), gets ready in `fit` (`_prepare`) and returns rows
+    (`_make_actionability`), gets ready in `fit` (`_fit_search`) and returns rows
     (`explain`).
     """
 
@@ -65,13 +67,13 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         self._actionability = self._make_actionability(sample.rows, sample.weights)
         # Errors belong to `fit`.
         _ = response.asked(sample.rows.take([0]).native).scores
-        self._prepare(sample, response, self._actionability)
+        self._fit_search(sample, response, self._actionability)
 
     @abstractmethod
     def _make_actionability(self, rows, weights):
         """The constraints on changes, from the parameters."""
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         """Get ready to search; all randomness is drawn here."""
 
     def _varying(self, rows):
@@ -93,28 +95,28 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         Workers share the blocks.
         """
         shared = -(-len(index) // effective_n_jobs(self.n_jobs))
-        parts = slices(len(index), max(1, min(together, shared)))
-        blocks = [(problem, index[part]) for part in parts]
-        found = run(search, blocks, n_jobs=self.n_jobs)
-        return zip((block for _, block in blocks), found, strict=True)
+        slices_of_index = slices(len(index), max(1, min(together, shared)))
+        blocks = [(problem, index[some]) for some in slices_of_index]
+        results = run(search, blocks, n_jobs=self.n_jobs)
+        return zip((block for _, block in blocks), results, strict=True)
 
-    def _explanation(self, problem, values, origin, found, **fields):
+    def _explanation(self, problem, values, origin, asked, **fields):
         """A RowExplanation of encoded rows for the rows of a problem.
 
-        `found` is the `AskedRows` of the encoded rows.
+        `asked` is the `AskedRows` of the encoded rows.
         """
         response, before = problem.outcome.response, problem.originals
         original = before.scores
         single = original.shape[1] == 1
-        predictions, answers = found.scores, {}
+        predictions, answers = asked.scores, {}
         if problem.outcome.interval is None:
-            classes, own = response.classes, before.answers
+            classes, original_answers = response.classes, before.answers
             answers = {
-                "answers": classes[found.answers],
-                "original_answers": classes[own],
+                "answers": classes[asked.answers],
+                "original_answers": classes[original_answers],
             }
         return RowExplanation(
-            found.native,
+            asked.native,
             origin,
             distances=problem.distances(values, origin),
             beyond_data=problem.actionability.beyond(values, problem.values[origin]),
@@ -148,14 +150,14 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             Floats; objects where the table has categories. NaN where nothing was found.
         """
         explanation = self.explain(X)
-        found = as_rows(explanation.rows)
+        rows_found = as_rows(explanation.rows)
         rows, first = np.unique(explanation.origin, return_index=True)
         mixed = self._actionability.categorical.any()
         nearest = np.full(
-            (len(explanation), found.n_columns), np.nan, object if mixed else float
+            (len(explanation), rows_found.n_columns), np.nan, object if mixed else float
         )
-        for j in range(found.n_columns):
-            nearest[rows, j] = found.values(j)[first]
+        for j in range(rows_found.n_columns):
+            nearest[rows, j] = rows_found.column_array(j)[first]
         return nearest
 
     def get_feature_names_out(
@@ -194,14 +196,14 @@ def checked_limits(limits, rows, j, parameter):
     return ends
 
 
-def warn_of_failures(status, reasons, what="rows"):
+def warn_of_failures(status, reasons, kind="rows"):
     """Say for how many rows nothing was found, and why for the first."""
     without = np.flatnonzero((status == "failed") | (status == "impossible"))
     if len(without):
         first = without[0]
         warn(
             "Allow more changes, or another target: nothing was found for "
-            f"{len(without)} of {len(status)} {what}; {what[:-1]} {first}: "
+            f"{len(without)} of {len(status)} {kind}; {kind[:-1]} {first}: "
             f"{reasons[first]}.",
             NoCounterfactualWarning,
         )

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.tokens import Splitter
 from sklearn_interpret._model.formulas.bags_of_words import word_form
-from sklearn_interpret._model.rows.samples import TextRows, as_texts
+from sklearn_interpret._model.rows.texts import TextRows, as_texts
 
 
 class TextInputMixin:

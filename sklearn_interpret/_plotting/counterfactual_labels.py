@@ -44,7 +44,7 @@ class CounterfactualLabelsMixin:
             text += f" (at least {bound} is needed)"
         return text
 
-    def _values(self, row, found):
+    def _responses_of(self, row, found):
         """Responses to the row, and to the rows found if they are known."""
         explanation = self.explanation
         values = np.array(explanation.original_predictions[row])[None]
@@ -61,7 +61,7 @@ class CounterfactualLabelsMixin:
 
     def _responses(self, row, found):
         """Name of the response, and texts of its values before and after."""
-        names, values = self.explanation.output_names, self._values(row, found)
+        names, values = self.explanation.output_names, self._responses_of(row, found)
         if values.ndim == 2 and self.target is None:
             label = response_label("prediction", target_name=self.target_name)
             return label, list(map(value_text, self._answers(row, found, values)))

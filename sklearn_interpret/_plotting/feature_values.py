@@ -101,7 +101,7 @@ class FeatureReader:
         """Whether the feature is a group of columns."""
         return len(self._columns[feature]) != 1
 
-    def values(self, feature):
+    def feature_values(self, feature):
         """Values of the feature at a position; None without data, and for groups."""
         if self._rows is None or self.is_group(feature):
             return None
@@ -116,7 +116,7 @@ class FeatureReader:
         """Values of the feature, or joint levels for a group of columns."""
         if self.is_group(feature):
             return self.joint_values(feature)
-        return self.values(feature)
+        return self.feature_values(feature)
 
     def members(self, feature):
         """Names of the columns behind a feature."""
@@ -129,7 +129,7 @@ class FeatureReader:
         return self._column_values(members[place], names[place])
 
     def _column_values(self, column, name):
-        values = self._rows.values(column)
+        values = self._rows.column_array(column)
         if self._flags[column] or values.dtype.kind not in "iuf":
             ordered = not self._flags[column] or self._rows.is_ordered(column)
             return self._levels((column,), name, ordered=ordered)
@@ -149,7 +149,7 @@ class FeatureReader:
         """Values of features for a table, None where there are none."""
         cells = np.full((self.n_rows, len(features)), None, dtype=object)
         for place, feature in enumerate(features):
-            values = self.values(feature)
+            values = self.feature_values(feature)
             if values is not None:
                 cells[:, place] = as_objects(values.cells())
         return cells

@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.refits import Splits
-from sklearn_interpret._model.last_step import steps_and_model
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.formulas.last_step import steps_and_model
+from sklearn_interpret._model.responses.predictors import (
     check_is_predictor,
     check_predictor_is_fitted,
     is_classifier,

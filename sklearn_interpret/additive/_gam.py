@@ -30,6 +30,7 @@ from sklearn_interpret._core.additive.inference import (
     term_tests,
 )
 from sklearn_interpret._inspectors.predictor import BasePredictor
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -39,8 +40,9 @@ from sklearn_interpret._model._sklearn_compat import (
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import Sample, empty_for_no_rows, offsets_of
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import empty_for_no_rows, offsets_of
 from sklearn_interpret.additive._passes import (
     Passes,
     both_observed,
@@ -68,6 +70,7 @@ _FEW_ROWS = 1000
 _MOST_NAMED = 5
 
 
+@lazy_transformer
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaseGAM(TransformerMixin, BasePredictor):
     """Base of both: terms, their fit, effects and tests.
@@ -546,24 +549,11 @@ class BaseGAM(TransformerMixin, BasePredictor):
         residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
-    def to_frame(self) -> DataFrame:
-        """Return the table of the terms.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each term, of several classes for each class and term, under its
-            name: columns "effective_dof", "statistic" and "pvalue". The curves are in
-            the table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each term, of several classes for each class and term, under its
+        name: columns "effective_dof", "statistic" and "pvalue". The curves are in the
+        table of :class:`~sklearn_interpret.additive.SmoothTermDisplay`.
+        """
         measures = {
             "effective_dof": self.effective_dof_,
             "statistic": self.statistics_,
@@ -593,7 +583,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
 def _check_values(missing, estimator_name, columns, rows):
     """Refuse infinite numbers; of missing ones, name the parameter that takes them."""
     for j in columns:
-        values = rows.values(j)
+        values = rows.column_array(j)
         if values.dtype.kind == "f" and missing == "error" and np.isnan(values).any():
             raise ValueError(
                 f"Input X contains NaN: the feature {rows.names[j]!r} has missing "

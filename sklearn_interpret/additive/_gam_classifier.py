@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklearn_interpret._core.statistics.score_losses import one_vs_rest_shares
-from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
+from sklearn_interpret._inspectors.predictor import most_probable_class
+from sklearn_interpret._inspectors.sklearn_bases import ClassifierMixin
 from sklearn_interpret.additive._gam import BaseGAM
 
 
-class GAMClassifier(MostProbableClassMixin, BaseGAM):
+class GAMClassifier(ClassifierMixin, BaseGAM):
     """Sum of smooth functions of features, for the log-odds of classes.
 
     The log-odds are an intercept and a term for each feature: a curve of splines whose
@@ -200,6 +201,10 @@ class GAMClassifier(MostProbableClassMixin, BaseGAM):
         if unknown := set(y.tolist()) - set(self.classes_.tolist()):
             raise ValueError(f"y has {unknown.pop()!r}, which is no class of `fit`.")
         return super()._known_targets(y)
+
+    classes_: NDArray[Any]
+
+    predict = most_probable_class
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-odds.

@@ -14,8 +14,8 @@ from sklearn_interpret._core.additive.families import FAMILIES, LINKS, negative_
 from sklearn_interpret._core.additive.inference import overdispersion_test
 from sklearn_interpret._core.regression.overdispersion import DISPERSED
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.sklearn_bases import RegressorMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
-from sklearn_interpret._model.sklearn_bases import RegressorMixin
 from sklearn_interpret.additive._gam import BaseGAM
 from sklearn_interpret.exceptions import OverdispersionWarning
 
@@ -307,7 +307,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         mean, error = self.predict(X, return_std=True)
         tails = np.array([[alpha / 2], [1 - alpha / 2]])
         family = FAMILIES[self._family]
-        if family.shape is not None:
+        if self.theta_ is not None:
             family = negative_binomial(self.theta_)
         variance = self.scale_ * family.variance(mean)
         low, high = _quantiles(

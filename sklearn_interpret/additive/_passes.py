@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_interpret._core.additive.fitting import TargetRows
 from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
-from sklearn_interpret._model.validation import offsets_of
+from sklearn_interpret._model.rows.validation import offsets_of
 from sklearn_interpret.additive._terms import Column, Summary
 
 
@@ -25,7 +25,11 @@ def observed(check, read_labels, needed, sample):
     rows, weights = sample.rows, sample.weights
     check(rows)
     labels = read_labels(sample.y)
-    return rows.n_rows, labels, {k: Summary.of(rows, weights, *k) for k in needed}
+    return (
+        rows.n_rows,
+        labels,
+        {k: Summary.of_column(rows, weights, *k) for k in needed},
+    )
 
 
 def both_observed(first, second):

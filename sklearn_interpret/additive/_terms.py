@@ -120,7 +120,7 @@ class Column:
             codes, labels = rows.encode_column(self.position)
             values = self.encode(labels)[codes]
         if handle_unknown == "error":
-            self.refuse_unknown(values, rows.values(self.position), name)
+            self.refuse_unknown(values, rows.column_array(self.position), name)
         return values
 
     def extents(self, values):
@@ -194,7 +194,7 @@ class Summary:
         return np.inf if self.few is None else np.count_nonzero(~np.isnan(self.few))
 
     @classmethod
-    def of(cls, rows, weights, j, kind):
+    def of_column(cls, rows, weights, j, kind):
         """The summary of rows, for a term of some kind."""
         if kind == "category":
             codes, labels = rows.encode_column(j)
@@ -260,7 +260,7 @@ def _few(x):
 
 def _numbers(rows, j):
     """A column as float64; NaN where it is missing."""
-    values = rows.values(j)
+    values = rows.column_array(j)
     if values.dtype.kind not in "iufb":
         raise ValueError(
             f"terms: the feature {rows.names[j]!r} is not numeric (dtype "

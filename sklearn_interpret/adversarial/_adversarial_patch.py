@@ -18,13 +18,12 @@ from sklearn_interpret._core.local.masks import quasi_random_points
 from sklearn_interpret._core.local.patch_transforms import paste, random_paste
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.images import shape_of_rows
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
 # Scale of margins within which rows count, relative to their mean margin.
@@ -203,14 +202,14 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
 
     def _choose_sample(self, rows, y, weights):
         # The bounds are those of all rows; the subsample is drawn later.
-        return Sample.of(rows, y, weights)
+        return Sample.of_positive_weight(rows, y, weights)
 
     def _make_actionability(self, rows, weights):
         actionability = super()._make_actionability(rows, weights)
         actionability.norm = 0
         return actionability
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         n_columns = sample.rows.n_columns
         shape = self.image_shape_ = shape_of_rows(self.image_shape, n_columns)
         self._shapes = shape[:2], _checked_patch_shape(self.patch_shape, shape)
@@ -243,23 +242,10 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         self.success_rates_ = rates
         self._best = int(rates.argmax())
 
-    def to_frame(self) -> DataFrame:
-        """Return the success of the patch as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each place, size and angle drawn: columns "transform" (its
-            position) and "success_rate".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each place, size and angle drawn: columns "transform" (its
+        position) and "success_rate".
+        """
         rates = self.success_rates_
         return [{"transform": np.arange(len(rates)), "success_rate": rates}]
 

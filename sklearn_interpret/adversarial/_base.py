@@ -25,18 +25,19 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     check_sample_weight,
 )
-from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
-    make_response,
 )
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
 
 # Number of sizes of a curve where none are given.
@@ -62,7 +63,7 @@ class Tries:
 class BaseAttack(BaseRowSearch):
     """Base of the attacks.
 
-    A subclass gets ready in `fit` (`_prepare`) and attacks rows (`_attack`).
+    A subclass gets ready in `fit` (`_fit_search`) and attacks rows (`_attack`).
     """
 
     _for_any_model = "HopSkipJump takes any model, MinimalPerturbation also trees."
@@ -81,7 +82,7 @@ class BaseAttack(BaseRowSearch):
     def _make_response(self):
         model, target = self.estimator_, self.target
         if not is_classifier(model):
-            return TargetOutcome.of(model, self.desired, target)
+            return TargetOutcome.of_model(model, self.desired, target)
         if self.desired is not None:
             raise ValueError(
                 f"desired={self.desired!r} is an interval of a regressor's "
@@ -408,7 +409,7 @@ class Budget:
         low, high = self.low - steps, self.high - steps
         return steps + farthest(slopes, low, high, radius, self.norm)
 
-    def values(self, steps):
+    def rows_after(self, steps):
         """Encoded rows after some steps, as their columns take them, in the ball."""
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
@@ -454,7 +455,7 @@ class BaseGradientAttack(BaseAttack):
         "epsilon": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         self._margins = Margins(SearchProblem(outcome, actionability, sample.rows))
         self.by_formula_ = self._margins.by_formula
         whole = (actionability.integer & actionability.vary).any()
@@ -481,8 +482,8 @@ class BaseGradientAttack(BaseAttack):
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             place = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:
-            place = self._best_of(every, every.values(steps), m)
-        values = budget.values(steps.reshape(n, m, -1)[rows, place])
+            place = self._best_of(every, every.rows_after(steps), m)
+        values = budget.rows_after(steps.reshape(n, m, -1)[rows, place])
         return values, rivals[rows, place]
 
     def _best_of(self, budget, values, number):

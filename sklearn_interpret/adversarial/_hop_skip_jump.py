@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
 
@@ -157,7 +157,7 @@ class HopSkipJump(BaseAttack):
 
     _budget: ClassVar[str | None] = None
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         rows = actionability.distinct(sample.rows)
         self._known = SearchProblem(outcome, actionability, rows)
         random = check_random_state(self.random_state)
@@ -251,7 +251,7 @@ def _nearer(budget, values, n_halvings):
     near, far = np.zeros(len(values)), np.ones(len(values))
     for _ in range(n_halvings if len(values) else 0):
         middle = (near + far) / 2
-        trials = budget.values(middle[:, None] * steps)
+        trials = budget.rows_after(middle[:, None] * steps)
         holds = budget.problem.holds(trials, budget.index)
         values = np.where(holds[:, None], trials, values)
         near, far = np.where(holds, near, middle), np.where(holds, middle, far)
@@ -291,7 +291,7 @@ def _stepped(budget, values, normals, number):
             break
         part = budget.part(left)
         steps = _steps(part, values[left])
-        trials = part.values(part.farthest(normals[left], sizes[left], steps))
+        trials = part.rows_after(part.farthest(normals[left], sizes[left], steps))
         holds = problem.holds(trials, part.index)
         reached[left[holds]] = trials[holds]
         left = left[~holds]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from numbers import Real
 from typing import Any, Literal
 
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret.adversarial._base import BaseAttack
 from sklearn_interpret.adversarial._perturbations import (
     LinearPerturbation,
     SmoothPerturbation,
     TreePerturbation,
 )
-from sklearn_interpret.exceptions import UnreadableModelError
 
 
 @dataclass(eq=False, repr=False)
@@ -152,18 +153,12 @@ class MinimalPerturbation(BaseAttack):
 
     _budget = None
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         known = SearchProblem(outcome, actionability, sample.rows)
-        try:
-            self._search, self.method_ = LinearPerturbation(known), "linear"
-            return
-        except UnreadableModelError:
-            pass
-        try:
-            search = TreePerturbation(known, self.time_limit)
-            self._search, self.method_ = search, "trees"
-        except UnreadableModelError:
-            self._search, self.method_ = SmoothPerturbation(known), "gradient"
+        trees = partial(TreePerturbation, time_limit=self.time_limit)
+        exact = formula([LinearPerturbation, trees], known)
+        self._search = SmoothPerturbation(known) if exact is None else exact
+        self.method_ = self._search.method
 
     def _attack(self, problem, index):
         return self._search.tries(problem, index)

@@ -145,7 +145,7 @@ class OnePixelAttack(BaseAttack):
         ranges = super()._ranges(rows, categorical)
         return {j: _finite(ends, rows.numbers(j)) for j, ends in ranges.items()}
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         # The columns of each place, (*axes, n_channels).
         self._columns = np.flatnonzero(actionability.vary)[:, None]
         if self.image_shape is not None:

@@ -4,10 +4,10 @@ import numpy as np
 
 from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_beyond_all
 from sklearn_interpret._core.search.programs import Goal
+from sklearn_interpret._model.actions.linear_search import ColumnEffects, precision
+from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.gradients.margins import Margins
-from sklearn_interpret._model.linear_search import ColumnEffects, precision
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret.adversarial._base import Budget, Tries
 
 # The objective of each norm, for trees.
@@ -59,6 +59,8 @@ class LinearPerturbation:
     rows_each : int
         Number of rows in one call of the model, per attacked row.
     """
+
+    method = "linear"
 
     def __init__(self, known):
         self._effects = ColumnEffects(known)
@@ -171,6 +173,8 @@ class TreePerturbation:
         Another norm.
     """
 
+    method = "trees"
+
     def __init__(self, known, time_limit):
         norm = known.actionability.norm
         self._search = TreeSearch(known, 0.0)
@@ -211,6 +215,8 @@ class SmoothPerturbation:
     rows_each : int
         Number of rows in one call of the model, per attacked row.
     """
+
+    method = "gradient"
 
     def __init__(self, known):
         self._margins = Margins(known)

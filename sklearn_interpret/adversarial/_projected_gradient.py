@@ -144,8 +144,8 @@ class ProjectedGradient(BaseGradientAttack):
         "n_restarts": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def _prepare(self, sample, outcome, actionability):
-        super()._prepare(sample, outcome, actionability)
+    def _fit_search(self, sample, outcome, actionability):
+        super()._fit_search(sample, outcome, actionability)
         random = check_random_state(self.random_state)
         shape = self.n_restarts, len(actionability.vary)
         # Slopes of the directions of random starts, and their shares of epsilon.
@@ -182,7 +182,7 @@ class ProjectedGradient(BaseGradientAttack):
         for _ in counted(range(self.n_steps + 1)):
             rows = left[going]
             here, index = budget.part(rows), budget.index[rows]
-            values = here.values(steps)
+            values = here.rows_after(steps)
             rival, margin, _ = self._margins.at(problem, values, index)
             better = margin > margins[rows]
             best[rows[better]], margins[rows[better]] = values[better], margin[better]

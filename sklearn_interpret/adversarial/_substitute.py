@@ -21,11 +21,11 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._model._sklearn_compat import HasMethods, Interval
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
@@ -202,7 +202,7 @@ class SubstituteAttack(BaseAttack):
     def _make_actionability(self, rows, weights):
         return self.attack_._make_actionability(rows, weights)
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         seeds, others = self._seeds(sample, actionability)
         learned = sample.rows.take(seeds)
         labels = _labels(outcome, learned.native)

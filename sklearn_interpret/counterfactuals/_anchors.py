@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_interpret._core.local.anchors import Neighbours
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.replacement.anchored import AnchoredRows
-from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
@@ -144,7 +144,7 @@ class Anchors(BaseAnchors):
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
     }
 
-    def _prepare(self, sample):
+    def _fit_perturbations(self, sample):
         rows = sample.rows
         categorical = resolve_categorical(self.categorical_features, rows)
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None

@@ -12,7 +12,7 @@ from sklearn_interpret._core.local.anchors import Neighbours
 from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
 from sklearn_interpret.explanations import WordCondition
 
@@ -138,7 +138,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         "replacement": [StrOptions({"mask", "corpus"})],
     }
 
-    def _prepare(self, sample):
+    def _fit_perturbations(self, sample):
         self._split = self._make_splitter()
         self._texts_with, words, counts = {}, {}, []
         for place, text in enumerate(sample.rows):

@@ -20,8 +20,8 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import (
     LARGEST_INTEGER,
     Actionability,
-    SearchProblem,
 )
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows.base import label_key
@@ -30,7 +30,7 @@ from sklearn_interpret._model.rows.features import (
     resolve_categorical,
     resolve_keys,
 )
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import RowExplanation
 
 
@@ -57,7 +57,7 @@ class Found:
 class BaseCounterfactual(BaseRowSearch):
     """Base of the counterfactual methods.
 
-    A subclass gets ready in `fit` (`_prepare`) and searches (`_search`).
+    A subclass gets ready in `fit` (`_fit_search`) and searches (`_search`).
     """
 
     estimator: Any
@@ -86,7 +86,7 @@ class BaseCounterfactual(BaseRowSearch):
     }
 
     def _make_response(self):
-        return TargetOutcome.of(self.estimator_, self.desired, self.target)
+        return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
     def _make_actionability(self, rows, weights):
         """The constraints on changes, from the parameters."""

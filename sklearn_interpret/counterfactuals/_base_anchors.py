@@ -16,10 +16,10 @@ from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import run, worker_slices
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.rows.number_format import rounded_text
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import RuleExplanation
@@ -31,8 +31,8 @@ _LARGEST_SEED = np.iinfo(np.int32).max
 class BaseAnchors(BaseInspector):
     """Base of the anchors.
 
-    A subclass gets ready in `fit` (`_prepare`), and says how samples are perturbed
-    (`_around`).
+    A subclass gets ready in `fit` (`_fit_perturbations`), and says how samples are
+    perturbed (`_around`).
     """
 
     estimator: Any
@@ -76,7 +76,7 @@ class BaseAnchors(BaseInspector):
         self._known = plain_responses(response, sample.rows)
         self._shares = sample.weights / sample.weights.sum()
         self._margins = self._make_margins()
-        self._prepare(sample)
+        self._fit_perturbations(sample)
 
     def _make_margins(self):
         """Largest distance of an equal answer from a row's own response, by output."""
@@ -88,7 +88,7 @@ class BaseAnchors(BaseInspector):
         return np.sqrt(moments.variance) / 2
 
     @abstractmethod
-    def _prepare(self, sample):
+    def _fit_perturbations(self, sample):
         """Draw all randomness, and read the rows of `fit`."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class BaseAnchors(BaseInspector):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         anchors, rules = self._searched(rows)
-        found = np.array([anchor.found for anchor in anchors])
+        found = np.array([anchor.is_precise for anchor in anchors])
         reasons = [self._reason(anchor) for anchor in anchors]
         if not found.all():
             first = np.flatnonzero(~found)[0]
@@ -154,7 +154,7 @@ class BaseAnchors(BaseInspector):
         )
 
     def _reason(self, anchor):
-        if anchor.found:
+        if anchor.is_precise:
             return ""
         low = rounded_text(anchor.low, down=True)
         return (

@@ -12,18 +12,16 @@ import numpy as np
 from sklearn_interpret._core.search.linear_program import shared_room
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.actions.actionability import (
-    LARGEST_INTEGER,
-    SearchProblem,
-)
-from sklearn_interpret._model.linear import read_linear
-from sklearn_interpret._model.linear_search import LinearSearch
+from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
+from sklearn_interpret._model.actions.linear_search import LinearSearch
+from sklearn_interpret._model.actions.problem import SearchProblem
+from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.linear import LinearModel, read_linear
+from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
-from sklearn_interpret._model.trees.nearest import TreeSearch
-from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
-from sklearn_interpret.exceptions import UnreadableModelError
 
 # Parameters that may make a target impossible.
 _LIMITS = (
@@ -205,7 +203,7 @@ class ExactCounterfactual(BaseCounterfactual):
             coefficients[i, list(by_column)] = list(by_column.values())
         return actionability.constrained(coefficients, bounds)
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         search = _kind_of_search(outcome.estimator)
         known = SearchProblem(outcome, actionability, sample.rows)
         self._searcher = search(known, self.margin)
@@ -250,7 +248,7 @@ class ExactCounterfactual(BaseCounterfactual):
             seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
             goal = replace(
                 goal,
-                apart=(*goal.apart, shares / shares.sum()),
+                change_shares=(*goal.change_shares, shares / shares.sum()),
                 time_limit=max(seconds, 0.0),
             )
             values, _ = self._searcher.found(problem, row, goal)
@@ -390,12 +388,5 @@ def _constraint(constraint, rows, categorical):
 
 def _kind_of_search(estimator):
     """The class that searches a model of this kind."""
-    try:
-        read_linear(estimator)
-    except UnreadableModelError as of_linear:
-        try:
-            read_trees(estimator)
-        except UnreadableModelError as of_trees:
-            raise UnreadableModelError(f"{of_linear} {of_trees}") from of_trees
-        return TreeSearch
-    return LinearSearch
+    model = formula([read_linear, read_trees], estimator, required=True)
+    return LinearSearch if isinstance(model, LinearModel) else TreeSearch

@@ -159,8 +159,8 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
 
     _tried: ClassVar[str] = "near the rows of fit, nor in the spheres"
 
-    def _prepare(self, sample, outcome, actionability):
-        super()._prepare(sample, outcome, actionability)
+    def _fit_search(self, sample, outcome, actionability):
+        super()._fit_search(sample, outcome, actionability)
         rng = check_random_state(self.random_state)
         shape = self.n_samples, len(actionability.vary)
         directions = rng.normal(size=shape)

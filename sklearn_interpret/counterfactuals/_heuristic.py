@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
@@ -45,7 +45,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     # Where the search was, in words.
     _tried: ClassVar[str]
 
-    def _prepare(self, sample, outcome, actionability):
+    def _fit_search(self, sample, outcome, actionability):
         low, high = outcome.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS

@@ -18,6 +18,7 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.formulas.bags_of_words import BagOfWords
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret.base import BaseInspector
@@ -160,7 +161,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     }
 
     def _make_response(self):
-        return TargetOutcome.of(self.estimator_, self.desired, self.target)
+        return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
     def _inspect(self, sample, response):
         self._outcome = response
@@ -172,17 +173,16 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         """The model as a linear bag of words; None where it is to be searched."""
         if self.method == "search":
             return None
-        try:
-            if self.mask_token:
-                raise UnreadableModelError(
-                    f"mask_token={self.mask_token!r} is put in place of words: what "
-                    "they add is not lost."
-                )
-            return BagOfWords.of(self._outcome)
-        except UnreadableModelError:
-            if self.method == "exact":
-                raise
+        if self.mask_token and self.method == "exact":
+            raise UnreadableModelError(
+                f"mask_token={self.mask_token!r} is put in place of words: what they "
+                "add is not lost."
+            )
+        if self.mask_token:
             return None
+        return formula(
+            [BagOfWords.read], self._outcome, required=self.method == "exact"
+        )
 
     @shows_progress
     def explain(self, X: Any) -> RemovalExplanation:

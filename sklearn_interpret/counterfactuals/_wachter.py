@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.search.penalised_descents import penalised_descent
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.actions.actionability import SearchProblem
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
     nearest_of_each,
@@ -178,8 +178,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     _tried: ClassVar[str] = "near the rows of fit, nor by descent"
 
-    def _prepare(self, sample, outcome, actionability):
-        super()._prepare(sample, outcome, actionability)
+    def _fit_search(self, sample, outcome, actionability):
+        super()._fit_search(sample, outcome, actionability)
         self._numbers = np.flatnonzero(actionability.moving)
         self._aim = min(self.tolerance, self._aim)
         smooth = self.method == "auto" and self._is_smooth(outcome, actionability)

@@ -90,11 +90,11 @@ class NaiveBayesContributions(BaseAttribution):
     def _make_response(self):
         return naive_bayes_odds(self.estimator_, self.target)
 
-    def _start(self, sample, response):
+    def _fit_base_values(self, sample, response):
         self._odds = response
         return response.prior()
 
-    def _values(self, rows):
+    def _attribute(self, rows):
         n_classes, n_outputs = self._odds.contrasts.shape
         row_bytes = 8 * len(self._odds.step.columns) * (3 * n_classes + n_outputs)
         parts = slices(rows.n_rows, rows_in_memory(row_bytes + rows.row_bytes))

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_array
 
+from sklearn_interpret._model.formulas.last_step import last_step
 from sklearn_interpret._model.formulas.neighbors import distance_terms, vote_weights
-from sklearn_interpret._model.last_step import last_step
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import NeighborExplanation

@@ -11,10 +11,13 @@ import numpy as np
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
 from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._model.formulas.trees.decision_path import (
+    DecisionPath,
+    decision_path,
+)
+from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.surrogates.inner_predictors import inner_predictors
-from sklearn_interpret._model.trees.decision_path import DecisionPath, decision_path
-from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
@@ -133,7 +136,7 @@ class TreePathContributions(BaseAttribution):
             )
         return trees
 
-    def _start(self, sample, response):
+    def _fit_base_values(self, sample, response):
         self._trees = response
         self.response_method_ = response.method
         self._follows_trees = response.agrees(sample.rows)
@@ -169,7 +172,7 @@ class TreePathContributions(BaseAttribution):
         encoded = inner.described(rows)
         return decision_path(self._trees, rows, tree, self._names, encoded)
 
-    def _values(self, rows):
+    def _attribute(self, rows):
         trees = self._trees
         asks = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)

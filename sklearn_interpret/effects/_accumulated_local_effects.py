@@ -15,16 +15,16 @@ from sklearn_interpret._core.effects.accumulation import LocalEffects
 from sklearn_interpret._core.effects.intervals import least_error_edges
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_keys
-from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.effects._base import (
-    CurveEffect,
-    IntervalsMixin,
-    curve_at,
-    one_or_pair,
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret.effects._axes import (
+    interval_quantiles,
+    make_interval_axis,
+    number_of_intervals,
 )
+from sklearn_interpret.effects._base import BaseEffect, Points, curve_at, one_or_pair
 from sklearn_interpret.effects._local_effects import (
     local_effects,
     reordered,
@@ -39,7 +39,7 @@ _ROWS_OF_NARROW = 5
 
 
 @estimator_dataclass
-class AccumulatedLocalEffects(IntervalsMixin, CurveEffect):
+class AccumulatedLocalEffects(BaseEffect):
     """Accumulated local effects of one or two features (ALE).
 
     Within each interval of a feature the response is differenced between the
@@ -203,6 +203,9 @@ default="similarity"
     n_bootstraps: int = 200
     method: str = "auto"
 
+    edges_: Points = field(init=False)
+    interval_counts_: list[NDArray[np.float64]] = field(init=False)
+    n_missing_: NDArray[np.float64] = field(init=False)
     by_similarity_: list[bool | tuple[bool, bool]] = field(init=False)
     effects_: list[NDArray[np.float64]] = field(init=False)
     local_effects_: list[NDArray[np.float64]] = field(init=False)
@@ -220,8 +223,7 @@ default="similarity"
     }
 
     _parameter_constraints = {
-        **CurveEffect._parameter_constraints,
-        **IntervalsMixin._parameter_constraints,
+        **BaseEffect._parameter_constraints,
         "n_intervals": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"auto"}),
@@ -240,14 +242,16 @@ default="similarity"
     def _weights_count_rows(self):
         return self.n_intervals == "auto"
 
+    _quantiles_of = interval_quantiles
+
     def _size_of_axes(self, sample, parts):
         if self.n_intervals == "auto" and len(parts) == 1:
             most = int(sample.total_weight / _ROWS_OF_NARROW)
             return min(_MOST_NARROW, max(most, 1))
-        return super()._size_of_axes(sample, parts)
+        return number_of_intervals(self, sample, parts)
 
     def _make_axis(self, sample, columns, name, size, custom):
-        axis = super()._make_axis(sample, columns, name, size, custom)
+        axis = make_interval_axis(self, sample, columns, name, size, custom)
         has_order = custom is not None or not axis.categorical
         return axis if has_order else self._ordered(axis, sample)
 
@@ -339,7 +343,9 @@ default="similarity"
     def _publish(self, parts):
         self._effects = [part.effect(centred=self.centered) for part in parts]
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
-        self.local_effects_ = [drop_single_output(part.shown_local) for part in parts]
+        self.local_effects_ = [
+            drop_single_output(part.observed_local) for part in parts
+        ]
         self.local_effects_std_ = [drop_single_output(part.local_std) for part in parts]
         self.interval_counts_ = [part.counts for part in parts]
         self._errors = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,34 +12,25 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import Replacement, replaced
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replacement import Replacement
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows import features
-from sklearn_interpret._model.rows.axes import (
-    Axis,
-    grid_axis,
-    interval_axis,
-    label_text,
-    level_axis,
-)
+from sklearn_interpret._model.rows.axes import Axis, label_text
 from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.tables import effect_blocks, with_outputs
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
-
-# Default numbers of intervals. Forty follow a curve closely. A pair has the square as
-# cells, whose estimates are noisy with fewer than ten rows each.
-_MOST_INTERVALS = 40
-_FEWEST_OF_A_PAIR = 4
-_ROWS_PER_CELL = 10
 
 # Numbers or levels along one feature or two, for each entry.
 Points = list[NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]]
 
 
+@lazy_transformer
 class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     """Base of the effect estimators.
 
@@ -180,9 +170,20 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     def _measure(self, sample, response):
         """Set the method's fitted attributes; return the number of outputs."""
 
-    @abstractmethod
     def _importances(self, sample):
-        """Importance of each feature: (n_features,)."""
+        """Weighted standard deviation of each feature's effect over the rows."""
+        importances = np.zeros(sample.rows.n_columns)
+        for entry in self._one_way:
+            curves, sums = self._curves_and_sums(entry)
+            deviation = np.sqrt(grids.variance_of_sums(curves, sums)).mean()
+            importances[list(self.features_[entry])] = deviation
+        return importances
+
+    def _effect_at(self, entry, rows):
+        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
+
+    def _curves_and_sums(self, entry):
+        """Curves (k, n_points) in the axis' order, and `grid_sums` of the rows."""
 
     def _refuse_overlap(self):
         for name, columns in zip(self.effect_names_, self.features_, strict=True):
@@ -207,26 +208,13 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
                 ConstantFeatureWarning,
             )
 
-    def to_frame(self) -> DataFrame:
-        """Return the effects as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each point of each entry and output: columns "feature" (and
-            "feature2" of pairs), "x" (and "x2"), "output" and "value"; "standard_error"
-            and, of shapes alone, "shape_standard_error"; "low" and "high" where there
-            are intervals. Where rows have curves of their own, "row" is the position
-            of the row, missing for the average.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each point of each entry and output: columns "feature" (and
+        "feature2" of pairs), "x" (and "x2"), "output" and "value"; "standard_error"
+        and, of shapes alone, "shape_standard_error"; "low" and "high" where there are
+        intervals. Where rows have curves of their own, "row" is the position of the
+        row, missing for the average.
+        """
         blocks = []
         for entry in range(len(self.axes_)):
             blocks += self._blocks_of(entry, self._numbers)
@@ -277,61 +265,6 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             response = make_response(self.estimator_, self.response_method, self.target)
             response(rows.take(np.flatnonzero(missing)).native)
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Feature names, followed by the output's name if there are several.
-        """
-        check_is_fitted(self)
-        axes = [self.axes_[entry][0] for entry in self._entries_to_transform()]
-        players = [(axis.columns, axis.name) for axis in axes]
-        names, outputs = self._names_out(input_features, players)
-        all_names = [
-            f"{name}{place}{output}"
-            for name, axis in zip(names, axes, strict=True)
-            for place in self._places(axis)
-            for output in outputs
-        ]
-        return np.array(all_names, dtype=object)
-
-    def _places(self, axis):
-        """Suffixes of a feature's name, one per column of `transform`."""
-        return [""]
-
-
-class CurveEffect(BaseEffect):
-    """Base of effects with one value at each row.
-
-    A subclass computes the effect of one entry at new rows (`_effect_at`).
-    """
-
-    @abstractmethod
-    def _effect_at(self, entry, rows):
-        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
-
-    def _importances(self, sample):
-        """Weighted standard deviation of each feature's effect over the rows."""
-        importances = np.zeros(sample.rows.n_columns)
-        for entry in self._one_way:
-            curves, sums = self._curves_and_sums(entry)
-            deviation = np.sqrt(grids.variance_of_sums(curves, sums)).mean()
-            importances[list(self.features_[entry])] = deviation
-        return importances
-
-    @abstractmethod
-    def _curves_and_sums(self, entry):
-        """Curves (k, n_points) in the axis' order, and `grid_sums` of the rows."""
-
     @empty_for_no_rows
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Effect of each feature at each row's own value.
@@ -376,92 +309,36 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                     UnseenCategoryWarning,
                 )
 
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns.
 
-class IntervalsMixin:
-    """Axes of intervals: accumulated local effects and the M-plot."""
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features if `fit` saw none.
 
-    edges_: Points
-    interval_counts_: list[NDArray[np.float64]]
-    n_missing_: NDArray[np.float64]
+        Returns
+        -------
+        ndarray of str objects
+            Feature names, followed by the output's name if there are several.
+        """
+        check_is_fitted(self)
+        axes = [self.axes_[entry][0] for entry in self._entries_to_transform()]
+        players = [(axis.columns, axis.name) for axis in axes]
+        names, outputs = self._names_out(input_features, players)
+        all_names = [
+            f"{name}{place}{output}"
+            for name, axis in zip(names, axes, strict=True)
+            for place in self._places(axis)
+            for output in outputs
+        ]
+        return np.array(all_names, dtype=object)
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_intervals": [Interval(Integral, 1, None, closed="left"), None]
-    }
-    _make_edges = staticmethod(grids.interval_edges)
-
-    def _make_axis(self, sample, columns, name, size, custom):
-        if self._is_level_axis(columns):
-            return level_axis(sample, columns, name, custom=custom)
-        return interval_axis(
-            sample,
-            columns[0],
-            n_intervals=size,
-            custom=custom,
-            make_edges=self._make_edges,
-        )
-
-    def _size_of_axes(self, sample, parts):
-        """At most 40 intervals; fewer for pairs, whose cells should hold ten rows."""
-        if isinstance(self.n_intervals, Integral):
-            return self.n_intervals
-        if len(parts) == 1:
-            return _MOST_INTERVALS
-        # Distinct rows: weights and repeated rows must give the same cells.
-        most = _MOST_INTERVALS**2 * _ROWS_PER_CELL
-        n_distinct = sample.n_distinct(sum(parts, ()), most)
-        fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
-        return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
-
-    def _quantiles_of(self, rows, column, size):
-        return np.arange(1, size + 1) / size
-
-
-class GridMixin:
-    """Axes of grid points: partial dependence and its individual curves."""
-
-    grid_values_: Points
-    average_: list[NDArray[np.float64]]
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "grid_resolution": [Interval(Integral, 2, None, closed="left")],
-        "percentiles": [tuple, list],
-    }
-
-    def _size_of_axes(self, sample, parts):
-        return self.grid_resolution
-
-    def _quantiles_of(self, rows, column, size):
-        self._check_percentiles()
-        return None if rows.is_integer(column) else self.percentiles
-
-    def _make_axis(self, sample, columns, name, size, custom):
-        self._check_percentiles()
-        if self._is_level_axis(columns):
-            axis = level_axis(sample, columns, name, custom=custom)
-            if len(columns) > 1 and len(axis.values) > size:
-                raise ValueError(
-                    f"The feature group {name!r} has {len(axis.values)} distinct joint "
-                    f"values, more than grid_resolution={size}: pass "
-                    "those of interest in custom_values."
-                )
-            return axis
-        return grid_axis(
-            sample,
-            columns[0],
-            resolution=size,
-            percentiles=self.percentiles,
-            custom=custom,
-        )
-
-    def _check_percentiles(self):
-        valid = len(self.percentiles) == 2 and all(
-            isinstance(p, Real) and 0 <= p <= 1 for p in self.percentiles
-        )
-        if not valid or self.percentiles[0] >= self.percentiles[1]:
-            raise ValueError(
-                f"percentiles={self.percentiles!r} must be two increasing numbers in "
-                "[0, 1]."
-            )
+    def _places(self, axis):
+        """Suffixes of a feature's name, one per column of `transform`."""
+        return [""]
 
 
 def curve_at(axis, rows, curves):

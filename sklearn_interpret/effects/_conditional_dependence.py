@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from functools import partial
+from functools import partial, partialmethod
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,21 @@ from sklearn_interpret._core.effects.cell_errors import cell_errors
 from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
+    plain_responses,
+)
 from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret._model.rows.dates import shown
 from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret.effects._axes import (
+    INTERVAL_CONSTRAINTS,
+    interval_quantiles,
+    make_interval_axis,
+    number_of_intervals,
+)
 from sklearn_interpret.effects._base import (
-    CurveEffect,
-    IntervalsMixin,
+    BaseEffect,
     Points,
     distinct_axes,
     one_or_pair,
@@ -28,7 +35,7 @@ from sklearn_interpret.effects._base import (
 
 
 @estimator_dataclass
-class ConditionalDependence(IntervalsMixin, CurveEffect):
+class ConditionalDependence(BaseEffect):
     """Mean response of the rows whose feature lies in an interval (M-plot).
 
     .. math:: M_j(k) = E[f(X) \\mid X_j \\in (z_{k-1}, z_k]]
@@ -141,19 +148,23 @@ class ConditionalDependence(IntervalsMixin, CurveEffect):
     n_intervals: int | None = None
     custom_values: dict[Any, Any] | None = None
 
+    edges_: Points = field(init=False)
+    interval_counts_: list[NDArray[np.float64]] = field(init=False)
+    n_missing_: NDArray[np.float64] = field(init=False)
     centers_: Points = field(init=False)
     average_: list[NDArray[np.float64]] = field(init=False)
     standard_errors_: list[NDArray[np.float64]] = field(init=False)
 
     _errors_count_rows = _takes_partitions = True
-    _make_edges = staticmethod(conditioning_edges)
+    _make_axis = partialmethod(make_interval_axis, make_edges=conditioning_edges)
+    _size_of_axes, _quantiles_of = number_of_intervals, interval_quantiles
 
     _points = "centers_"
     _numbers = {"value": "average_", "standard_error": "standard_errors_"}
 
     _parameter_constraints = {
-        **CurveEffect._parameter_constraints,
-        **IntervalsMixin._parameter_constraints,
+        **BaseEffect._parameter_constraints,
+        **INTERVAL_CONSTRAINTS,
     }
 
     def _measure(self, sample, response):

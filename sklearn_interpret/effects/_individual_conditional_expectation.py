@@ -16,14 +16,24 @@ from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.response import drop_single_output, make_response
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
+    make_response,
+)
 from sklearn_interpret._model.rows.axes import label_text, values_along
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.features import resolve_keys
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret.effects._axes import (
+    GRID_CONSTRAINTS,
+    grid_quantiles,
+    make_grid_axis,
+    number_of_points,
+)
 from sklearn_interpret.effects._base import (
     BaseEffect,
-    GridMixin,
+    Points,
     grid_replacement,
     one_or_pair,
     row_curves,
@@ -31,8 +41,9 @@ from sklearn_interpret.effects._base import (
 from sklearn_interpret.explanations._selection import row_position
 
 
+@lazy_transformer
 @estimator_dataclass
-class IndividualConditionalExpectation(GridMixin, BaseEffect):
+class IndividualConditionalExpectation(BaseEffect):
     """Response of each row as one or two of its features vary (ICE).
 
     The curve of row i at a value v of a feature j is :math:`f(v, x_{i, -j})`. Centred
@@ -165,18 +176,22 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     method: str = "auto"
     subsample: float | None = 10_000
 
+    grid_values_: Points = field(init=False)
+    average_: list[NDArray[np.float64]] = field(init=False)
     curves_: list[NDArray[np.float64]] = field(init=False)
     derivatives_: list[NDArray[np.float64] | None] = field(init=False)
     derivative_std_: list[NDArray[np.float64] | None] = field(init=False)
     heterogeneity_: NDArray[np.float64] = field(init=False)
     sample_indices_: NDArray[np.intp] = field(init=False)
 
+    _make_axis, _quantiles_of = make_grid_axis, grid_quantiles
+    _size_of_axes = number_of_points
     _points = "grid_values_"
     _numbers = {"value": "average_", "slope_std": "derivative_std_"}
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
-        **GridMixin._parameter_constraints,
+        **GRID_CONSTRAINTS,
         "center": "no_validation",
         "derivative": ["boolean"],
     }

@@ -17,17 +17,22 @@ from sklearn_interpret._model._sklearn_compat import (
     recursion_partial_dependence,
 )
 from sklearn_interpret._model.replacement.replaced import replaced
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
+from sklearn_interpret._model.responses.response import (
     drop_single_output,
-    is_classifier,
     make_response,
-    unfrozen,
 )
 from sklearn_interpret._model.rows.partitioned import merged
 from sklearn_interpret._model.rows.tables import effect_blocks
+from sklearn_interpret.effects._axes import (
+    GRID_CONSTRAINTS,
+    grid_quantiles,
+    make_grid_axis,
+    number_of_points,
+)
 from sklearn_interpret.effects._base import (
-    CurveEffect,
-    GridMixin,
+    BaseEffect,
+    Points,
     curve_at,
     grid_replacement,
     one_or_pair,
@@ -36,7 +41,7 @@ from sklearn_interpret.effects._base import (
 
 
 @estimator_dataclass
-class PartialDependence(GridMixin, CurveEffect):
+class PartialDependence(BaseEffect):
     """Partial dependence of a model's response on one or two features.
 
     At a value v of a feature, the mean of the response over the rows, with that
@@ -180,11 +185,15 @@ class PartialDependence(GridMixin, CurveEffect):
     centered: bool = False
     method: str = "auto"
 
+    grid_values_: Points = field(init=False)
+    average_: list[NDArray[np.float64]] = field(init=False)
     missing_average_: list[float | NDArray[np.float64] | None] = field(init=False)
 
     _errors_count_rows = _takes_partitions = True
-    _caches = (*CurveEffect._caches, "_remaining_pass")
+    _caches = (*BaseEffect._caches, "_remaining_pass")
 
+    _make_axis, _quantiles_of = make_grid_axis, grid_quantiles
+    _size_of_axes = number_of_points
     _points = "grid_values_"
     _numbers = {
         "value": "average_",
@@ -193,8 +202,8 @@ class PartialDependence(GridMixin, CurveEffect):
     }
 
     _parameter_constraints = {
-        **CurveEffect._parameter_constraints,
-        **GridMixin._parameter_constraints,
+        **BaseEffect._parameter_constraints,
+        **GRID_CONSTRAINTS,
         "centered": ["boolean"],
         "method": [StrOptions({"auto", "tree", "brute", "recursion"})],
     }

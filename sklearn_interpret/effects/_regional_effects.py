@@ -20,17 +20,25 @@ from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
+    plain_responses,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import interval_axis
 from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret.effects._axes import (
+    GRID_CONSTRAINTS,
+    grid_quantiles,
+    make_grid_axis,
+    number_of_points,
+)
 from sklearn_interpret.effects._base import (
     BaseEffect,
-    GridMixin,
+    Points,
     grid_replacement,
     row_curves,
 )
@@ -98,8 +106,9 @@ class Region:
         return all_hold([self.conditions], rows, rows.n_rows)[0]
 
 
+@lazy_transformer
 @estimator_dataclass
-class RegionalEffects(GridMixin, BaseEffect):
+class RegionalEffects(BaseEffect):
     """Effects of features within regions in which the curves of rows are alike.
 
     An average curve hides that a feature acts differently on different rows. A tree of
@@ -254,6 +263,8 @@ class RegionalEffects(GridMixin, BaseEffect):
     custom_values: dict[Any, Any] | None = None
     method: str = "auto"
 
+    grid_values_: Points = field(init=False)
+    average_: list[NDArray[np.float64]] = field(init=False)
     regions_: list[Any] = field(init=False)
     heterogeneity_: NDArray[np.float64] = field(init=False)
     curves_: list[NDArray[np.float64]] = field(init=False)
@@ -265,7 +276,7 @@ class RegionalEffects(GridMixin, BaseEffect):
 
     _parameter_constraints = {
         **BaseEffect._parameter_constraints,
-        **GridMixin._parameter_constraints,
+        **GRID_CONSTRAINTS,
         "effect": [StrOptions({"ice", "ale"})],
         "split_features": "no_validation",
         "joint": ["boolean"],
@@ -280,16 +291,15 @@ class RegionalEffects(GridMixin, BaseEffect):
 
     def _make_axis(self, sample, columns, name, size, custom):
         if self.effect == "ice":
-            return super()._make_axis(sample, columns, name, size, custom)
+            return make_grid_axis(self, sample, columns, name, size, custom)
         if not self._is_level_axis(columns):
             return interval_axis(sample, columns[0], n_intervals=size, custom=custom)
-        axis = super()._make_axis(sample, columns, name, size, custom)
+        axis = make_grid_axis(self, sample, columns, name, size, custom)
         if custom is not None or sample.rows.is_ordered(columns[0]):
             return axis
         return similar_levels_first(axis, sample, self.categorical_features_)
 
-    def _size_of_axes(self, sample, parts):
-        return self.grid_resolution
+    _size_of_axes, _quantiles_of = number_of_points, grid_quantiles
 
     def _measure(self, sample, response):
         self.grid_values_ = [axis.shown for (axis,) in self.axes_]
@@ -470,9 +480,9 @@ class RegionalEffects(GridMixin, BaseEffect):
     def _lines(self, node, regions, indent, digits):
         """Lines of the tree below a node, whose leaves are the next regions."""
         lines = []
-        for part in node.parts:
+        for part in node.children:
             line = f"{indent}{self._condition(node.column, part.allowed[node.column])}"
-            if not part.parts:
+            if not part.children:
                 region = next(regions)
                 line += f": {region.n_rows:g} rows, "
                 line += f"heterogeneity {entry_text(region.heterogeneity, digits)}"
@@ -481,34 +491,21 @@ class RegionalEffects(GridMixin, BaseEffect):
 
     def _tests(self, node):
         """Splits below a node: (condition, where it holds, elsewhere), or None."""
-        if not node.parts:
+        if not node.children:
             return None
-        column, known = node.column, [self._tests(part) for part in node.parts]
-        lacks = node.parts[-1].allowed[column][-1]
+        column, known = node.column, [self._tests(part) for part in node.children]
+        lacks = node.children[-1].allowed[column][-1]
         missing = known.pop() if lacks else None
-        first = self._condition(column, node.parts[0].allowed[column])
+        first = self._condition(column, node.children[0].allowed[column])
         tests = known[0] if len(known) < 2 else (replace(first, low=None), *known)
         if not lacks:
             return tests
         return Condition(column, first.name), tests, missing
 
-    def to_frame(self) -> DataFrame:
-        """Return the regions as a table, one row for each.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns "feature" (not with `joint`), "region" (its position), "conditions"
-            in words, "n_rows" and "heterogeneity".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each region. Columns "feature" (not with `joint`), "region" (its
+        position), "conditions" in words, "n_rows" and "heterogeneity".
+        """
         names = [None] if self.joint else self.effect_names_
         return [
             ({} if self.joint else {"feature": name})

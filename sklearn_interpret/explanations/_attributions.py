@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
+from sklearn_interpret._inspectors.attribution_columns import (
+    attribution_names,
+    attributions_as_columns,
+)
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.dates import as_objects
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import empty_for_no_rows
 from sklearn_interpret.explanations._base import (
     SHOWN_OUTPUTS,
     BaseExplanation,
@@ -392,6 +395,7 @@ class Explanation(BaseExplanation):
         ]
 
 
+@lazy_transformer
 class AttributionTransformerMixin(TransformerMixin):
     """Adds `transform` to an inspector whose explanations are attributions.
 
@@ -430,46 +434,9 @@ class AttributionTransformerMixin(TransformerMixin):
     ['x0', 'x1']
     """
 
-    _names_out: Callable[..., Any]
+    transform = attributions_as_columns
+    get_feature_names_out = attribution_names
 
     @abstractmethod
     def _attributed(self) -> Sequence[tuple[Sequence[int], str]]:
         """Columns and name of each feature with an attribution, in order."""
-
-    @empty_for_no_rows
-    def transform(self: Any, X: Any) -> NDArray[np.float64]:  # `explain` is elsewhere
-        """Attributions as columns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_attributed x n_outputs)
-            The values of `explain`, the outputs of the first feature or group first.
-        """
-        values = self.explain(X).values
-        return values.reshape(len(values), -1)
-
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Names of features or groups, followed by the output's name if there are
-            several.
-        """
-        check_is_fitted(self)
-        names, outputs = self._names_out(input_features, self._attributed())
-        both = [f"{name}{output}" for name in names for output in outputs]
-        return np.array(both, dtype=object)

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.tables import json_value, versions
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._selection import names_of_rows, take_rows
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
 from sklearn_interpret._core.games.interaction_indices import COEFFICIENTS, index_matrix
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._attributions import Explanation
 from sklearn_interpret.explanations._base import (
     SHOWN_OUTPUTS,

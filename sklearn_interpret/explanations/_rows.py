@@ -9,11 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import as_objects, dates_within
-from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
-from sklearn_interpret._model.rows.number_format import entry_text, interval_text
-from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret._model.rows.number_format import (
+    as_decimal,
+    decimal_text,
+    entry_text,
+    interval_text,
+)
 from sklearn_interpret.explanations._base import (
     FILLED,
     SHOWN_ROWS,
@@ -200,7 +204,7 @@ default=None
         before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
         changed = np.empty((after.n_rows, after.n_columns), dtype=bool)
         for j in range(after.n_columns):
-            old, new = before.values(j), after.values(j)
+            old, new = before.column_array(j), after.column_array(j)
             both_missing = (old != old) & (new != new)
             changed[:, j] = (old != new) & ~both_missing
         return changed
@@ -219,7 +223,7 @@ default=None
         before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
         perturbations = np.where(self.changed, np.nan, 0.0)
         for j in range(after.n_columns):
-            if after.values(j).dtype.kind in "fiu":
+            if after.column_array(j).dtype.kind in "fiu":
                 moved = after.numbers(j) - before.numbers(j)
                 perturbations[:, j] = np.where(self.changed[:, j], moved, 0.0)
         return perturbations

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._core.rules.coded_conditions import all_hold
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.dates import days
-from sklearn_interpret._model.rows.decimals import decimal_text
-from sklearn_interpret._model.rows.number_format import entry_text, rounded_text
-from sklearn_interpret._model.rows.samples import as_texts
-from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret._model.rows.number_format import (
+    decimal_text,
+    entry_text,
+    rounded_text,
+)
+from sklearn_interpret._model.rows.texts import as_texts
 from sklearn_interpret.explanations._base import FILLED, BaseExplanation
 
 

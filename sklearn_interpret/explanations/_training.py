@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.explanations._base import (
     FILLED,
     SHOWN_ROWS,

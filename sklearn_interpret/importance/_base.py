@@ -15,16 +15,16 @@ from sklearn.compose import ColumnTransformer
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._inspectors.refitting import RefittingMixin
+from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import SelectorMixin
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.response import weight_parameter
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame, SelectorMixin
-from sklearn_interpret._model.validation import Sample, empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 
 # Parameters of estimators that refer to columns, or have an entry for each, and values
@@ -67,6 +67,7 @@ _COLUMNS = {
 _MOST_COPIES = 10
 
 
+@lazy_transformer
 class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     """Base of the estimators that rank features and select the important ones.
 
@@ -90,7 +91,10 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
 
     def _inspect(self, sample, response):
         self._set_players(sample.rows)
-        importances = self._measure(sample, response)
+        try:
+            importances = self._measure(sample, response)
+        finally:
+            vars(self).pop("_given", None)  # what refits take
         results = Bunch(importances=importances)
         if importances.ndim == 2:
             results = summary(importances)
@@ -107,8 +111,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
 
     def _set_players(self, rows):
         """Set the features and groups to measure."""
-        groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
-        self.features_, self.player_names_ = resolve_players(rows.names, groups)
+        self.features_, self.player_names_ = players_of(self, rows)
 
     @abstractmethod
     def _measure(self, sample, response):
@@ -121,26 +124,13 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
             by_feature[list(columns)] = value
         return by_feature
 
-    def to_frame(self) -> DataFrame:
-        """Return the importances as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each feature or group, the most important first: columns
-            "feature", "importance", and where there are several draws "std" (their
-            standard deviation). "scoring" names the score, where there are several;
-            "standard_error", "statistic", "low" and "high" (ends of the interval),
-            "pvalue" and "adjusted_pvalue" are there where the method has them.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each feature or group, the most important first: columns
+        "feature", "importance", and where there are several draws "std" (their standard
+        deviation). "scoring" names the score, where there are several;
+        "standard_error", "statistic", "low" and "high" (ends of the interval), "pvalue"
+        and "adjusted_pvalue" are there where the method has them.
+        """
         results = getattr(self, "results_", {})
         if len(results) < 2:
             return [self._block(self.importances_)]
@@ -220,27 +210,6 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     def _get_support_mask(self):
         check_is_fitted(self)
         return self.feature_importances_ > self.threshold
-
-
-class RefittingImportance(RefittingMixin, BaseImportance):
-    """Base of importances that fit clones of the estimator, even if it is frozen."""
-
-    _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
-
-    def _inspect(self, sample, response):
-        try:
-            super()._inspect(sample, response)
-        finally:
-            del self._given
-
-    def _parameters_of_copies(self, sample):
-        """Parameters of the estimator's `fit`, with the weights of these rows."""
-        # Where metadata is routed, a pipeline takes the plain name.
-        names = weight_parameter(self._get_estimator()), "sample_weight"
-        return {
-            name: sample.weights if name in names else values
-            for name, values in self._fit_parameters(sample.index).items()
-        }
 
 
 def _given_targets(name, why, rows, y):

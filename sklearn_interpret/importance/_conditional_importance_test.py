@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_interpret._core.statistics.covariance_tests import adjusted_pvalues
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import (
     HasMethods,
     Interval,
@@ -26,7 +27,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import limit_blas, run
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
-from sklearn_interpret.importance._base import RefittingImportance, copies, random_folds
+from sklearn_interpret.importance._base import BaseImportance, copies, random_folds
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
 from sklearn_interpret.importance._nuisance import (
     AdditiveModel,
@@ -47,7 +48,7 @@ _REFUSED = {"c": "Complex data", "M": "Dates", "m": "Durations"}
 
 
 @estimator_dataclass
-class ConditionalImportanceTest(RefittingImportance):
+class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     """Whether a feature tells about the target what the other features don't.
 
     The null hypothesis is that target and feature are independent given the other
@@ -234,7 +235,7 @@ class ConditionalImportanceTest(RefittingImportance):
     nuisance_scores_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
-        **RefittingImportance._parameter_constraints,
+        **BaseImportance._parameter_constraints,
         "test": [StrOptions({"pcm", "gcm", "hrt", "loco"})],
         "cv": ["cv_object"],
         "nuisance": [HasMethods(["fit", "predict"]), None],
@@ -258,7 +259,7 @@ class ConditionalImportanceTest(RefittingImportance):
                 "test='loco' and an estimator that takes it; X.toarray() is dense."
             )
         for j, name in enumerate(rows.names):
-            dtype = rows.values(j).dtype
+            dtype = rows.column_array(j).dtype
             if dtype.kind in _REFUSED:
                 raise ValueError(
                     f"{_REFUSED[dtype.kind]} not supported: the feature {name!r} of X "

@@ -13,7 +13,7 @@ from sklearn_interpret._core.statistics.covariance_tests import (
     one_sided_test,
     product_test,
 )
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret.importance._base import (
     drop_columns,
     hold_constant,

@@ -12,11 +12,15 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
+from sklearn_interpret._model.responses.scoring import (
+    check_weights_are_taken,
+    resolve_metrics,
+)
 from sklearn_interpret.importance._base import (
-    RefittingImportance,
+    BaseImportance,
     drop_columns,
     hold_constant,
     names_columns,
@@ -28,7 +32,7 @@ _ROUNDING = 1e-12
 
 
 @estimator_dataclass
-class DropColumnImportance(RefittingImportance):
+class DropColumnImportance(RefittingMixin, BaseImportance):
     """Loss of score when the model is fitted without a feature (LOCO).
 
     In each fold of a cross-validation the model is fitted with all features, and again
@@ -137,7 +141,7 @@ class DropColumnImportance(RefittingImportance):
     results_: dict[str, Bunch] = field(init=False)
 
     _parameter_constraints = {
-        **RefittingImportance._parameter_constraints,
+        **BaseImportance._parameter_constraints,
         "cv": ["cv_object"],
         "scoring": "no_validation",
         "removal": [StrOptions({"auto", "drop", "constant"})],

@@ -14,7 +14,7 @@ from sklearn_interpret._core.additive.jumps import clearest_jump
 from sklearn_interpret._core.additive.pairs import interacting_pairs
 from sklearn_interpret._core.statistics.covariance_tests import one_sided_test
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows
-from sklearn_interpret._model.response import weight_parameter
+from sklearn_interpret._model.responses.predictors import weight_parameter
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_categorical

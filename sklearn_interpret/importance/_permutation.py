@@ -19,12 +19,12 @@ from sklearn_interpret._model.replacement.permuted import (
     scores_in_partitions,
     similar_rows,
 )
-from sklearn_interpret._model.rows.partitioned import PartitionedSample
-from sklearn_interpret._model.scoring import (
+from sklearn_interpret._model.responses.scoring import (
     check_are_means,
     check_weights_are_taken,
     resolve_metrics,
 )
+from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret.importance._base import BaseImportance, summary
 
 Scoring = str | Callable[..., Any]

@@ -21,19 +21,20 @@ from sklearn_interpret._core.statistics.permutations import (
     upper_tail,
 )
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     parameters_of_rows,
     warn,
 )
-from sklearn_interpret._model.native_importances import native_importances
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.replacement.all_pairs import loss_increases
-from sklearn_interpret._model.response import is_classifier
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.responses.native_importances import native_importances
+from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
-from sklearn_interpret.importance._base import RefittingImportance, copies, random_folds
+from sklearn_interpret.importance._base import BaseImportance, copies, random_folds
 
 # Folds of the held-out importances, as in scikit-learn's cross-validation.
 _N_FOLDS = 5
@@ -42,7 +43,7 @@ _ROUNDING = 1e-9
 
 
 @estimator_dataclass
-class PermutationTest(RefittingImportance):
+class PermutationTest(RefittingMixin, BaseImportance):
     """Whether importances are larger than those of uninformative features (PIMP).
 
     The model is refitted to targets that are shuffled among the rows, so that features
@@ -187,7 +188,7 @@ class PermutationTest(RefittingImportance):
     null_importances_: NDArray[np.float64] = field(init=False)
 
     _parameter_constraints = {
-        **RefittingImportance._parameter_constraints,
+        **BaseImportance._parameter_constraints,
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
         "distribution": [StrOptions(set(DISTRIBUTIONS))],
         "alpha": [Interval(Real, 0, 1, closed="both")],

@@ -10,10 +10,11 @@ from sklearn.linear_model import RidgeCV
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.permutations import random_donors
-from sklearn_interpret._model.replacement.replaced import Replacement, replaced
+from sklearn_interpret._model.formulas.trees.tree_response import tree_response
+from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.trees.tree_response import tree_response
-from sklearn_interpret._model.validation import call_given
+from sklearn_interpret._model.rows.validation import call_given
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.importance._nuisance import coded
 
@@ -139,7 +140,9 @@ class Redraw:
 
 def _has_levels(rows, j):
     """Whether a column has few values, or no numbers."""
-    return not rows.are_numbers[j] or len(np.unique(rows.values(j))) <= _MOST_LEVELS
+    return (
+        not rows.are_numbers[j] or len(np.unique(rows.column_array(j))) <= _MOST_LEVELS
+    )
 
 
 def _as_levels(rows, rest, j, drawn):
@@ -148,7 +151,7 @@ def _as_levels(rows, rest, j, drawn):
         drawn = rows.as_numbers(j, drawn.ravel()).reshape(drawn.shape)
     if rows.is_integer(j):
         drawn = np.rint(drawn)
-    values = np.concatenate([rows.values(j)[rest, None], drawn], axis=1)
+    values = np.concatenate([rows.column_array(j)[rest, None], drawn], axis=1)
     levels, codes = np.unique(values, return_inverse=True)
     return rows.cast(j, levels), codes.reshape(values.shape)
 

@@ -27,17 +27,18 @@ from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices, worker_slices
-from sklearn_interpret._model.replacement.coalitions import CoalitionGame
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.replacement.response_games import CoalitionGame
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
-    make_response,
     unfrozen,
 )
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.partitioned import merged
-from sklearn_interpret._model.scoring import class_indicators
-from sklearn_interpret._model.validation import Sample, call_given
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import call_given
 from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
@@ -252,7 +253,9 @@ class SAGE(BaseImportance):
         return make_response(model, needed)
 
     def _choose_sample(self, rows, y, weights):
-        return Sample.of(rows, y, weights)  # `subsample` is that of the background
+        return Sample.of_positive_weight(
+            rows, y, weights
+        )  # `subsample` is that of the background
 
     def _measure(self, sample, response):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -434,7 +437,7 @@ class _Components:
 
     def of_rows(self, rows):
         """Components, (m, n_sets, k)."""
-        return self.parts._values(rows)[0]
+        return self.parts._attribute(rows)[0]
 
     def responses(self, rows, coalitions):
         """Responses of nobody, coalitions (m or 1, c, n_players), and everybody."""
@@ -470,7 +473,9 @@ class _Coalitions:
         played, (m, c) = self.game.play(rows), (rows.n_rows, coalitions.shape[1])
         coalitions = np.broadcast_to(coalitions, (m, *coalitions.shape[1:]))
         which = np.repeat(np.arange(m), c)
-        inner = played.values(which, coalitions.reshape(-1, coalitions.shape[-1]))
+        inner = played.coalition_values(
+            which, coalitions.reshape(-1, coalitions.shape[-1])
+        )
         everybody = played.predictions[:, None]
         nobody = np.broadcast_to(self.base_values, everybody.shape)
         inner = inner.reshape(m, c, everybody.shape[-1])

@@ -16,19 +16,21 @@ from sklearn_interpret._inspectors.params import SampleInspector, estimator_data
 from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.last_step import steps_and_model
-from sklearn_interpret._model.leave_out import Training, make_deletions
+from sklearn_interpret._model.formulas.last_step import steps_and_model
+from sklearn_interpret._model.leave_out.deletions import make_deletions
+from sklearn_interpret._model.leave_out.training import Training
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
+    weight_parameter,
+)
+from sklearn_interpret._model.responses.response import (
     drop_single_output,
     make_response,
-    weight_parameter,
 )
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import shortened
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import check_known, empty_for_no_rows
+from sklearn_interpret._model.rows.validation import check_known, empty_for_no_rows
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
@@ -336,24 +338,11 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             **self._left,
         )
 
-    def to_frame(self) -> DataFrame:
-        """Return the influence of all training rows as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each row, or group, that is left out, the most influential first:
-            columns "training_row" (its name, or that of the group) and "value", its
-            `influence_`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each row, or group, that is left out, the most influential first:
+        columns "training_row" (its name, or that of the group) and "value", its
+        `influence_`.
+        """
         return influence_blocks(self._overall())
 
     def _result_units(self):

@@ -20,13 +20,12 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import (
     is_classifier,
-    make_response,
     weight_parameter,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
@@ -381,24 +380,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             response_name=self._response_name,
         )
 
-    def to_frame(self) -> DataFrame:
-        """Return the influence of all training rows as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each row, or group, that is left out, the most influential first:
-            columns "training_row" (its name, or that of the group) and "value", its
-            `self_influence_`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each row, or group, that is left out, the most influential first:
+        columns "training_row" (its name, or that of the group) and "value", its
+        `self_influence_`.
+        """
         return influence_blocks(self._overall())
 
     def _result_units(self):

@@ -15,18 +15,19 @@ from sklearn_interpret._inspectors.regression import (
     BaseRegressionInspector,
     column_names,
     has_known_dispersion,
+    scores_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.gradients.objectives import (
     check_converged,
     has_balanced_classes,
     warn_of_balanced_classes,
 )
-from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame
 
 __all__ = ["RegressionInfluence"]
 
@@ -291,7 +292,8 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         return objective
 
     def _inspect(self, sample, response):
-        model, known = self._score_model(sample), has_known_dispersion(response.loss)
+        model = scores_of(type(self).__name__, self.estimator_, sample).polished()
+        known = has_known_dispersion(response.loss)
         without = None
         # One step is exact for sums of squares, unless the penalty grows with the rows.
         exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()

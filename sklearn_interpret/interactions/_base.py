@@ -15,7 +15,6 @@ from sklearn_interpret._model.rows.features import (
     resolve_groups,
     resolve_players,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame
 from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
 
 # Numbers sent to the model above which a warning is raised. A row of fewer columns than
@@ -65,30 +64,16 @@ class BaseInteraction(ResultsMixin, SampleInspector):
                 f"got n_samples=1 (of positive weight; subsample={self.subsample!r})."
             )
 
-    def to_frame(self) -> DataFrame:
-        """Return the interactions as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each set of features and output, the strongest first: columns
-            "feature", "feature2" and so on (missing for a feature with all others),
-            "output", "strength" and, where the method has them, "unnormalized" (in the
-            unit of the response), "std" (over draws), "standard_error" and
-            "main_effect".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     @abstractmethod
     def _measured(self):
         """Yield names of sets of a size, (n, size), and numbers by column, (n, k)."""
 
     def _result_blocks(self):
+        """A line for each set of features and output, the strongest first: columns
+        "feature", "feature2" and so on (missing for a feature with all others),
+        "output", "strength" and, where the method has them, "unnormalized" (in the unit
+        of the response), "std" (over draws), "standard_error" and "main_effect".
+        """
         measured, several = list(self._measured()), len(self.output_names_) > 1
         most, blocks = max((len(sets[0]) for sets, _ in measured), default=0), []
         for sets, numbers in measured:

@@ -13,29 +13,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of_variance
 from sklearn_interpret._inspectors.attribution import check_no_overflow
+from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.players import BaseReadPlayers
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.formula_class import computes_as
-from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.formulas.linear import explained_linear
+from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.replacement.coalitions import CoalitionGame
-from sklearn_interpret._model.replacement.components import (
+from sklearn_interpret._model.replacement.response_components import (
     ComponentsOfCoalitions,
     ComponentsOfTrees,
     LinearTerms,
 )
-from sklearn_interpret._model.response import (
-    Response,
-    is_classifier,
-    make_response,
-    unfrozen,
-)
+from sklearn_interpret._model.replacement.response_games import CoalitionGame
+from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
+from sklearn_interpret._model.responses.response import Response, make_response
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame
-from sklearn_interpret._model.trees.tree_response import explained_response
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import InteractionExplanation
 
@@ -80,7 +76,7 @@ class _GamTerms:
 
 
 @estimator_dataclass
-class FunctionalDecomposition(BaseReadPlayers):
+class FunctionalDecomposition(BaseFormulaAttribution):
     """Parts of the response that belong to sets of features.
 
     The component of a set U is what the mean response with U's values of a row adds to
@@ -213,7 +209,7 @@ class FunctionalDecomposition(BaseReadPlayers):
     interactions_: list[tuple[int, ...]] = field(init=False)
 
     _parameter_constraints = {
-        **BaseReadPlayers._parameter_constraints,
+        **BaseFormulaAttribution._parameter_constraints,
         "max_order": [Interval(Integral, 1, None, closed="left")],
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
         "response_method": [str, list, tuple, callable],
@@ -234,7 +230,7 @@ class FunctionalDecomposition(BaseReadPlayers):
         self.output_names_ = explained.output_names(len(self._source.base_values))
         self.response_method_ = explained.method
 
-    def _prepare(self, background, response):
+    def _fit_base_values(self, background, response):
         self._statistics = None
         given = background.rows, background.weights, response
         self._explained, self._source = self._read(*given)
@@ -249,24 +245,18 @@ class FunctionalDecomposition(BaseReadPlayers):
         n_players = len(self.features_)
         order = min(self.max_order, n_players)
         given = self.estimator_, self.response_method, self.target
-        try:
-            trees = explained_response(*given)
-        except UnreadableModelError:
-            if path_dependent:
-                raise
-        else:
-            if trees.additive:
-                weights = None if path_dependent else weights
-                player = self._players(trees.model.columns)
-                return trees, ComponentsOfTrees(
-                    trees, background, weights, player, n_players, order
-                )
-            if path_dependent:
-                raise UnreadableModelError(
-                    f'response_method="{trees.method}" of this model is not the sum of '
-                    "its trees, and can be decomposed with "
-                    'perturbation="interventional" only.'
-                )
+        trees = formula([explained_response], *given, required=path_dependent)
+        if trees is not None and trees.additive:
+            weights = None if path_dependent else weights
+            player = self._players(trees.model.columns)
+            return trees, ComponentsOfTrees(
+                trees, background, weights, player, n_players, order
+            )
+        if path_dependent:
+            raise UnreadableModelError(
+                f'response_method="{trees.method}" of this model is not the sum of its '
+                'trees, and can be decomposed with perturbation="interventional" only.'
+            )
         explained, terms, players = self._terms(background, response)
         game = CoalitionGame(terms, background, weights, self.features_)
         return explained, ComponentsOfCoalitions(game, players, order)
@@ -274,12 +264,8 @@ class FunctionalDecomposition(BaseReadPlayers):
     def _terms(self, background, response):
         """The response that is decomposed, its terms, and the players of each."""
         given = self.estimator_, self.response_method, self.target
-        try:
-            linear = explained_linear(*given)
-            linear.check(background)
-        except UnreadableModelError:
-            pass
-        else:
+        linear = formula([explained_linear], *given, rows=background)
+        if linear is not None:
             player = self._players(linear.model.columns)
             terms = LinearTerms(linear, player, len(self.features_))
             return linear, terms, terms.players
@@ -319,7 +305,7 @@ class FunctionalDecomposition(BaseReadPlayers):
             If more than 1e8 rows are about to be sent to the model.
         """
         rows = self._check_rows(X, reset=False)
-        values, predictions = self._values(rows)
+        values, predictions, _ = self._attribute(rows)
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
         if predictions.shape[1] == 1:
             values, base_values = values[:, :, 0], base_values[:, 0]
@@ -339,14 +325,14 @@ class FunctionalDecomposition(BaseReadPlayers):
             largest_order=self._source.largest_order,
         )
 
-    def _values(self, rows):
-        """Components (m, n_components, k) and predictions (m, k)."""
+    def _attribute(self, rows):
+        """Components (m, n_components, k), predictions (m, k); no further fields."""
         self._source.warn_of_cost(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions = self._source.of_rows(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "components")
-        return values, predictions
+        return values, predictions, {}
 
     @property
     def variances_(self) -> NDArray[np.float64]:
@@ -366,26 +352,13 @@ class FunctionalDecomposition(BaseReadPlayers):
         unexplained = self._moments()[1][-1]
         return unexplained if len(unexplained) > 1 else float(unexplained[0])
 
-    def to_frame(self) -> DataFrame:
-        """Return the shares of variance as a table, the largest first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each component and output: columns "interaction" (names of the
-            features), "order" (their number), "output" where there are several,
-            "variance" over the rows of `fit`, and "share" of that of the response. The
-            last line of an output is the remainder, which has a share alone. Computed
-            from the rows of `fit`, like `variances_`.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each component and output: columns "interaction" (names of the
+        features), "order" (their number), "output" where there are several, "variance"
+        over the rows of `fit`, and "share" of that of the response. The last line of an
+        output is the remainder, which has a share alone. Computed from the rows of
+        `fit`, like `variances_`.
+        """
         variances, shares = self._moments()
         names = as_objects([*(name for _, name in self._attributed()), "remainder"])
         orders = np.array([*map(len, self.interactions_), np.nan])
@@ -440,7 +413,7 @@ class FunctionalDecomposition(BaseReadPlayers):
 
         Of the response, of components and remainder, and of their sums with it.
         """
-        values, predictions = self._values(sample.rows.part(part))
+        values, predictions, _ = self._attribute(sample.rows.part(part))
         rest = predictions - np.atleast_1d(self.base_values_) - values.sum(axis=1)
         parts = np.concatenate([values, rest[:, None]], axis=1)
         whole = predictions[:, None]

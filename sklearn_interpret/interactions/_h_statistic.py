@@ -14,14 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.params import estimator_dataclass
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.progress import counted, phases, shows_progress
-from sklearn_interpret._model.replacement.hybrid import hybrid
-from sklearn_interpret._model.replacement.replaced import Replacement, replaced
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
+from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replacement import Replacement
+from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.sklearn_bases import TransformerMixin
-from sklearn_interpret._model.validation import Sample, empty_for_no_rows
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (
     BaseInteraction,
@@ -42,6 +45,7 @@ _ADVICE = (
 )
 
 
+@lazy_transformer
 @estimator_dataclass
 class HStatistic(TransformerMixin, BaseInteraction):
     """Friedman and Popescu's H statistics: how strongly features interact.
@@ -229,7 +233,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 f"n_repeats={self.n_repeats} draws several subsamples, but subsample="
                 "None takes all rows: pass a subsample, or n_repeats=1."
             )
-        return Sample.of(rows, y, weights)
+        return Sample.of_positive_weight(rows, y, weights)
 
     def _inspect(self, sample, response):
         rng = check_random_state(self.random_state)
@@ -280,8 +284,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
         ]
 
     def _responses(self, sample, response):
-        """Responses to hybrid rows of one sample."""
-        return hybrid(
+        """Partial dependence at the own values of the rows of a sample."""
+        return dependence_at_rows(
             self.method,
             response,
             sample.rows,
@@ -434,7 +438,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         for players in sets:
             columns = tuple(j for player in players for j in self.features_[player])
             codes, _, first = rows.encode(columns)
-            levels = tuple(background.cast(j, rows.values(j)[first]) for j in columns)
+            levels = tuple(
+                background.cast(j, rows.column_array(j)[first]) for j in columns
+            )
             variants = (np.arange(len(first))[None],) * len(columns)
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))

@@ -14,12 +14,11 @@ from sklearn_interpret._core.effects.h_statistics import greenwell_strength, sym
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.replacement.replaced import (
-    ReplacedResponses,
+from sklearn_interpret._model.replacement.replaced import ReplacedResponses, replaced
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
     plain_responses,
-    replaced,
 )
-from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.interactions._base import BaseInteraction

@@ -19,9 +19,13 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
 from sklearn_interpret._model.progress import counted, phases
-from sklearn_interpret._model.replacement import replaced
-from sklearn_interpret._model.response import drop_single_output
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.replacement.replaced import ReplacedResponses
+from sklearn_interpret._model.replacement.replacement import Replacement
+from sklearn_interpret._model.responses.response import (
+    drop_single_output,
+    plain_responses,
+)
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, warn_of_undefined
 
 # Values of sets of names; with several outputs arrays.
@@ -184,7 +188,7 @@ class VariableInteractionNetwork(BaseInteraction):
 
     def _choose_sample(self, rows, y, weights):
         """All rows: `_inspect` draws the subsample, then donors, from one generator."""
-        return Sample.of(rows, y, weights)
+        return Sample.of_positive_weight(rows, y, weights)
 
     def _inspect(self, sample, response):
         rng = check_random_state(self.random_state)
@@ -276,7 +280,7 @@ class _Strengths:
     def __init__(self, players, sample, response, n_jobs):
         self._players, self._rows, self._weights = players, sample.rows, sample.weights
         self._response, self._n_jobs = response, n_jobs
-        self._predictions = replaced.plain_responses(response, sample.rows)
+        self._predictions = plain_responses(response, sample.rows)
         self.n_outputs = self._predictions.shape[1]
         self._floor = rounding_floor(self._predictions, sample.weights)
         variance = Moments.of_rows(self._predictions, sample.weights).variance
@@ -324,10 +328,8 @@ class _Strengths:
             }
             columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
-            replacements.append(
-                replaced.Replacement(columns, levels, codes, together=True)
-            )
-        model = replaced.ReplacedResponses(self._response, self._rows, replacements)
+            replacements.append(Replacement(columns, levels, codes, together=True))
+        model = ReplacedResponses(self._response, self._rows, replacements)
         blocks = model.responses(_unchanged, n_jobs=self._n_jobs)
         return map(np.concatenate, blocks)
 

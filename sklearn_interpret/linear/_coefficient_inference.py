@@ -28,25 +28,27 @@ from sklearn_interpret._inspectors.regression import (
     scores_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     check_feature_names_in,
     warn,
 )
+from sklearn_interpret._model.formulas.linear import set_weights
 from sklearn_interpret._model.gradients.objectives import (
     check_is_optimum,
     read_objective,
 )
-from sklearn_interpret._model.linear import set_weights
 from sklearn_interpret._model.parallel import run_in_threads
-from sklearn_interpret._model.response import innermost, make_response
+from sklearn_interpret._model.responses.predictors import innermost
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import feature_index
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import (
-    Sample,
+from sklearn_interpret._model.rows.validation import (
     check_scales,
     empty_for_no_rows,
     offsets_of,
@@ -76,6 +78,7 @@ _COLUMNS = {
 }
 
 
+@lazy_transformer
 @estimator_dataclass
 class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspector):
     """Standard errors, tests and intervals of the weights of a linear model or a GLM.
@@ -745,26 +748,12 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         names = column_names(self._objective, given)
         return np.asarray(names, dtype=object)[self._terms]
 
-    def to_frame(self) -> DataFrame:
-        """The table of the weights.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each term, under its name. Columns "class" (of a classifier: the
-            class whose log-odds the weights are of), "coef", "standard_error",
-            "statistic", "pvalue", "low", "high", and of classes and
-            models with a link "log" "exponentiated", "exponentiated_low" and
-            "exponentiated_high".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each term, under its name. Columns "class" (of a classifier: the
+        class whose log-odds the weights are of), "coef", "standard_error", "statistic",
+        "pvalue", "low", "high", and of classes and models with a link "log"
+        "exponentiated", "exponentiated_low" and "exponentiated_high".
+        """
         columns = {name: getattr(self, part) for name, part in _COLUMNS.items()}
         if self._objective.classes is not None:
             columns = {"class": self.output_names_[0], **columns}

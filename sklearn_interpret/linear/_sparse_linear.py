@@ -21,16 +21,16 @@ from sklearn_interpret._core.statistics.lasso_path import (
     lasso_path,
 )
 from sklearn_interpret._inspectors import predictor
+from sklearn_interpret._inspectors.sklearn_bases import (
+    ClassifierMixin,
+    RegressorMixin,
+    SelectorMixin,
+)
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.rows.base import default_names
 from sklearn_interpret._model.rows.tables import as_objects
-from sklearn_interpret._model.sklearn_bases import (
-    DataFrame,
-    RegressorMixin,
-    SelectorMixin,
-)
-from sklearn_interpret._model.validation import check_scale, check_scales
+from sklearn_interpret._model.rows.validation import check_scale, check_scales
 from sklearn_interpret.exceptions import SkippedSizeWarning
 
 # Relative standard deviation below which targets are constant.
@@ -89,25 +89,12 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         native = with_days(rows)
         return check_array(native, dtype=np.float64, estimator=self, input_name="X")
 
-    def to_frame(self) -> DataFrame:
-        """Return the path as a table, that of each feature that was ever in use.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each feature and penalty, the features in the order in which they
-            entered: columns "class" of a classifier, "feature", "alpha", "coef",
-            "coef_per_std" (for one standard deviation of the feature) and "selected",
-            which is true at the penalty of the model.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each feature and penalty, the features in the order in which they
+        entered: columns "class" of a classifier, "feature", "alpha", "coef",
+        "coef_per_std" (for one standard deviation of the feature) and "selected", which
+        is true at the penalty of the model.
+        """
         n_features, n_alphas = self.coef_path_.shape[-2:]
         paths = self.coef_path_.reshape(-1, n_features, n_alphas)
         names = getattr(self, "feature_names_in_", default_names(n_features))
@@ -248,7 +235,7 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
         return self._scores(X)
 
 
-class SparseLinearClassifier(predictor.MostProbableClassMixin, SparseLinearModel):
+class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
     """Logistic regression of exactly as many features as asked for.
 
     The penalty of the lasso is lowered until this number of features has coefficients
@@ -346,6 +333,10 @@ class SparseLinearClassifier(predictor.MostProbableClassMixin, SparseLinearModel
             )
         flags = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
         return flags[:, 1:] if len(self.classes_) == 2 else flags, LogLoss(), 0.0, 1.0
+
+    classes_: NDArray[Any]
+
+    predict = predictor.most_probable_class
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of rows.

@@ -21,7 +21,15 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.kernels.distances import gower_distances
 from sklearn_interpret._core.kernels.medoids import alternate, build, fasterpam
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model import validation
+from sklearn_interpret._inspectors.sklearn_bases import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    fit_context,
+    plain_state,
+    set_plain_state,
+)
 from sklearn_interpret._model._sklearn_compat import (
     PAIRWISE_METRICS,
     Interval,
@@ -29,16 +37,10 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import rows_in_memory, slices
+from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.arrays import with_days
 from sklearn_interpret._model.rows.features import shortened
-from sklearn_interpret._model.sklearn_bases import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    DataFrame,
-    TransformerMixin,
-    fit_context,
-)
+from sklearn_interpret._model.rows.lazy import lazy_transformer
 from sklearn_interpret.prototypes._kernels import GowerColumns
 from sklearn_interpret.prototypes._tables import with_values
 
@@ -52,6 +54,7 @@ _ROUNDING = 1e-12
 _FEW_ROWS, _STRIP, _COARSE = 1000, 64, 1e-3
 
 
+@lazy_transformer
 @dataclass(kw_only=True, eq=False, repr=False)
 class KMedoids(
     ResultsMixin,
@@ -173,6 +176,8 @@ class KMedoids(
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[np.object_] = field(init=False)
 
+    __getstate__, __setstate__ = plain_state, set_plain_state
+
     _parameter_constraints = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({*PAIRWISE_METRICS, "gower", "precomputed"}), callable],
@@ -246,24 +251,11 @@ class KMedoids(
             )
         return self
 
-    def to_frame(self) -> DataFrame:
-        """Return the medoids as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each: columns "row" (its position), "n_rows" (rows of its
-            cluster), and its values by the names of the features, but of precomputed
-            distances.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each: columns "row" (its position), "n_rows" (rows of its
+        cluster), and its values by the names of the features, but of precomputed
+        distances.
+        """
         sizes = np.bincount(self.labels_, minlength=len(self.prototype_indices_))
         columns = {"row": self.prototype_indices_, "n_rows": sizes}
         if self.cluster_centers_ is None:

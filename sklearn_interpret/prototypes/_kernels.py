@@ -21,7 +21,7 @@ from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model.actions.actionability import Actionability
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.validation import call_given
+from sklearn_interpret._model.rows.validation import call_given
 
 # Rows of a matrix, or of a block on its diagonal, in one strip.
 _STRIP = 64
@@ -124,18 +124,18 @@ class DistanceKernel:
 
     def block(self, rows, columns):
         """Kernel between two slices of the known rows."""
-        return self._values(self.known[rows], self.known[columns])
+        return self._kernel(self.known[rows], self.known[columns])
 
     def cross(self, rows):
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
         encoded = self.encode(rows)
-        return lambda columns: self._values(encoded, self.known[columns])
+        return lambda columns: self._kernel(encoded, self.known[columns])
 
     def nearest(self, rows):
         """Which known row is nearest to each of `Rows`, also where kernels are zero."""
         return self.distances(self.encode(rows), self.known).argmin(axis=1)
 
-    def _values(self, A, B):
+    def _kernel(self, A, B):
         values = self.distances(A, B)
         values *= -self.gamma
         return np.exp(values, out=values)
@@ -213,12 +213,12 @@ class CallableKernel(NearestMixin):
 
     def cross(self, rows):
         """A function that gives the kernel of `Rows` and a slice of the known rows."""
-        return lambda columns: self._values(rows, self.known.part(columns))
+        return lambda columns: self._kernel(rows, self.known.part(columns))
 
     def _numbers(self, A, B):
         return np.asarray(self.function(A.native, B.native), dtype=np.float64)
 
-    def _values(self, A, B):
+    def _kernel(self, A, B):
         values = call_given(f"kernel={self.function!r}", self._numbers, A, B)
         if values.shape != (A.n_rows, B.n_rows) or not np.isfinite(values).all():
             raise ValueError(

@@ -19,20 +19,23 @@ from sklearn_interpret._core.kernels.mmd import (
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model import validation
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.features import resolve_categorical, shortened
-from sklearn_interpret._model.sklearn_bases import (
+from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
-    DataFrame,
     TransformerMixin,
     fit_context,
+    plain_state,
+    set_plain_state,
 )
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.rows import validation
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import resolve_categorical, shortened
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.sample import Sample, draw_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
     CallableKernel,
@@ -50,6 +53,7 @@ _BLOCK_ROWS = 256
 _ROUNDING = 1e-15
 
 
+@lazy_transformer
 @dataclass(kw_only=True, eq=False, repr=False)
 class MMDCritic(
     ResultsMixin,
@@ -198,6 +202,8 @@ class MMDCritic(
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[np.object_] = field(init=False)
 
+    __getstate__, __setstate__ = plain_state, set_plain_state
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseInspector._parameter_constraints,
         "n_prototypes": [Interval(Integral, 1, None, closed="left")],
@@ -242,7 +248,7 @@ class MMDCritic(
         """
         rows = validation.check_rows(self, X, reset=True)
         labels = self._check_labels(rows, y) if self.by_class else None
-        sample = validation.Sample.of(
+        sample = Sample.of_positive_weight(
             rows, labels, validation.check_weights(sample_weight, rows)
         )
         kernel = self._make_kernel(sample, rows.n_rows)
@@ -258,23 +264,10 @@ class MMDCritic(
         self._prototypes = kernel.part(prototypes)
         return self
 
-    def to_frame(self) -> DataFrame:
-        """Return the prototypes and criticisms as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each: columns "kind", "row" (its position) and its values,
-            by the names of the features.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each: columns "kind", "row" (its position) and its values, by the
+        names of the features.
+        """
         kinds = "prototype", "criticism"
         positions = self.prototype_indices_, self.criticism_indices_
         chosen = self.prototypes_, self.criticisms_
@@ -399,7 +392,7 @@ class MMDCritic(
             kernel = gaussian_kernel(rows, sample.weights, standardize=self.standardize)
         if self.gamma != "median":
             return replace(kernel, gamma=float(self.gamma))
-        drawn = validation.draw_rows(
+        drawn = draw_rows(
             rows.n_rows, _N_ROWS_OF_MEDIAN, random_state=self.random_state
         )
         return replace(

@@ -13,15 +13,20 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._model._sklearn_compat import HasMethods
-from sklearn_interpret._model.sklearn_bases import (
+from sklearn_interpret._inspectors.sklearn_bases import (
     BaseEstimator,
     ClassifierMixin,
-    DataFrame,
     RegressorMixin,
     fit_context,
+    plain_state,
+    set_plain_state,
 )
-from sklearn_interpret._model.validation import check_labels, check_rows, check_targets
+from sklearn_interpret._model._sklearn_compat import HasMethods
+from sklearn_interpret._model.rows.validation import (
+    check_labels,
+    check_rows,
+    check_targets,
+)
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 from sklearn_interpret.prototypes._tables import with_values
 
@@ -38,6 +43,8 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
     prototype_targets_: NDArray[Any] = field(init=False)
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[np.object_] = field(init=False)
+
+    __getstate__, __setstate__ = plain_state, set_plain_state
 
     _parameter_constraints = {"selector": [HasMethods(["fit", "transform"]), None]}
 
@@ -84,23 +91,10 @@ class _NearestPrototype(ResultsMixin, BaseEstimator):
         self.prototype_targets_ = targets[self.prototype_indices_]
         return self
 
-    def to_frame(self) -> DataFrame:
-        """Return the prototypes as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each: columns "row" (its position), "y" (its target) and its
-            values, by the names of the features.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each: columns "row" (its position), "y" (its target) and its
+        values, by the names of the features.
+        """
         columns = {"row": self.prototype_indices_, "y": self.prototype_targets_}
         return [with_values(columns, self.prototypes_)]
 

@@ -23,19 +23,19 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
+from sklearn_interpret._model.responses.predictors import (
     final_step,
     is_classifier,
-    make_response,
     weight_parameter,
 )
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_days
-from sklearn_interpret._model.rows.samples import TextRows
-from sklearn_interpret._model.scoring import class_indicators
-from sklearn_interpret._model.trees.tree_response import read_trees
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret._model.rows.texts import TextRows
 from sklearn_interpret.effects import AccumulatedLocalEffects, RegionalEffects
-from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.prototypes import MMDCritic
 from sklearn_interpret.report._results import NotApplicable
@@ -480,11 +480,8 @@ class Inspection:
     @cached_property
     def has_few_leaves(self):
         """Whether what follows all leaves takes seconds: few of them, or no trees."""
-        try:
-            ensemble = read_trees(self.model).ensemble
-        except UnreadableModelError:
-            return True
-        return ensemble.n_nodes <= 2 * _MOST_LEAVES
+        trees = formula([read_trees], self.model)
+        return trees is None or trees.ensemble.n_nodes <= 2 * _MOST_LEAVES
 
     @property
     def refits_quickly(self) -> bool:
@@ -500,10 +497,10 @@ class Inspection:
         if hasattr(model, "kernel") or "cv" in model.get_params(deep=False):
             return False
         if not hasattr(model, "coef_"):
-            try:
-                n_passes = read_trees(self.model).ensemble.n_trees
-            except UnreadableModelError:
+            trees = formula([read_trees], self.model)
+            if trees is None:
                 return False
+            n_passes = trees.ensemble.n_trees
         rows = self.sample.rows
         n_players = min(rows.n_columns, self.max_features + 1)
         n_fits = len(self.folds) * (1 + n_players)

@@ -31,13 +31,15 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.progress import counted
-from sklearn_interpret._model.response import check_has_classes, is_classifier
+from sklearn_interpret._model.responses.predictors import (
+    check_has_classes,
+    is_classifier,
+)
+from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.features import resolve_features, resolve_keys
 from sklearn_interpret._model.rows.number_format import MINUS, entry_text
-from sklearn_interpret._model.rows.samples import TextRows, as_texts
 from sklearn_interpret._model.rows.tables import as_objects, json_value, lines_of
-from sklearn_interpret._model.scoring import class_indicators
-from sklearn_interpret._model.sklearn_bases import DataFrame
+from sklearn_interpret._model.rows.texts import TextRows, as_texts
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS
@@ -326,23 +328,10 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 file.write(html)
         return html
 
-    def to_frame(self) -> DataFrame:
-        """Return the checks as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each check: columns "name", "title", "verdict", "statistic",
-            "threshold", "finding" and "advice".
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each check: columns "name", "title", "verdict", "statistic",
+        "threshold", "finding" and "advice".
+        """
         names = [field.name for field in fields(Check)]
         columns = ([getattr(c, name) for c in self.checks_] for name in names)
         return [dict(zip(names, map(as_objects, columns), strict=True))]

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from sklearn_interpret._model.response import weight_parameter
+from sklearn_interpret._model.responses.predictors import weight_parameter
 from sklearn_interpret._model.rows.number_format import number_text, rounded_text
 from sklearn_interpret.counterfactuals import (
     CounterfactualDisplay,

@@ -16,7 +16,7 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from sklearn_interpret._model.response import weight_parameter
+from sklearn_interpret._model.responses.predictors import weight_parameter
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.number_format import (
     column_texts,

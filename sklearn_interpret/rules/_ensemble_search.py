@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.rules.coded_conditions import rows_in_memory
+from sklearn_interpret._core.rules.coded_conditions import rule_mask
 from sklearn_interpret._core.statistics.score_losses import constant_score
 from sklearn_interpret._core.statistics.weighted import (
     known_moments,
@@ -117,12 +117,12 @@ class EnsembleSearch:
     def _problem(self, targets, weights, seed):
         """Rules grown by some weights, the columns of all rows, and the lasso."""
         weights = weights * self.class_weights
-        table = OrderedTable.of(self.space, self.codes, targets, weights)
+        table = OrderedTable.of_codes(self.space, self.codes, targets, weights)
         random = np.random.RandomState(seed)
         rules = boosted_rules(
             table, targets, weights, self.loss, random=random, **self.growth
         )
-        columns = [rows_in_memory(table.ranks, rule) for rule in rules]
+        columns = [rule_mask(table.ranks, rule) for rule in rules]
         columns += [values for _, values in self.linear]
         columns = np.array(columns, dtype=np.float64).reshape(-1, len(targets)).T
         used = np.flatnonzero(weights)
@@ -244,7 +244,7 @@ def boosted_rules(
         scores[:, 0] += learning_rate * steps[leaf]
         before = len(rules)
         for rule in table.rules(tree.tree_)[1:]:
-            held = rows_in_memory(table.ranks, rule)[used]
+            held = rule_mask(table.ranks, rule)[used]
             if held.any() and not held.all():
                 rules.setdefault(np.packbits(held ^ held[0]).tobytes(), rule)
         in_vain = 0 if len(rules) > before else in_vain + 1

@@ -29,7 +29,7 @@ class OrderedTable(NamedTuple):
     levels: dict
 
     @classmethod
-    def of(cls, space, codes, targets, weights):
+    def of_codes(cls, space, codes, targets, weights):
         """Order the levels of codes (n_columns, n_rows), by rows of positive weight.
 
         The best set of levels is then an interval (Breiman et al. 1984, 4.2.2).

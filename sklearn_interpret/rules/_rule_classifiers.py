@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold
-from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
+from sklearn_interpret._inspectors.predictor import most_probable_class
+from sklearn_interpret._inspectors.sklearn_bases import ClassifierMixin
 from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     compute_class_weight,
@@ -25,56 +26,47 @@ CLASS_WEIGHT = [StrOptions({"balanced"}), dict, None]
 _SMALLEST, _LARGEST = 1e-9, 1e9
 
 
-class RuleClassifier(MostProbableClassMixin, RuleModel):
-    """Base of classifiers whose last rule is the default, without conditions.
+def first_rule_that_holds(self: Any, X: Any) -> NDArray[np.intp]:
+    """Which rule is the first that holds for each row; in a list, it decides.
 
-    A method fills `_found_rules` and `predict_proba`.
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), int
+        Positions in `rules_`, of which the last is the default rule.
     """
+    return self._holds(X).argmax(axis=0)
+
+
+class RuleListClassifier(ClassifierMixin, RuleModel):
+    """Base of classifiers that ask rules one after the other.
+
+    A method fills `_find_rules`. The default rule comes last, and has no conditions.
+    """
+
+    classes_: NDArray[Any]
 
     # Coverage counts rows.
     _weights_count_rows = True
 
     _parameter_constraints = {"class_weight": CLASS_WEIGHT}
 
-    def _fit(self, sample):
-        space = self._condition_space(sample.rows)
-        class_weights = class_weights_of(self, sample)
-        self.rules_ = self._found_rules(sample, space, class_weights)
-        warn_of_unpredicted_classes(self, sample)
-
-    @abstractmethod
-    def _found_rules(self, sample, space, class_weights):
-        """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
-
-    def decision_rule(self, X: Any) -> NDArray[np.intp]:
-        """Which rule is the first that holds for each row; in a list, it decides.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), int
-            Positions in `rules_`, of which the last is the default rule.
-        """
-        return self._holds(X).argmax(axis=0)
-
-
-class RuleListClassifier(RuleClassifier):
-    """Base of classifiers that ask rules one after the other.
-
-    A method fills `_find_rules`. The default rule comes last, and has no conditions.
-    """
+    decision_rule, predict = first_rule_that_holds, most_probable_class
 
     @abstractmethod
     def _find_rules(self, space, labels, weights, class_weights):
         """Tuples of `Condition`, as they are asked, without the default."""
 
-    def _found_rules(self, sample, space, class_weights):
+    def _fit(self, sample):
+        space = self._condition_space(sample.rows)
+        class_weights = class_weights_of(self, sample)
         found = self._find_rules(space, sample.y, sample.weights, class_weights)
-        return self._in_order(found, sample, class_weights)
+        self.rules_ = self._in_order(found, sample, class_weights)
+        warn_of_unpredicted_classes(self, sample)
 
     def _in_order(self, found, sample, class_weights):
         """Rules of these conditions and the default, with their shares and coverage."""

@@ -18,7 +18,7 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.progress import counted
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import entry_text
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.rules._ensemble_search import EnsembleSearch, linear_terms
 from sklearn_interpret.rules._rules import RuleModel, check_digits
@@ -138,14 +138,14 @@ class RuleFit(RuleModel):
         labels = np.array([e.prediction for e in entries], dtype=self.classes_.dtype)
         return coefficients[:, None] * (labels[:, None] == self.classes_)
 
-    def _values(self, X):
+    def _terms(self, X):
         """Whether rules hold, and values of linear terms: (n_rows, n_entries)."""
         holds, rows = self._holds(X), as_rows(X)
         return np.vstack([holds, *(term.values(rows) for term in self.linear_terms_)]).T
 
     def _scores(self, X):
         """Intercept plus rules plus linear terms, (n_rows,), or (n_rows, k)."""
-        values = self._values(X)
+        values = self._terms(X)
         return self.intercept_ + values @ self._coefficients()
 
     def _name(self, entry):
@@ -223,7 +223,7 @@ class RuleFit(RuleModel):
         rows = self._check_rows(X, reset=False)
         coverage = [rule.coverage for rule in self.rules_]
         mean = np.array(coverage + [0.0] * len(self.linear_terms_))
-        coefficients, deviations = self._coefficients(), self._values(rows) - mean
+        coefficients, deviations = self._coefficients(), self._terms(rows) - mean
         if by == "features":
             shares = np.einsum("ej,e...->ej...", self._shares(), coefficients)
             values = np.tensordot(deviations, shares, axes=1)

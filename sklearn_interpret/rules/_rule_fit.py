@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics import score_losses
 from sklearn_interpret._core.statistics.weighted import Moments
-from sklearn_interpret._inspectors.predictor import MostProbableClassMixin
-from sklearn_interpret._model.sklearn_bases import RegressorMixin
+from sklearn_interpret._inspectors.predictor import most_probable_class
+from sklearn_interpret._inspectors.sklearn_bases import ClassifierMixin, RegressorMixin
 from sklearn_interpret.rules._ensemble_search import Target
 from sklearn_interpret.rules._rule_classifiers import (
     CLASS_WEIGHT,
@@ -153,7 +153,7 @@ class RuleFitRegressor(RegressorMixin, RuleFit):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleFitClassifier(MostProbableClassMixin, RuleFit):
+class RuleFitClassifier(ClassifierMixin, RuleFit):
     """A sparse sum of rules and linear terms, for the log-odds of classes.
 
     Rules come from the nodes of small boosted trees. The lasso gives a coefficient to
@@ -273,6 +273,8 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
 
     _loss, _response_name = score_losses.Logistic(), "log-odds"
 
+    classes_: NDArray[Any] = field(init=False)
+
     _parameter_constraints = {
         **RuleFit._parameter_constraints,
         "class_weight": CLASS_WEIGHT,
@@ -290,6 +292,8 @@ class RuleFitClassifier(MostProbableClassMixin, RuleFit):
         if len(labels) < 3:
             labels = labels[-1:]
         return [Target(1.0 * (y == k), label) for k, label in labels]
+
+    predict = most_probable_class
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-odds, of the second of two classes, or of each against all others.

@@ -17,11 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.rules.coded_conditions import all_hold
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.predictor import BasePredictor
+from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
-from sklearn_interpret._model.sklearn_bases import DataFrame, TransformerMixin
-from sklearn_interpret._model.validation import check_labels, empty_for_no_rows
+from sklearn_interpret._model.rows.lazy import lazy_transformer
+from sklearn_interpret._model.rows.validation import check_labels, empty_for_no_rows
 from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.explanations import Condition
 
@@ -91,6 +92,7 @@ class Rule:
         return all_hold([self.conditions], rows, rows.n_rows)[0]
 
 
+@lazy_transformer
 class RuleModel(TransformerMixin, BasePredictor):
     """Base of models made of rules: `categorical_features` in, `rules_` out.
 
@@ -187,25 +189,12 @@ class RuleModel(TransformerMixin, BasePredictor):
         """A rule in words, with its class where there are several sums."""
         return str(rule)
 
-    def to_frame(self) -> DataFrame:
-        """Return the rules as a table, one row for each.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Column "rule" has the conditions in words; the others are those attributes
-            of the rules that they have: "prediction", "coverage", "precision", for
-            each class "share of" it, "n_rows", and bounds of shares where a model gives
-            them.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """A line for each rule. Column "rule" has the conditions in words; the others
+        are those attributes of the rules that they have: "prediction", "coverage",
+        "precision", for each class "share of" it, "n_rows", and bounds of shares where
+        a model gives them.
+        """
         return [rule_columns(self._entries, getattr(self, "classes_", None))]
 
 

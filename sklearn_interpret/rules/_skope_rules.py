@@ -14,11 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold, distinct_rows
 from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
+from sklearn_interpret._inspectors.predictor import most_probable_class
+from sklearn_interpret._inspectors.sklearn_bases import ClassifierMixin
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret.rules._ordered_table import OrderedTable
-from sklearn_interpret.rules._rule_classifiers import RuleClassifier
-from sklearn_interpret.rules._rules import Rule, check_digits
+from sklearn_interpret.rules._rule_classifiers import (
+    CLASS_WEIGHT,
+    class_weights_of,
+    first_rule_that_holds,
+    warn_of_unpredicted_classes,
+)
+from sklearn_interpret.rules._rules import Rule, RuleModel, check_digits
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class SkopeRule(Rule):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SkopeRulesClassifier(RuleClassifier):
+class SkopeRulesClassifier(ClassifierMixin, RuleModel):
     r"""Rules of high precision and recall, which vote.
 
     Small trees are grown on rows that are drawn, one for each class against the others.
@@ -185,10 +192,11 @@ class SkopeRulesClassifier(RuleClassifier):
     categorical_features: Any = "auto"
     random_state: int | np.random.RandomState | None = None
 
+    classes_: NDArray[Any] = field(init=False)
     rules_: list[SkopeRule] = field(init=False)
 
     _parameter_constraints = {
-        **RuleClassifier._parameter_constraints,
+        "class_weight": CLASS_WEIGHT,
         "precision_min": [Interval(Real, 0, 1, closed="both")],
         "recall_min": [Interval(Real, 0, 1, closed="both")],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -198,7 +206,19 @@ class SkopeRulesClassifier(RuleClassifier):
         "random_state": ["random_state"],
     }
 
-    def _found_rules(self, sample, space, class_weights):
+    # Coverage counts rows.
+    _weights_count_rows = True
+
+    decision_rule, predict = first_rule_that_holds, most_probable_class
+
+    def _fit(self, sample):
+        space = self._condition_space(sample.rows)
+        class_weights = class_weights_of(self, sample)
+        self.rules_ = self._chosen_rules(sample, space, class_weights)
+        warn_of_unpredicted_classes(self, sample)
+
+    def _chosen_rules(self, sample, space, class_weights):
+        """Rules of a `Sample` of labels 0, 1, ..., in their order; the default last."""
         index, weights = distinct_rows(space.table.codes, sample.y, sample.weights)
         codes, labels = space.table.codes[:, index], sample.y[index]
         random = check_random_state(self.random_state)
@@ -320,7 +340,7 @@ def _leaves(tree, space, codes, labels, weights):
     # Trees for either of two classes have the same leaves.
     for label in classes[len(classes) == 2 :]:
         positive = labels == label
-        table = OrderedTable.of(space, codes, positive, weights)
+        table = OrderedTable.of_codes(space, codes, positive, weights)
         grown = tree.fit(table.ranks.T, positive, sample_weight=weights).tree_
         for rule, child in zip(table.rules(grown), grown.children_left, strict=True):
             if rule and child < 0:

@@ -15,14 +15,13 @@ from sklearn_interpret._core.games.coalitions import (
     interactions_of_all,
     values_of_all,
 )
-from sklearn_interpret._inspectors.attribution import check_no_overflow
+from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_overflow
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.players import BasePlayers
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
 from sklearn_interpret._model.progress import shows_progress
-from sklearn_interpret._model.replacement.coalitions import LINKS, CoalitionGame
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.replacement.response_games import LINKS, CoalitionGame
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.exceptions import SaturatedResponseWarning
 
 # Tasks per worker: several, because rows differ in cost.
@@ -35,39 +34,29 @@ _ADVICE = (
 )
 
 
-class InteractionValuesMixin:
-    """Adds interaction values to a Shapley estimator.
+@empty_for_no_rows
+@shows_progress
+def interaction_values(self: Any, X: Any) -> NDArray[np.float64]:
+    """Shapley interaction values of pairs of features.
 
-    ``_pairs(rows)`` of the subclass returns interaction values (m, n_players,
-    n_players, k).
+    Off the diagonal is half the joint effect of two features beyond their single
+    effects; on the diagonal is the rest of the feature's effect. Each row of the
+    matrix sums to the feature's Shapley value.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_players, n_players[, n_outputs])
+        Symmetric in the players.
     """
-
-    _pairs: Callable[..., Any]
-    _check_rows: Callable[..., Any]
-
-    @empty_for_no_rows
-    @shows_progress
-    def interaction_values(self, X: Any) -> NDArray[np.float64]:
-        """Shapley interaction values of pairs of features.
-
-        Off the diagonal is half the joint effect of two features beyond their single
-        effects; on the diagonal is the rest of the feature's effect. Each row of the
-        matrix sums to the feature's Shapley value.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_players, n_players[, n_outputs])
-            Symmetric in the players.
-        """
-        with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            pairs = self._pairs(self._check_rows(X, reset=False))
-        check_no_overflow(pairs, "interaction values")
-        return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        pairs = self._pair_values(self._check_rows(X, reset=False))
+    check_no_overflow(pairs, "interaction values")
+    return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
 
 
 class Attributor(ABC):
@@ -85,7 +74,7 @@ class Attributor(ABC):
         return self.n_coalitions(n_players)
 
     @abstractmethod
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions (m, n_players, k) of `PlayedRows` of a `CoalitionGame`.
 
         Also returns a dict of further fields of the explanation.
@@ -109,33 +98,33 @@ class AllCoalitions(Attributor):
         """Coalitions to evaluate, (m, n_players), but the empty and the grand one."""
         return all_coalitions(n_players)
 
-    def attributions(self, known, n_players):
+    def attributions(self, responses, n_players):
         """Shapley values (n_players, k) and their errors from values of coalitions."""
-        return values_of_all(known), 0.0
+        return values_of_all(responses), 0.0
 
-    def interactions(self, known, n_players):
+    def interactions(self, responses, n_players):
         """Interaction values (n_players, n_players, k), zero on the diagonal."""
-        return interactions_of_all(known)
+        return interactions_of_all(responses)
 
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions, and standard errors if coalitions are sampled."""
         shape = *played.active.shape, len(game.base_values)
         values, errors = np.zeros((2, *shape))
-        for row, players, known in self._known(game, played):
-            found = self.attributions(known, len(players))
-            values[row, players], errors[row, players] = found
+        for row, players, responses in self._known(game, played):
+            of_row = self.attributions(responses, len(players))
+            values[row, players], errors[row, players] = of_row
         return values, {"standard_errors": errors} if self.sampled else {}
 
-    def pairs(self, game, played):
+    def pair_values(self, game, played):
         """Interaction values, with the rest of each player's value on the diagonal."""
         n_rows, n_players = played.active.shape
         pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
-        for row, players, known in self._known(game, played):
-            values, _ = self.attributions(known, len(players))
-            found = self.interactions(known, len(players))
-            own = np.arange(len(players))
-            found[own, own] = values - found.sum(axis=1)
-            pairs[row][np.ix_(players, players)] = found
+        for row, players, responses in self._known(game, played):
+            values, _ = self.attributions(responses, len(players))
+            of_row = self.interactions(responses, len(players))
+            diagonal = np.arange(len(players))
+            of_row[diagonal, diagonal] = values - of_row.sum(axis=1)
+            pairs[row][np.ix_(players, players)] = of_row
         return pairs
 
     def _known(self, game, played):
@@ -155,7 +144,7 @@ class AllCoalitions(Attributor):
 
 
 @estimator_dataclass
-class BaseCoalitional(BasePlayers):
+class BaseCoalitional(BaseAttribution):
     """Base of the Shapley estimators that evaluate coalitions.
 
     A subclass creates its `Attributor` in `fit` (`_make_attributor`).
@@ -172,7 +161,8 @@ class BaseCoalitional(BasePlayers):
     verbose: int | None = None
 
     _parameter_constraints = {
-        **BasePlayers._parameter_constraints,
+        **BaseAttribution._parameter_constraints,
+        "background": "no_validation",
         "link": [StrOptions(set(LINKS))],
     }
 
@@ -180,7 +170,7 @@ class BaseCoalitional(BasePlayers):
     def _make_attributor(self):
         """The attributor; all random draws are made here."""
 
-    def _prepare(self, background, response):
+    def _fit_base_values(self, background, response):
         rows, weights = background.rows, background.weights
         self._game = CoalitionGame(response, rows, weights, self.features_, self.link)
         if self._game.saturated:
@@ -190,16 +180,16 @@ class BaseCoalitional(BasePlayers):
             self._response_name = "log-odds"
         return self._game.base_values
 
-    def _values(self, rows):
+    def _attribute(self, rows):
         values, predictions, fields = zip(
             *self._run(_attributions_of, rows), strict=True
         )
         joined = {
-            name: np.concatenate([part[name] for part in fields]) for name in fields[0]
+            name: np.concatenate([each[name] for each in fields]) for name in fields[0]
         }
         return np.concatenate(values), np.concatenate(predictions), joined
 
-    def _pairs(self, rows):
+    def _pair_values(self, rows):
         return np.concatenate(list(self._run(_interactions_of, rows)))
 
     def _run(self, function, rows):
@@ -213,26 +203,26 @@ class BaseCoalitional(BasePlayers):
         if n_workers > 1:
             step = min(step, -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers)))
         tasks = [
-            (self._attributor, self._game, rows.part(part))
-            for part in slices(rows.n_rows, step)
+            (self._attributor, self._game, rows.part(block))
+            for block in slices(rows.n_rows, step)
         ]
         n_saturated = 0
-        for found, saturated in run(function, tasks, n_jobs=self.n_jobs):
+        for result, saturated in run(function, tasks, n_jobs=self.n_jobs):
             n_saturated += saturated.sum()
-            yield found
+            yield result
         if n_saturated:
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
 
 
 def _attributions_of(attributor, game, rows):
     played = game.play(rows)
-    values, fields = attributor.values(game, played)
+    values, fields = attributor.attribute(game, played)
     return (values, played.predictions, fields), played.saturated
 
 
 def _interactions_of(attributor, game, rows):
     played = game.play(rows)
-    return attributor.pairs(game, played), played.saturated
+    return attributor.pair_values(game, played), played.saturated
 
 
 def _warn_saturated(where):

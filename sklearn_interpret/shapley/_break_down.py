@@ -324,15 +324,15 @@ class _Steps(Attributor):
         n_pairs = n_players * (n_players - 1) // 2
         return n_players + n_pairs * self.with_pairs
 
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions, and the step at which each player was added.
 
         Players of one step share its contribution equally.
         """
         n_rows, n_players = played.active.shape
-        paths, parts = [self.path] * n_rows, phases(1 + (self.path is None))
+        paths, work = [self.path] * n_rows, phases(1 + (self.path is None))
         if self.path is None:
-            next(parts)
+            next(work)
             paths = list(self._greedy_paths(game, played))
         step_numbers = np.empty((n_rows, n_players), dtype=np.intp)
         for numbers, path in zip(step_numbers, paths, strict=True):
@@ -344,7 +344,7 @@ class _Steps(Attributor):
             for path, active in zip(paths, played.active, strict=True)
         ]
         values = np.zeros((n_rows, n_players, len(game.base_values)))
-        next(parts)
+        next(work)
         gains = _gains(game, played, moves)
         for row, (path, gained) in enumerate(zip(moves, gains, strict=True)):
             for step, gain in zip(path, gained, strict=True):
@@ -368,15 +368,15 @@ class _Steps(Attributor):
         """Steps of each row: its active players', then the other players."""
         base = game.base_values
         designed = played.designed(self._design)
-        for (players, found), active in zip(designed, played.active, strict=True):
+        for (players, responses), active in zip(designed, played.active, strict=True):
             steps = self._candidates(len(players))
-            gains = found - base
-            alone, together = gains[: len(players)], gains[len(players) :]
-            if len(together):
+            gains = responses - base
+            single_gains, pair_gains = gains[: len(players)], gains[len(players) :]
+            if len(pair_gains):
                 # Inclusion and exclusion: v(ij) - v(i) - v(j) + v(empty).
-                together -= alone[np.array(steps[len(players) :])].sum(axis=1)
-                size = np.abs(base) + np.abs(found).max(axis=0)
-                together[np.abs(together) <= _ROUNDING * size] = 0
+                pair_gains -= single_gains[np.array(steps[len(players) :])].sum(axis=1)
+                size = np.abs(base) + np.abs(responses).max(axis=0)
+                pair_gains[np.abs(pair_gains) <= _ROUNDING * size] = 0
             path = _largest_first(steps, gains)
             moved = [tuple(players[list(step)].tolist()) for step in path]
             yield moved + [(player,) for player in np.flatnonzero(~active).tolist()]
@@ -390,11 +390,11 @@ def _largest_first(steps, gains):
     sizes = np.square(gains).mean(axis=1)
     # Rounding must not break ties.
     sizes = np.round(sizes / (sizes.max(initial=0.0) or 1.0), _DIGITS)
-    path, taken = [], set()
-    for place in np.argsort(-sizes, kind="stable"):
-        if taken.isdisjoint(steps[place]):
-            path.append(steps[place])
-            taken.update(steps[place])
+    path, members = [], set()
+    for position in np.argsort(-sizes, kind="stable"):
+        if members.isdisjoint(steps[position]):
+            path.append(steps[position])
+            members.update(steps[position])
     return path
 
 
@@ -409,10 +409,10 @@ def _gains(game, played, paths):
             rows.append(row)
             coalitions.append(present.copy())
     coalitions = np.array(coalitions, dtype=bool).reshape(-1, n_players)
-    found = played.values(np.array(rows, dtype=np.intp), coalitions)
+    responses = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)
-        levels = np.vstack([game.base_values, found[start:stop], prediction])
+        levels = np.vstack([game.base_values, responses[start:stop], prediction])
         yield np.diff(levels, axis=0)[: len(path)]
         start = stop

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from sklearn_interpret.shapley._base import (
-    AllCoalitions,
-    BaseCoalitional,
-    InteractionValuesMixin,
-)
+from sklearn_interpret.shapley import _base
+from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 
 MOST_PLAYERS = 20
 
 
-class ExactShapley(InteractionValuesMixin, BaseCoalitional):
+class ExactShapley(BaseCoalitional):
     r"""Shapley values of any model, from all coalitions of features.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -115,6 +112,8 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     >>> bool(abs(explanation.additivity_error()).max() < 1e-12)
     True
     """
+
+    interaction_values = _base.interaction_values
 
     def _make_attributor(self):
         n_players = len(self.features_)

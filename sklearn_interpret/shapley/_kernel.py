@@ -19,11 +19,8 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, warn
 from sklearn_interpret._model.parallel import working_bytes
 from sklearn_interpret.exceptions import CostlyInspectionWarning
-from sklearn_interpret.shapley._base import (
-    AllCoalitions,
-    BaseCoalitional,
-    InteractionValuesMixin,
-)
+from sklearn_interpret.shapley import _base
+from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 
 # Largest numbers of sampled coalitions (time grows with their cube, memory with their
 # square), and of all coalitions (20 players).
@@ -33,7 +30,7 @@ _LITTLE_MEMORY = 2**20
 
 
 @estimator_dataclass
-class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
+class KernelSHAP(BaseCoalitional):
     """Shapley values of any model, estimated from some of the coalitions of features.
 
     A smooth function of coalitions is fitted to the values of some, and its Shapley
@@ -205,6 +202,8 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         ],
     }
 
+    interaction_values = _base.interaction_values
+
     def _make_attributor(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         attributor = _PairedCoalitions(self.n_coalitions, seed, working_bytes())
@@ -275,31 +274,32 @@ class _PairedCoalitions(AllCoalitions):
         pairs = self._design(n_players)
         return np.concatenate([pairs, ~pairs])
 
-    def attributions(self, known, n_players):
+    def attributions(self, responses, n_players):
         """Attributions and their standard errors."""
         if self._is_complete(n_players):
-            return super().attributions(known, n_players)
-        one, complement = _halves(known)
-        return self._surrogate(OddSurrogate, n_players).values(one - complement)
+            return super().attributions(responses, n_players)
+        halves, complement = _halves(responses)
+        return self._surrogate(OddSurrogate, n_players).values(halves - complement)
 
-    def interactions(self, known, n_players):
+    def interactions(self, responses, n_players):
         """Interaction values, zero on the diagonal."""
         if self._is_complete(n_players):
-            return super().interactions(known, n_players)
-        one, complement = _halves(known)
-        return self._surrogate(EvenSurrogate, n_players).interactions(one + complement)
+            return super().interactions(responses, n_players)
+        halves, complement = _halves(responses)
+        surrogate = self._surrogate(EvenSurrogate, n_players)
+        return surrogate.interactions(halves + complement)
 
     def _surrogate(self, kind, n_players):
         """The surrogate for `n_players`, cached as far as memory allows."""
-        key, kept = (kind, n_players), self._surrogates
-        if key not in kept:
+        key, surrogates = (kind, n_players), self._surrogates
+        if key not in surrogates:
             pairs = self._design(n_players)
             _, needed = surrogate_bytes(*pairs.shape)
             allowed = working_bytes() - needed
-            while kept and sum(s.nbytes for s in kept.values()) > allowed:
-                del kept[next(iter(kept))]  # the oldest
-            kept[key] = kind(pairs)
-        return kept[key]
+            while surrogates and sum(s.nbytes for s in surrogates.values()) > allowed:
+                del surrogates[next(iter(surrogates))]  # the oldest
+            surrogates[key] = kind(pairs)
+        return surrogates[key]
 
 
 def _bytes_needed(n_pairs, n_players):
@@ -307,13 +307,14 @@ def _bytes_needed(n_pairs, n_players):
     return sum(surrogate_bytes(n_pairs, n_players))
 
 
-def _halves(known):
+def _halves(responses):
     """Half the values of one member of each pair and of its complement.
 
-    Both are (1 + n_pairs, k); the grand and the empty coalition come first. `known` has
-    the empty coalition, one of each pair, their complements, the grand coalition.
+    Both are (1 + n_pairs, k); the grand and the empty coalition come first. `responses`
+    are those of the empty coalition, one of each pair, their complements, the grand
+    coalition.
     """
-    half = len(known) // 2
-    one = np.concatenate([known[-1:], known[1:half]])
-    complement = np.concatenate([known[:1], known[half:-1]])
-    return one / 2, complement / 2
+    half = len(responses) // 2
+    member = np.concatenate([responses[-1:], responses[1:half]])
+    complement = np.concatenate([responses[:1], responses[half:-1]])
+    return member / 2, complement / 2

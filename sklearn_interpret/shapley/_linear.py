@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
-from sklearn_interpret._inspectors.players import BaseReadPlayers
+from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.linear import (
+from sklearn_interpret._model.formulas.linear import (
     LinearModel,
     explained_linear,
     map_to_players,
@@ -27,7 +27,7 @@ _ROWS_PER_BLOCK = 1024
 _MOST_COLUMNS = 10_000
 
 
-class LinearSHAP(BaseReadPlayers):
+class LinearSHAP(BaseFormulaAttribution):
     """Shapley values of linear models.
 
     The response is :math:`b_0 + \\sum_j b_j x_j`, or a link function of it. With
@@ -142,14 +142,14 @@ class LinearSHAP(BaseReadPlayers):
     _takes_partitions = True
 
     _parameter_constraints = {
-        **BaseReadPlayers._parameter_constraints,
+        **BaseFormulaAttribution._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "correlation"})],
     }
 
     def _make_response(self):
         return explained_linear(self.estimator_, self.response_method, self.target)
 
-    def _prepare(self, background, response):
+    def _fit_base_values(self, background, response):
         del self.background_  # its mean and covariance are kept
         self._linear = response
         response.check(background.rows)
@@ -167,22 +167,22 @@ class LinearSHAP(BaseReadPlayers):
         self._shares = _LinearValues(model, mean, player, len(self.features_), blocks)
         return mean @ model.coefficients + model.intercept
 
-    def _values(self, rows):
+    def _attribute(self, rows):
         n_outputs = len(self.output_names_)
         entries = len(self._shares.mean) + len(self.features_) * n_outputs
         step = batch_rows(rows.row_bytes + 3 * 8 * entries)
-        parts = [rows.part(part) for part in slices(rows.n_rows, step)]
-        predictions = [self._linear.predictions(part.native) for part in parts]
-        tasks = [(self._shares, part) for part in parts]
-        valued = run_in_threads(_LinearValues.values, tasks, n_jobs=self.n_jobs)
+        blocks = [rows.part(some) for some in slices(rows.n_rows, step)]
+        predictions = [self._linear.predictions(block.native) for block in blocks]
+        tasks = [(self._shares, block) for block in blocks]
+        valued = run_in_threads(_LinearValues.shapley_values, tasks, n_jobs=self.n_jobs)
         values, errors = zip(*valued, strict=True)
         fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
         return _joined(values), _joined(predictions), fields
 
 
-def _joined(parts):
+def _joined(arrays):
     """Concatenated parts; a single part is not copied."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,7 @@ class _LinearValues:
     n_players: int
     blocks: list | None
 
-    def values(self, rows):
+    def shapley_values(self, rows):
         """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
         derived = self.model.derived(rows.native)
         coefficients = self.model.coefficients
@@ -237,19 +237,19 @@ class _LinearValues:
 
 def _derived_parts(model, rows):
     """Yield blocks of rows, as slices, and the model's columns for them."""
-    for part in slices(rows.n_rows, _ROWS_PER_BLOCK):
-        yield part, model.derived(rows.part(part).native)
+    for block in slices(rows.n_rows, _ROWS_PER_BLOCK):
+        yield block, model.derived(rows.part(block).native)
 
 
 def _mean(model, background):
     """Weight and mean of the columns; exact for constant dense columns."""
     shares = shares_of(background.weights)
     mean, origin = np.zeros(len(model.columns)), 0.0
-    for part, derived in _derived_parts(model, background.rows):
+    for block, derived in _derived_parts(model, background.rows):
         if not sparse.issparse(derived):
-            origin = derived[0].copy() if part.start == 0 else origin
+            origin = derived[0].copy() if block.start == 0 else origin
             derived = derived - origin
-        mean += derived.T @ shares[part]
+        mean += derived.T @ shares[block]
     return Moments(background.total_weight, mean + origin, np.zeros(len(mean)))
 
 
@@ -261,8 +261,8 @@ def _products(model, mean, background):
             f'at most {_MOST_COLUMNS} are taken. "interventional" has no such limit.'
         )
     products, weights = np.zeros((len(mean), len(mean))), background.weights
-    for part, derived in _derived_parts(model, background.rows):
+    for block, derived in _derived_parts(model, background.rows):
         derived = derived.toarray() if sparse.issparse(derived) else derived
-        deviations = (derived - mean) * np.sqrt(weights[part, None])
+        deviations = (derived - mean) * np.sqrt(weights[block, None])
         products += deviations.T @ deviations
     return products

@@ -216,33 +216,33 @@ class _Permutations(Attributor):
         if self._takes_all(n_players):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
         rng = np.random.default_rng([self.seed, n_players])
-        n_drawn, drawn = self.n_orders_of(n_players) // (1 + self.antithetic), {}
-        while len(drawn) < n_drawn:
-            orders = np.tile(np.arange(n_players), (n_drawn - len(drawn), 1))
+        n_drawn, by_bytes = self.n_orders_of(n_players) // (1 + self.antithetic), {}
+        while len(by_bytes) < n_drawn:
+            orders = np.tile(np.arange(n_players), (n_drawn - len(by_bytes), 1))
             for order in rng.permuted(orders, axis=1):
                 # An order stands for its reverse, too.
                 turned = self.antithetic and order[0] > order[-1]
                 order = order[::-1] if turned else order
-                drawn.setdefault(order.tobytes(), order)
-                if len(drawn) == 1 and not self.antithetic:
+                by_bytes.setdefault(order.tobytes(), order)
+                if len(by_bytes) == 1 and not self.antithetic:
                     # One reversed order: each feature then precedes each other one in
                     # some.
-                    drawn[order[::-1].tobytes()] = order[::-1]
-        orders = np.array(list(drawn.values())[:n_drawn])
+                    by_bytes[order[::-1].tobytes()] = order[::-1]
+        orders = np.array(list(by_bytes.values())[:n_drawn])
         if not self.antithetic:
             return orders
         both = np.stack([orders, orders[:, ::-1]], axis=1)
         return both.reshape(-1, n_players)
 
-    def values(self, game, played):
+    def attribute(self, game, played):
         """Attributions, as means over orders, and their standard errors."""
         n_rows, n_players = played.active.shape
         numbers = np.unique(played.active.sum(axis=1)).tolist()
         orders = {number: self._orders(number) for number in numbers}
         gains = [[] for _ in range(n_rows)]
         most = max(map(len, orders.values()), default=0)
-        for part in counted(list(slices(most, self._orders_at_once(n_players)))):
-            by_size = {n: _OrderCoalitions.of_orders(orders[n][part]) for n in numbers}
+        for some in counted(list(slices(most, self._orders_at_once(n_players)))):
+            by_size = {n: _OrderCoalitions.of_orders(orders[n][some]) for n in numbers}
             valued = played.designed(lambda n, by_size=by_size: by_size[n].coalitions)
             for row, (players, inner) in enumerate(valued):
                 ends = game.base_values, played.predictions[row]
@@ -258,15 +258,15 @@ class _Permutations(Attributor):
     def _error(self, gains):
         """Standard error of the mean of gains (n, n_active, k) over orders."""
         values = gains.mean(axis=0)
-        apart = gains - values
-        variance = np.square(apart).sum(axis=0).mean(axis=0) / (len(gains) - 1)
+        deviations = gains - values
+        variance = np.square(deviations).sum(axis=0).mean(axis=0) / (len(gains) - 1)
         variance += np.square(_LEAST_SPREAD * values).mean(axis=0)
         # An order and its reverse are one observation, with the variance of two.
         size = 1 + self.antithetic
         variance /= size
-        apart = apart.reshape(-1, size, *gains.shape[1:]).mean(axis=1)
-        variances = (variance + np.square(apart).sum(axis=0)) / len(apart)
-        return student_factor(len(gains) - 1) * np.sqrt(variances / len(apart))
+        deviations = deviations.reshape(-1, size, *gains.shape[1:]).mean(axis=1)
+        variances = (variance + np.square(deviations).sum(axis=0)) / len(deviations)
+        return student_factor(len(gains) - 1) * np.sqrt(variances / len(deviations))
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,9 +295,9 @@ class _OrderCoalitions:
         # Much faster than np.unique of rows.
         packed = np.packbits(joined, axis=1)
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        _, first, positions = np.unique(keys, return_index=True, return_inverse=True)
         places = np.zeros((n, n_players + 1), dtype=np.intp)
-        places[:, 1:-1] = place.reshape(n, -1) + 1
+        places[:, 1:-1] = positions.reshape(n, -1) + 1
         places[:, -1] = len(first) + 1
         return cls(orders, joined[first], places)
 

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
-from joblib import effective_n_jobs
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._core.trees.shapley.games import (
-    InterventionalGame,
-    PathDependentGame,
-)
-from sklearn_interpret._core.trees.shapley.values import (
-    MOST_AT_ONCE,
-    TreePlan,
-    add_blocks,
-    rescaled_values,
-    value_blocks,
-)
-from sklearn_interpret._inspectors.players import BaseReadPlayers
+from sklearn_interpret._core.trees.shapley.values import add_blocks
+from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.parallel import (
-    batch_rows,
-    rows_in_memory,
-    slices,
-    stream,
-    working_bytes,
-)
+from sklearn_interpret._model.formulas.trees.tree_response import explained_response
+from sklearn_interpret._model.parallel import LazyRows, batch_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.trees.tree_response import explained_response
-from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.shapley._base import InteractionValuesMixin
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret.shapley import _base
+from sklearn_interpret.shapley._tree_values import TreeValues
 
-# Bytes of the background's tables that are kept even with no working memory.
-_LEAST_KEPT_BYTES = 2**20
 # Number of rows, about, whose values are checked by predictions where there are many.
 _CHECKED = 10_000
 
 
-class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
+class TreeSHAP(BaseFormulaAttribution):
     """Exact Shapley values and interaction values of sums of trees.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -180,11 +166,15 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
     """
 
     _for_any_model = "KernelSHAP takes any model."
+    _takes_partitions = True
+    _caches = (*BaseFormulaAttribution._caches, "_cached_values")
 
     _parameter_constraints = {
-        **BaseReadPlayers._parameter_constraints,
+        **BaseFormulaAttribution._parameter_constraints,
         "perturbation": [StrOptions({"interventional", "path_dependent"})],
     }
+
+    interaction_values = _base.interaction_values
 
     def _make_response(self):
         trees = explained_response(self.estimator_, self.response_method, self.target)
@@ -202,171 +192,106 @@ class TreeSHAP(InteractionValuesMixin, BaseReadPlayers):
                 )
         return trees
 
-    def _prepare(self, background, response):
-        self._trees = response
-        self._shares, rows = None, background.rows
-        if self.perturbation == "interventional":
-            if not isinstance(background, Sample):
-                raise ValueError(
-                    'perturbation="interventional" needs its background in memory, and '
-                    "X is in partitions: pass background, a sample of the rows, or "
-                    'perturbation="path_dependent".'
-                )
-            self._shares = shares_of(background.weights)
+    def _fit_base_values(self, background, response):
+        self._trees, self._shares, rows = response, None, background.rows
         self._follows_trees = response.agrees(rows)
-        if self._shares is None:
+        if self.perturbation == "path_dependent":
             del self.background_
-            self._cached_plan = self._make()
-            _, game = self._cached_plan
-            return game.base_values()
+            self._cached_values = self._make_tree_values()
+            return self._cached_values.game.base_values()
+        if not isinstance(background, Sample):
+            raise ValueError(
+                'perturbation="interventional" needs its background in memory, and '
+                "X is in partitions: pass background, a sample of the rows, or "
+                'perturbation="path_dependent".'
+            )
+        self._shares = shares_of(background.weights)
         codes = response.codes(rows).held()
-        self._cached_plan = self._make(codes)
+        self._cached_values = self._make_tree_values(codes)
         total = np.zeros(response.ensemble.n_outputs)
         asks = self._asks_model(rows)
-        for part in slices(rows.n_rows, batch_rows(rows.row_bytes)):
-            for batch, found in self._predictions(rows, part, codes[part], asks):
-                if found.dtype != np.float64:  # the precision of explanations
-                    found = response.of_codes(codes[batch])
-                total += self._shares[batch] @ found
+        for block in slices(rows.n_rows, batch_rows(rows.row_bytes)):
+            for batch, predicted in self._predictions(rows, block, codes[block], asks):
+                if predicted.dtype != np.float64:  # the precision of explanations
+                    predicted = response.of_codes(codes[batch])
+                total += self._shares[batch] @ predicted
         return total
 
-    def _make(self, codes=None):
-        """The plan of the trees, whose features belong to players, and the game.
-
-        `codes` are those of the background, if known.
-        """
-        trees, players = self._trees.ensemble, self._players(self._trees.model.columns)
-        plan = TreePlan.of_ensemble(trees, players, n_players=len(self.features_))
-        if self._shares is None:
-            return plan, PathDependentGame(trees, plan.paths)
-        if codes is None:
+    def _make_tree_values(
+        self, codes: LazyRows | NDArray[np.integer] | None = None
+    ) -> TreeValues:
+        """`TreeValues` of the players; `codes` are the background's, if known."""
+        players = self._players(self._trees.model.columns)
+        if self._shares is not None and codes is None:
             codes = self._trees.codes(as_rows(self.background_)).held()
-        most_kept = max(working_bytes() / 4, _LEAST_KEPT_BYTES)
-        game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
-        return plan, game
+        return TreeValues.of_response(
+            self._trees, players, len(self.features_), codes, self._shares
+        )
 
-    _takes_partitions = True
-    _caches = (*BaseReadPlayers._caches, "_cached_plan")
+    def _tree_values(self) -> TreeValues:
+        if self._cached_values is None:
+            self._cached_values = self._make_tree_values()
+        return self._cached_values
 
-    def _plan_and_game(self):
-        if self._cached_plan is None:
-            self._cached_plan = self._make()
-        return self._cached_plan
-
-    def _asks_model(self, rows):
+    def _asks_model(self, rows: Rows) -> bool:
         """Whether the model must predict: it may refuse rows, or differ from its
         trees."""
         return not (self._follows_trees and self._trees.takes(rows))
 
-    def _predictions(self, rows, part, codes, asks):
+    def _predictions(
+        self, rows: Rows, block: slice, codes: NDArray[np.integer], asks: bool
+    ) -> Iterator[tuple[slice, NDArray[np.floating]]]:
         """Yield batches of rows, as slices, and their predictions."""
         for batch in slices(len(codes), batch_rows(rows.row_bytes)):
-            here = slice(part.start + batch.start, part.start + batch.stop)
+            in_rows = slice(block.start + batch.start, block.start + batch.stop)
             if asks:
-                yield here, self._trees.predictions(rows.part(here).native)
+                yield in_rows, self._trees.predictions(rows.part(in_rows).native)
             else:
-                yield here, self._trees.of_codes(codes[batch])
+                yield in_rows, self._trees.of_codes(codes[batch])
 
-    def _values(self, rows):
+    def _attribute(self, rows):
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
         predictions, asks = None, self._asks_model(rows)
+        tree_values = self._tree_values()
         # Exact values sum to the predictions: some rows suffice to check that.
         checks_some = self._trees.additive and not asks and rows.n_rows >= 2 * _CHECKED
         if checks_some:
             predictions = np.empty((rows.n_rows, n_outputs))
-        for part, codes in self._coded_parts(rows, order=1):
-            blocks = self._blocks(codes, order=1)
+        for block, codes in tree_values.coded_blocks(rows, 1, self.n_jobs):
+            blocks = tree_values.value_blocks(codes, 1, self.n_jobs)
             if checks_some:
-                add_blocks(values[part].transpose(2, 1, 0), blocks)
-                predictions[part] = self.base_values_ + values[part].sum(axis=1)
-                some = slice(part.start, part.stop, rows.n_rows // _CHECKED)
+                add_blocks(values[block].transpose(2, 1, 0), blocks)
+                predictions[block] = self.base_values_ + values[block].sum(axis=1)
+                some = slice(block.start, block.stop, rows.n_rows // _CHECKED)
                 predictions[some] = self._trees.of_codes(codes[:: some.step])
                 continue
             # Predictions are computed while workers compute the blocks.
-            for batch, found in self._predictions(rows, part, codes, asks):
+            for batch, predicted in self._predictions(rows, block, codes, asks):
                 if predictions is None:
-                    predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
-                predictions[batch] = found
-            add_blocks(values[part].transpose(2, 1, 0), blocks)
+                    predictions = np.empty((rows.n_rows, n_outputs), predicted.dtype)
+                predictions[batch] = predicted
+            add_blocks(values[block].transpose(2, 1, 0), blocks)
         approximation = None if self._trees.additive else "rescaled margins"
         return values, predictions, {"approximation": approximation}
 
-    def _pairs(self, rows):
+    def _pair_values(self, rows):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
-        asks = self._asks_model(rows)
-        for part, codes in self._coded_parts(rows, order=2):
+        asks, tree_values = self._asks_model(rows), self._tree_values()
+        for block, codes in tree_values.coded_blocks(rows, 2, self.n_jobs):
             # The diagonal holds the values until all pairs are computed.
-            values = np.einsum("ijjk->ijk", pairs[part])
-            blocks = self._blocks(codes, order=1)
+            values = np.einsum("ijjk->ijk", pairs[block])
+            blocks = tree_values.value_blocks(codes, 1, self.n_jobs)
             if asks:
-                for _ in self._predictions(rows, part, codes, asks):
+                for _ in self._predictions(rows, block, codes, asks):
                     pass  # the model raises its errors
             add_blocks(values.transpose(2, 1, 0), blocks)
-            into = pairs[part].transpose(3, 1, 2, 0)
-            add_blocks(into, self._blocks(codes, order=2))
-        for part in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
-            _complete(pairs[part])
+            into = pairs[block].transpose(3, 1, 2, 0)
+            add_blocks(into, tree_values.value_blocks(codes, 2, self.n_jobs))
+        for block in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
+            _complete(pairs[block])
         return pairs
-
-    def _coded_parts(self, rows, order):
-        """Yield blocks of rows, as slices that fit the working memory, and their
-        codes."""
-        coded = self._trees.codes(rows)
-        plan, _ = self._plan_and_game()
-        row_bytes = coded.row_bytes
-        if not self._trees.additive:
-            row_bytes += 3 * 8 * plan.n_keys(order)
-        if effective_n_jobs(self.n_jobs) > 1:  # one result for each share of trees
-            row_bytes += 2 * 8 * plan.n_keys(order) * (len(plan.trees_of_shares) - 1)
-        for part in slices(rows.n_rows, rows_in_memory(row_bytes)):
-            yield part, coded[part]
-
-    def _blocks(self, codes, order):
-        """Blocks of values; sums over the trees are their sums."""
-        plan, game = self._plan_and_game()
-        at_once = min(rows_in_memory(8 * plan.n_keys(order)), MOST_AT_ONCE)
-
-        def run(function, tasks):
-            n_blocks = len(tasks) * -(-len(codes) // at_once)
-            return stream(function, tasks, n_blocks, n_jobs=self.n_jobs)
-
-        blocks = {
-            "rows_at_once": at_once,
-            "most_kept": rows_in_memory(1),  # of one byte
-            "run": run,
-        }
-        if self._trees.additive:
-            return value_blocks(plan, game, codes, order, **blocks)
-        return self._rescaled(plan, game, codes, order, **blocks)
-
-    def _rescaled(self, plan, game, codes, order, **blocks):
-        """Blocks of rescaled values: each pair of row and background row has a
-        slope."""
-        trees = self._trees
-        margins = trees.ensemble.raw_of_codes(codes)
-        # The alternative makes tables for each row of the background.
-        if game.is_direct(len(codes) // len(game.shares), order):
-            others = trees.ensemble.raw_of_codes(game.codes)
-            for part in slices(len(codes), rows_in_memory(8 * 8 * len(others))):
-                weights = game.shares * _secant(trees, margins[part], others.T)
-                yield part, game.direct_values(plan, codes[part], order, weights)
-            return
-        distinct, shares = game.distinct_rows()
-        others = trees.ensemble.raw_of_codes(distinct)
-        games = (
-            PathDependentGame.against(plan.ensemble, plan.paths, other)
-            for other in distinct
-        )
-        factors = (
-            share * _secant(trees, margins, other[None])[:, 0]
-            for share, other in zip(shares, others, strict=True)
-        )
-        yield (
-            slice(None),
-            rescaled_values(plan, games, codes, order, factors, **blocks),
-        )
 
 
 def _complete(pairs):
@@ -379,13 +304,3 @@ def _complete(pairs):
     pairs[:, players, players] = 0
     pairs += pairs.transpose(0, 2, 1, 3).copy()
     pairs[:, players, players] = values - pairs.sum(axis=2)
-
-
-def _secant(trees, margins, others):
-    """Slopes of the response between margins (n, 1) and others (1, m): (n, m)."""
-    apart = margins - others
-    # For close margins the derivative: the quotient would lose all digits.
-    near = np.abs(apart) <= 1e-6 * (1 + np.abs(others))
-    rise = trees.of_sums(margins) - trees.of_sums(others.T).T
-    middle = trees.slope((margins + others)[..., None] / 2)[..., 0]
-    return np.where(near, middle, rise / np.where(near, 1.0, apart))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from numbers import Integral
 from typing import Any, Literal
@@ -9,24 +10,24 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_interpret._inspectors.attribution import BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.players import BasePlayers
+from sklearn_interpret._inspectors.players import players_of
+from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.linear import explained_linear
+from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
-from sklearn_interpret._model.sklearn_bases import available_if
-from sklearn_interpret._model.trees.tree_response import explained_response
-from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.shapley._base import InteractionValuesMixin
+from sklearn_interpret._model.rows.sample import Sample
+from sklearn_interpret.shapley import _base
 from sklearn_interpret.shapley._exact import MOST_PLAYERS, ExactShapley
 from sklearn_interpret.shapley._kernel import KernelSHAP
 from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
-KINDS: dict[str, type[BasePlayers]] = {
+KINDS: dict[str, type[BaseAttribution]] = {
     "tree": TreeSHAP,
     "linear": LinearSHAP,
     "exact": ExactShapley,
@@ -43,30 +44,23 @@ _BUDGET = 2**10
 
 def _is_sum(rows: Rows, *response: Any) -> bool:
     """Whether the response to rows is a sum of trees."""
-    try:
-        trees = explained_response(*response)
-        return trees.additive and trees.agrees(rows)
-    except UnreadableModelError:
-        return False
+    trees = formula([explained_response], *response)
+    return trees is not None and trees.additive and trees.agrees(rows)
 
 
 def _is_linear(rows: Rows, *response: Any) -> bool:
     """Whether the response to rows is a linear function."""
-    try:
-        explained_linear(*response).check(rows)
-    except UnreadableModelError:
-        return False
-    return True
+    return formula([explained_linear], *response, rows=rows) is not None
 
 
 def _has_interaction_values(inspector):
     """Whether the chosen estimator has interaction values."""
     kind = KINDS.get(getattr(inspector, "algorithm_", inspector.algorithm))
-    return kind is None or issubclass(kind, InteractionValuesMixin)
+    return kind is None or hasattr(kind, "interaction_values")
 
 
 @estimator_dataclass
-class ShapleyValues(InteractionValuesMixin, BasePlayers):
+class ShapleyValues(BaseAttribution):
     """Shapley values of any model, by the estimator that suits it.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -171,14 +165,23 @@ class ShapleyValues(InteractionValuesMixin, BasePlayers):
 
     algorithm: str = "auto"
     budget: int | None = None
+    background: Any = None
+    feature_groups: dict[str, Any] | None = None
+    response_method: str | Sequence[str] | Callable[..., Any] = "auto"
+    target: Any = None
+    subsample: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int | None = None
 
     algorithm_: Literal["tree", "linear", "exact", "kernel", "permutation"] = field(
         init=False
     )
-    inspector_: BasePlayers = field(init=False)
+    inspector_: BaseAttribution = field(init=False)
 
     _parameter_constraints = {
-        **BasePlayers._parameter_constraints,
+        **BaseAttribution._parameter_constraints,
+        "background": "no_validation",
         "algorithm": [StrOptions({"auto", *KINDS})],
         "budget": [Interval(Integral, 2, None, closed="left"), None],
     }
@@ -194,7 +197,9 @@ class ShapleyValues(InteractionValuesMixin, BasePlayers):
         subsample = self.subsample
         if subsample is None and self.algorithm_ not in ("tree", "linear"):
             subsample = _BACKGROUND
-        return self._draw(Sample.of(rows, y, weights), subsample, self.random_state)
+        return self._draw(
+            Sample.of_positive_weight(rows, y, weights), subsample, self.random_state
+        )
 
     def _chosen(self, rows):
         """The algorithm that is used."""
@@ -203,13 +208,12 @@ class ShapleyValues(InteractionValuesMixin, BasePlayers):
         for algorithm, explains in (("tree", _is_sum), ("linear", _is_linear)):
             if explains(rows, self.estimator_, self.response_method, self.target):
                 return algorithm
-        groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
-        players, _ = resolve_players(rows.names, groups)
+        players, _ = players_of(self, rows)
         budget = _BUDGET if self.budget is None else self.budget
         affordable = 2 ** len(players) <= min(budget, 2**MOST_PLAYERS)
         return "exact" if affordable else "kernel"
 
-    def _prepare(self, background, response):
+    def _fit_base_values(self, background, response):
         inspector = KINDS[self.algorithm_](
             FrozenEstimator(self.estimator_),
             feature_groups=self.feature_groups,
@@ -235,12 +239,10 @@ class ShapleyValues(InteractionValuesMixin, BasePlayers):
             return {"n_permutations": max(2, self.budget // steps)}
         return {}
 
-    def _values(self, rows):
-        return self.inspector_._values(rows)
+    def _attribute(self, rows):
+        return self.inspector_._attribute(rows)
 
-    def _pairs(self, rows):
-        return self.inspector_._pairs(rows)
+    def _pair_values(self, rows):
+        return self.inspector_._pair_values(rows)
 
-    interaction_values = available_if(_has_interaction_values)(
-        InteractionValuesMixin.interaction_values
-    )
+    interaction_values = available_if(_has_interaction_values)(_base.interaction_values)

@@ -25,8 +25,8 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import limit_threads, run, slices, worker_slices
 from sklearn_interpret._model.progress import counted, shows_progress
-from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.validation import empty_for_no_rows
+from sklearn_interpret._model.responses.response import plain_responses
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
@@ -96,12 +96,12 @@ class MaskSampler(Sampler):
             n_parts, make_copies, at_once = self.split(sample)
             masks = masks_of(n_parts)
             responses = [
-                self.response(make_copies(masks.kept[part]))
-                for part in slices(len(masks.kept), at_once)
+                self.response(make_copies(masks.present[part]))
+                for part in slices(len(masks.present), at_once)
             ]
-            squares = cosine_distances(masks.kept) ** 2
+            squares = cosine_distances(masks.present) ** 2
             yield Neighbourhood(
-                design=masks.kept.astype(np.float64),
+                design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
                 weights=masks.shares * gaussian(squares, self.kernel_width),
                 own=np.ones(n_parts),
@@ -117,8 +117,8 @@ class MaskSampler(Sampler):
 class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     """Base of the local surrogates.
 
-    A subclass prepares itself in `fit` (`_prepare`), draws samples (`_make_sampler`)
-    and builds explanations from the surrogates (`_explanation`).
+    A subclass reads the rows of `fit` (`_fit_samplers`), draws samples
+    (`_make_sampler`) and builds explanations from the surrogates (`_explanation`).
     """
 
     min_fidelity: float | None = 0.2
@@ -156,11 +156,11 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         n_outputs = plain_responses(response, sample.rows.take([0])).shape[1]
         self.output_names_ = response.output_names(n_outputs)
         self._seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
-        self._prepare(sample)
+        self._fit_samplers(sample)
         self._sampler = self._make_sampler([self._seed])
 
     @abstractmethod
-    def _prepare(self, sample):
+    def _fit_samplers(self, sample):
         """Set the attributes that all samplers use."""
 
     @abstractmethod

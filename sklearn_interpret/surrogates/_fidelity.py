@@ -8,8 +8,8 @@ from sklearn.metrics import get_scorer
 
 from sklearn_interpret._core.statistics.losses import agreement, mean_r_squared
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
-from sklearn_interpret._model.response import is_classifier
-from sklearn_interpret._model.scoring import as_number, scored, takes_weights
+from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.responses.scoring import as_number, scored, takes_weights
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
     squeeze_outputs,

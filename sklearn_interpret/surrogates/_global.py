@@ -15,16 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._inspectors.params import SampleInspector, estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
+from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import phases
-from sklearn_interpret._model.response import (
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
-    make_response,
     tags_of,
 )
-from sklearn_interpret._model.sklearn_bases import DataFrame, available_if
+from sklearn_interpret._model.responses.response import make_response
+from sklearn_interpret._model.rows.validation import check_weights
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
@@ -34,7 +35,6 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     squeeze_outputs,
     with_exact_sums,
 )
-from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._fidelity import Fidelity
 from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks
@@ -236,28 +236,14 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         self._table = surrogate_blocks(self, *given)
         self._warn()
 
-    def to_frame(self) -> DataFrame:
-        """Return the surrogate as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Of trees a line for each leaf, with columns "leaf", "rule", "n_rows" and
-            "share" of the rows of `fit`, "mean" and quantiles "q05" to "q95" of the
-            model's responses to these, and "surrogate", the mean of its own. Of linear
-            surrogates a line for each column, the largest effect first: "column",
-            "coef", "std" of the column and "effect", their product. Of others the
-            "importance" of each "feature", if there is any. "output" names the output,
-            where there are several.
-
-        Raises
-        ------
-        ImportError
-            pandas is not installed.
-        """
-        return super().to_frame()
-
     def _result_blocks(self):
+        """Of trees a line for each leaf, with columns "leaf", "rule", "n_rows" and
+        "share" of the rows of `fit`, "mean" and quantiles "q05" to "q95" of the model's
+        responses to these, and "surrogate", the mean of its own. Of linear surrogates a
+        line for each column, the largest effect first: "column", "coef", "std" of the
+        column and "effect", their product. Of others the "importance" of each
+        "feature", if there is any. "output" names the output, where there are several.
+        """
         return self._table
 
     def _result_facts(self):

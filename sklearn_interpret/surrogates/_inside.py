@@ -6,8 +6,8 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model._sklearn_compat import has_category_splits
-from sklearn_interpret._model.linear import coefficient_table
-from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._model.formulas.linear import coefficient_table
+from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.surrogates.inner_predictors import (
     column_deviations,
     inner_predictors,

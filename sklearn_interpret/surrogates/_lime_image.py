@@ -24,7 +24,7 @@ from sklearn_interpret._model.rows.images import (
     given_shape,
     shape_of_rows,
 )
-from sklearn_interpret._model.rows.segments import (
+from sklearn_interpret._model.surrogates.segments import (
     checked_segments,
     colour_segments,
     default_number,
@@ -335,7 +335,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         _check_colour(self.hide_color, images)
         return images
 
-    def _prepare(self, sample):
+    def _fit_samplers(self, sample):
         self._segments, self._images = None, sample.rows
         _ = sample.rows.pixels  # raises an error if pixels are not numbers
 

@@ -14,15 +14,17 @@ from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.trees.independent_columns import (
+    IndependentColumns,
+)
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import progress_of
-from sklearn_interpret._model.replacement.replaced import plain_responses
+from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret._model.surrogates.local_samples import LocalDraws
-from sklearn_interpret._model.trees.independent_columns import IndependentColumns
-from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import AttributionTransformerMixin
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
@@ -214,7 +216,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         "discretize=False, a smaller kernel_width, or more features"
     )
 
-    def _prepare(self, sample):
+    def _fit_samplers(self, sample):
         rows = sample.rows
         self._weights, self._importances = sample.weights, None
         categorical = resolve_categorical(self.categorical_features, rows)
@@ -253,12 +255,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         if refused:
             return None
         sizes = [len(column.labels) for column in self._marginals.columns]
-        try:
-            return IndependentColumns(self._response, self._marginals.levels(), sizes)
-        except UnreadableModelError:
-            if self.method == "tree":
-                raise
-            return None
+        columns = self._response, self._marginals.levels(), sizes
+        return formula([IndependentColumns], *columns, required=self.method == "tree")
 
     def _make_sampler(self, seed):
         rng = np.random.default_rng(seed)

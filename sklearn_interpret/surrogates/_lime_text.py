@@ -404,7 +404,7 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         **TextInputMixin._text_constraints,
     }
 
-    def _prepare(self, sample):
+    def _fit_samplers(self, sample):
         self._split = self._make_splitter()
 
     def _make_sampler(self, seed):

@@ -15,7 +15,10 @@ from sklearn_interpret._core.local.linear_surrogates import (
     largest_first,
 )
 from sklearn_interpret._core.statistics.losses import r_squared
-from sklearn_interpret._model.response import is_classifier, weight_parameter
+from sklearn_interpret._model.responses.predictors import (
+    is_classifier,
+    weight_parameter,
+)
 from sklearn_interpret._model.surrogates.surrogate_predictions import check_surrogate
 
 

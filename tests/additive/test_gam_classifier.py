@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -19,6 +19,7 @@ from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.exceptions import InspectionWarning, SeparationWarning
 from sklearn_interpret.shapley import ShapleyWaterfallDisplay
 from tests.references.additive import b_splines, penalty_roots
+from tests.speeds import examples
 
 
 def table(n_rows=200, seed=0):
@@ -99,7 +100,7 @@ def test_classes_that_are_told_apart_without_error():
         assert np.max(model.pvalues_) < 1e-4
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@examples(8)
 @given(st.integers(0, 10**6), st.sampled_from([30, 100]), st.sampled_from([0, 1]))
 @example(4, 100, 0)
 def test_no_fit_of_separable_classes_ends_at_the_intercept(seed, n_rows, digits):
@@ -124,6 +125,7 @@ def test_pvalues_do_not_grow_with_the_effect(slope):
     assert model.pvalues_[1] > 0.05
 
 
+@pytest.mark.thorough
 def test_smoothing_parameters_do_not_go_round_in_circles():
     """No warning of convergence for few rows of many functions."""
     for seed in range(6):

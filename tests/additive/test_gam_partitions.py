@@ -140,6 +140,7 @@ def assert_same(found, expected, rows, *, tol=1e-12):
         )
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
 @pytest.mark.parametrize(
     ("name", "n_partitions"),
@@ -161,6 +162,7 @@ def test_equals_the_fit_in_memory(name, n_partitions):
         assert found.theta_ == pytest.approx(expected.theta_, rel=tol)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("name", ["normal", "quantiles", "gamma", "three classes"])
 def test_numbers_of_passes(name):
     model, y = CASES[name]

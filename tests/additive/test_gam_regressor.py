@@ -605,6 +605,7 @@ def test_columns_of_any_scale(scale):
         model.fit(1e-300 * X, Y)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", ["normal", "poisson", "binomial"])
 def test_bands_allow_for_the_choice_of_smoothness(family):
     """Of few rows, whose curves are often taken for straight lines, or nothing."""
@@ -666,6 +667,7 @@ def test_normal_intervals_cover_targets():
     assert np.mean(shares) == pytest.approx(0.95, abs=0.01)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shrinkage", [True, False])
 def test_bands_cover_the_mean_and_pvalues_of_noise_are_uniform(shrinkage):
     """Bands on average over the rows (Nychka 1988), whatever the smoothness."""

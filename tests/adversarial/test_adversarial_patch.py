@@ -37,6 +37,7 @@ def images(n_rows=60, shape=(5, 6), dtype=float, seed=0):
 X, Y = images()
 
 
+@pytest.mark.thorough
 def test_it_beats_random_patches(logistic):
     X = DIGITS[0] / 16
     attack = AdversarialPatch(

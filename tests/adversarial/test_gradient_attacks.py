@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -23,15 +23,17 @@ from sklearn.svm import SVC
 from sklearn_interpret.adversarial import FastGradientSign, ProjectedGradient
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.references.models import watched
+from tests.speeds import examples
 
 X, Y = load_iris(return_X_y=True)
 ORDERS = {"inf": np.inf, "2": 2, "1": 1}
 BOTH = pytest.mark.parametrize("attack_class", [FastGradientSign, ProjectedGradient])
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 1000), epsilon=st.floats(0.01, 2))
-@settings(max_examples=15)
+@examples(15)
 def test_one_step_is_the_best_of_a_linear_model(norm, seed, epsilon):
     """No row within the budget and the bounds has a larger margin."""
     rng = np.random.default_rng(seed)
@@ -181,6 +183,7 @@ def test_pipelines_and_cross_validation(attack_class):
         assert fitted.robust_score(X, Y) < fitted.score(X, Y)
 
 
+@pytest.mark.thorough(after=1)
 @BOTH
 def test_robustness_curves(attack_class):
     attack, rows, y = attack_class(SVC()).fit(X, Y), X[::3], Y[::3]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret.adversarial import HopSkipJump
 from sklearn_interpret.exceptions import NoCounterfactualWarning
+from tests.speeds import examples
 
 X, Y = load_iris(return_X_y=True)
 DUALS = {"inf": 1, "2": 2, "1": np.inf}
@@ -38,9 +39,10 @@ class Labels(ClassifierMixin, BaseEstimator):
         return self.classes_[self.answer(np.asarray(X)).astype(int)]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 1000), n_features=st.integers(1, 4))
-@settings(max_examples=5)
+@examples(5)
 def test_near_the_closed_form_of_a_linear_model(norm, seed, n_features):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(60, n_features))
@@ -95,6 +97,7 @@ def test_trees_are_attacked_at_their_thresholds():
     assert found.n_changed.max() <= 2
 
 
+@pytest.mark.thorough
 def test_nearer_than_known_rows_and_farther_steps_help():
     model = FrozenEstimator(RandomForestClassifier(20, random_state=0).fit(X, Y))
     rows = X[50:150]

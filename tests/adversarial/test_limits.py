@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.compose import make_column_transformer
@@ -24,6 +24,7 @@ from sklearn_interpret.adversarial import (
     ProjectedGradient,
     SubstituteAttack,
 )
+from tests.speeds import examples
 
 ORDERS = {"inf": np.inf, "2": 2, "1": 1}
 FEW = {"n_steps": 2, "random_state": 0}
@@ -62,7 +63,7 @@ def test_rounding_goes_towards_the_row(dtype, offset, epsilon, norm):
 
 
 @pytest.mark.filterwarnings("ignore:Allow more changes")
-@settings(max_examples=4)
+@examples(4)
 @given(
     seed=st.integers(0, 10**6),
     dtype=st.sampled_from(["f2", "f4", "f8", "i1", "i4", "u1", "Float32", "Int8"]),
@@ -110,6 +111,7 @@ def test_rows_as_returned_are_within_limits(
                 assert sizes.max() <= epsilon
 
 
+@pytest.mark.thorough
 def test_rows_of_another_dtype_or_container_than_those_of_fit():
     pl = pytest.importorskip("polars")
     rng = np.random.default_rng(0)
@@ -169,6 +171,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_frames_keep_categories_dtypes_and_what_is_frozen(name):
     attack, (known, y) = ATTACKS[name], frame()

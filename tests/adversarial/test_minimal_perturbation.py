@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -28,6 +28,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn_interpret._model.gradients.models import read_scores
 from sklearn_interpret.adversarial import MinimalPerturbation
 from sklearn_interpret.exceptions import NoCounterfactualWarning, UnreadableModelError
+from tests.speeds import examples
 
 ORDERS = {"inf": np.inf, "2": 2, "1": 1}
 DUALS = {"inf": 1, "2": 2, "1": np.inf}
@@ -118,9 +119,10 @@ def test_a_class_among_several(iris, target):
     assert (found.distances[~away] == 0).all()
 
 
+@pytest.mark.thorough(after=1)
 @every_norm
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=15)
+@examples(15)
 def test_no_row_is_nearer(norm, seed):
     """Random rows within the bound of each are answered as before."""
     rng = np.random.default_rng(seed)
@@ -199,6 +201,7 @@ def by_penalty(model, row, own, low, high):
     return nearest
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -291,6 +294,7 @@ def test_predictions_that_are_exponentials():
     assert_allclose(found.distances, expected, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_answers_hold_among_other_rows(iris, dtype):
     X, y, _ = iris

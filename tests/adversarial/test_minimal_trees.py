@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -23,13 +23,15 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.adversarial._perturbations import TreePerturbation
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.counterfactuals.data import cell_ends
 from tests.counterfactuals.data import class_table as table
+from tests.speeds import examples
 
 COSTS = np.array([1.0, 0.5, 2.0])
 NORMS = [1, np.inf]
@@ -69,7 +71,7 @@ def tasks(model, X, rows, norm, outcome="other", ranges=None, vary=None, **more)
         missing_stays=True,
         **{"distance": dict(enumerate(COSTS)), **more},
     )
-    outcome = TargetOutcome.of(model, outcome)
+    outcome = TargetOutcome.of_model(model, outcome)
     return SearchProblem(outcome, actionability, known), SearchProblem(
         outcome, actionability, as_rows(rows)
     )
@@ -220,7 +222,7 @@ def test_few_numbers_change():
     assert_array_equal(values[:, 1:], X[:10, 1:])
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(st.integers(0, 10_000), st.sampled_from(NORMS), st.sampled_from([2, 3]))
 def test_any_forest(seed, norm, n_classes):
     X, y = table(n_classes, seed=seed % 50)

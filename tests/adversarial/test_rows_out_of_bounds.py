@@ -57,6 +57,7 @@ def small_problem(rng, kind):
     return model, X, bounds, rows, target, lambda answers, own: answers == wanted
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("kind", MODELS)
 def test_against_every_row(kind):
     n_entered = 0

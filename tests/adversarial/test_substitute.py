@@ -49,6 +49,7 @@ def of(model, attack=None, **arguments):
     return SubstituteAttack(model, attack=attack, **(quick | arguments))
 
 
+@pytest.mark.thorough
 def test_it_agrees_with_a_model_that_it_has_asked_little():
     X, y = load_digits(return_X_y=True)
     X = X / 16

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -23,6 +23,7 @@ from sklearn_interpret._core.local.anchors import Anchor
 from sklearn_interpret.counterfactuals import Anchors
 from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import Condition
+from tests.speeds import examples
 
 # Where the model's limits are no edges of bins, some rows have no rule.
 noise = pytest.mark.filterwarnings(
@@ -368,7 +369,7 @@ def test_several_outputs(numbers):
     st.sampled_from([2, 4, False]),
     st.sampled_from([0.6, 0.9]),
 )
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @noise
 def test_any_table(seed, n_columns, discretize, precision):
     rng = np.random.default_rng(seed)

@@ -153,6 +153,7 @@ def test_containers(kind):
 
 
 # Few draws are not enough for all texts.
+@pytest.mark.thorough(after=1)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.NoAnchorWarning")
 @pytest.mark.parametrize("replacement", ["mask", "corpus"])
 def test_results_depend_on_the_text_and_the_seed_alone(replacement):

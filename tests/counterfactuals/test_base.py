@@ -145,6 +145,7 @@ def lives(n_rows, seed=0):
     return table
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("method", [ExactCounterfactual, *QUICK])
 @pytest.mark.parametrize(
     ("kind", "permitted"), [("linear", None), ("linear", "any"), ("tree", None)]

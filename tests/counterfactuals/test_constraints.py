@@ -103,6 +103,7 @@ MODELS = {
 KINDS = {"linear": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=4)}
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("name", "k"), [("tree", 2), ("forest", 0), ("boosting", 2)])
 def test_trees(name, k, data):
     X, y = data
@@ -162,6 +163,7 @@ def test_linear_models(share, data):
             assert (coefficients @ found.rows[0] <= bounds + 1e-9).all()
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("kind", ["linear", "tree"])
 def test_whole_numbers_that_keep_their_sum(kind):
     rng = np.random.default_rng(0)

@@ -42,6 +42,7 @@ def rows_of_box(found):
     return rows.astype(found.rows.dtypes)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("tens", range(4))
 def test_proofs(kind, tens):
@@ -77,6 +78,7 @@ def test_proofs(kind, tens):
     assert n_found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "method", [GrowingSpheres, WachterCounterfactual], ids=lambda c: c.__name__
 )
@@ -99,6 +101,7 @@ def test_heuristics(method, kind):
     assert n_found
 
 
+@pytest.mark.thorough
 def test_anchors():
     """Rules hold for rows whose values are in no bin, or are no level of `fit`."""
     for seed in range(10):

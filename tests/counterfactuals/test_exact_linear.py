@@ -103,6 +103,7 @@ def test_several_classes():
     assert (model.predict(found.rows) == 1).all()
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("objective", ["distance", "n_changed"])
 @pytest.mark.parametrize("max_changes", [None, 2])
 def test_whole_numbers_and_levels(objective, max_changes):

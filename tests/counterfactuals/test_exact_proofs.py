@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -30,6 +30,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.counterfactuals.data import brute_force, exact
+from tests.speeds import examples
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.NoCounterfactualWarning"
@@ -103,7 +104,7 @@ def check_box(found, row, holds, own, dtype):
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_proofs_of_trees_against_all_cells(seed):
     rng = np.random.default_rng(seed)
     X = small_table(rng)
@@ -140,7 +141,7 @@ def test_proofs_of_trees_against_all_cells(seed):
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_proofs_of_linear_models_against_rows_near(seed):
     rng = np.random.default_rng(seed)
     dtype = rng.choice([np.float64, np.float32])
@@ -179,6 +180,7 @@ def test_proofs_of_linear_models_against_rows_near(seed):
             assert found.status[i] in ("found", "impossible")
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     "offset, scaled", [(0, False), (0, True), (100, True), (1e6, True)]
 )

@@ -80,6 +80,7 @@ def test_columns_of_half_precision():
     assert (model.predict(found.rows) != model.predict(X[:2])).all()
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("name", MODELS)
 def test_fewest_changes_of_all_cells(name):
     X, model = fitted(name, seed=3)
@@ -164,6 +165,7 @@ def mixed_search(request):
     return model, X, found
 
 
+@pytest.mark.thorough(after=1)
 def test_mixed_tables(mixed_search):
     model, X, found = mixed_search
     rows = found.data

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer
@@ -20,6 +20,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.counterfactuals import GrowingSpheres, WachterCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from tests.counterfactuals.data import LEVELS, Scores, mixed
+from tests.speeds import examples
 
 METHODS = [GrowingSpheres, WachterCounterfactual]
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda c: c.__name__)
@@ -83,6 +84,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("case", CASES)
 def test_valid_and_no_farther_than_the_baseline(case):
     model, X, rows = CASES[case]()
@@ -149,6 +151,7 @@ def test_all_rows_are_asked_about_together():
     assert numbers[1] < 4 * numbers[0]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     "parameters",
     [{"first_radius": 20.0}, {"first_radius": 0.01}, {"decrease": 10**200}],
@@ -178,7 +181,7 @@ directions = st.dictionaries(
 
 
 @every_method
-@settings(max_examples=6)
+@examples(6)
 @given(
     vary=st.lists(st.sampled_from(list(MIXED)), min_size=1, unique=True),
     numbers=limits_of_numbers,

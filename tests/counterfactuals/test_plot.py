@@ -156,6 +156,7 @@ def test_the_title_has_what_is_proved(proof, words):
     assert display.title_.get_text().endswith(words)
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
@@ -293,6 +294,7 @@ def test_missing_values_of_the_data_are_left_out():
     draw(CounterfactualDisplay(simple(), background=background).plot().figure_)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("layout", [None, "constrained"])
 def test_given_axes(explained, ruled, layout):
     X, inspector = explained

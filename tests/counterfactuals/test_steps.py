@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.search.decimal_grids import DecimalGrid
-from sklearn_interpret._model.rows.decimals import decimal_text
+from sklearn_interpret._model.rows.number_format import decimal_text
 from sklearn_interpret.counterfactuals import (
     CounterfactualDisplay,
     ExactCounterfactual,
@@ -54,6 +54,7 @@ def steps_of(table, **parameters):
     return search.fit(table)._actionability.grid.steps
 
 
+@pytest.mark.thorough
 def test_steps_of_columns():
     doubles = {
         name: column for name, (column, _) in COLUMNS.items() if column.max() < 1e30
@@ -136,6 +137,7 @@ def read_again(table):
     return again.astype(TABLE.dtypes)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("method", [ExactCounterfactual, WachterCounterfactual])
 @pytest.mark.parametrize("name", MODELS)
 def test_what_is_found_holds_when_it_is_written(name, method):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -27,6 +27,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from sklearn_interpret.counterfactuals import TextCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning, UnreadableModelError
+from tests.speeds import examples
 
 VOCABULARY = ["win", "free", "phone", "money", "check", "channel"]
 VOCABULARY += ["song", "nice", "best", "voice", "love", "the"]
@@ -134,6 +135,7 @@ def long_texts():
     return texts, np.array(sums) > 5
 
 
+@pytest.mark.thorough(after=1)
 @nothing_found
 @pytest.mark.parametrize("kind", ["counts", "tf-idf", "steps"])
 def test_long_texts_are_proved_without_asking_about_all_sets(kind):
@@ -342,7 +344,7 @@ def test_texts_where_nothing_helps():
 LETTERS = st.text(alphabet="ab é\n\t,.!'-喜欢\u0301İß\ud800", max_size=30)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(text=LETTERS, expression=st.sampled_from([r"\W+", "", r"\s+"]))
 @nothing_found
 def test_texts_are_equal_otherwise(text, expression):

@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._core.trees.structure.ensemble import node_means
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
-from sklearn_interpret._model.trees import read_trees
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.decomposition import TreePathContributions
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.shapley import (

@@ -48,6 +48,7 @@ def mixed_model(seed=0, n_rows=40):
 # First order
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     ("n_intervals", "centred"), [(1, True), (4, False), (15, True), (200, True)]
@@ -137,6 +138,7 @@ def test_first_order_of_several_classes():
 # Second order
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_second_order_of_numbers(seed, weighted):
@@ -273,6 +275,7 @@ def test_rows_outside_of_edges_do_not_count_in_the_mean():
 # Order of levels
 
 
+@pytest.mark.thorough
 def test_the_order_by_similarity():
     for seed in range(5):
         X, y = mixed_frame(n_rows=80, seed=seed)
@@ -408,6 +411,7 @@ def covered(effect, truth):
     return (low <= truth) & (truth <= high)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "n_samples"), [("standard_error", 300), ("bootstrap", 200)]
 )
@@ -438,6 +442,7 @@ def test_coverage(method, n_samples):
     assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.9 / np.sqrt(n_samples))
 
 
+@pytest.mark.thorough
 def test_coverage_by_standard_errors_over_levels():
     """A level's rows take part in two steps, so that the steps are correlated."""
     rng = np.random.default_rng(0)
@@ -460,6 +465,7 @@ def levelled(level, b):
     return np.array(["pqrs".index(name) for name in level]) * b.astype(float)
 
 
+@pytest.mark.thorough
 def test_bands_of_the_bootstrap_are_the_quantiles_of_refits():
     X, _ = numeric_table(n_rows=50)
     params = {"features": [0, (0, 1)], "n_intervals": 4}

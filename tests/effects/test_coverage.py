@@ -9,6 +9,8 @@ import pytest
 from sklearn_interpret.effects import AccumulatedLocalEffects, ConditionalDependence
 from tests.references.models import frozen
 
+pytestmark = pytest.mark.thorough
+
 SIZES = (20, 30, 60, 100, 400)
 N_RUNS = 40
 KINDS = [AccumulatedLocalEffects, ConditionalDependence]

@@ -100,6 +100,7 @@ METHODS = {
 }
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     ("method", "weighted"),
     [*((method, True) for method in METHODS), ("pd", False), ("ale", False)],
@@ -116,6 +117,7 @@ def test_partitions_give_the_effects_of_all_rows(method, weighted):
     assert_same(kind(model, **parameters).fit(batches), expected)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("n_partitions", [1, 2, 64])
 def test_any_number_of_partitions(n_partitions):
     rng = np.random.default_rng(0)

@@ -106,6 +106,7 @@ def test_scikit_learn_brute_force_on_several_outputs(weighted):
     assert_as_scikit_learn(model, X, (0, 1), weights_of(weighted, len(X)))
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("entry", "weighted"),
     [
@@ -127,6 +128,7 @@ def test_scikit_learn_brute_force_on_categories(n_classes, entry, weighted):
     )
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("entry", ["size", "rooms", "colour", ("rooms", "new")])
 def test_the_definition(entry):
     X, y = mixed_frame(n_rows=25)
@@ -401,6 +403,7 @@ def test_calls_are_bounded_by_rows_over_the_batch():
     assert len(sizes) <= 3 * (2000 * 100 / batch * 1.1 + 1)
 
 
+@pytest.mark.thorough
 def test_peak_memory_does_not_grow_with_the_grid():
     X = np.random.default_rng(0).normal(size=(2000, 20))
     peaks = []

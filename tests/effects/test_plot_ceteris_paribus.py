@@ -240,3 +240,5 @@ def test_a_single_profile_has_its_colour_in_the_legend(style):
     (handle,) = (each for text, each in handles.items() if text.startswith("row "))
     colours = {to_hex(artist.get_color()) for artist in (line, mark, handle)}
     assert len(colours) == 1
+    # The mark names the row; the profile is the only one, and needs no name.
+    assert [*handles] == ["row 0", "values in the data", "share of the rows"]

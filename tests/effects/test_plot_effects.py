@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sklearn_interpret._plotting.axes import legend_entries
 from sklearn_interpret._plotting.colours import contrast, mixed, paper
 from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
 from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay as ALEDisplay
@@ -42,6 +43,17 @@ def test_arrays_by_hand():
     assert display.rug_ == [None, None]
     first = display.to_frame().iloc[0].tolist()
     assert first == ["height", "yes", 0.0, 1.0]
+
+
+def test_a_single_output_is_not_named_in_the_legend():
+    grid = [np.array([0.0, 1.0, 2.0])]
+    display = PartialDependenceDisplay(
+        grid, grid, feature_names=["age"], output_names=["yes"], data=grid
+    ).plot()
+    assert [*legend_entries(display.legend_)[0]] == ["values in the data"]
+    display.plot(line_kw={"label": "forest"})
+    named = ["forest", "values in the data"]
+    assert [*legend_entries(display.legend_)[0]] == named
 
 
 def test_labels():
@@ -207,6 +219,7 @@ def cities(n_levels):
     return pd.DataFrame({"city": names, "x": rng.normal(size=len(names))})
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("n_levels", [13, 50, 90, 300])
 def test_many_levels_stand_below_each_other(n_levels):
     """Each has its name while there is room; more are thinned."""
@@ -266,6 +279,7 @@ def test_an_order_by_effect_is_none_by_similarity():
     assert names == effects.sort_values(ascending=False).index.tolist()
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("n_entries", [1, 31])  # laid out by matplotlib, and by us
 def test_long_names_next_to_a_colour_bar_are_not_cut(n_entries):
     levels = np.array([f"level number {k} of a feature" for k in range(4)])
@@ -360,6 +374,7 @@ def test_a_colour_and_a_label_of_the_users():
     assert texts[:2] == ["linear $model$", "this model's curve, 90 %"]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("features", [[0], [0, 1], [0, 1, 2, 3]])
 @pytest.mark.parametrize("own", [True, False])
 def test_two_models_on_the_same_axes(features, own):

@@ -171,6 +171,7 @@ def test_missing_values_are_a_third_part():
     assert display.tree["right"] == [4, 3, -1, -1, -1]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("feature", ["colour", "town", "size"])
 @pytest.mark.parametrize("effect", ["ice", "ale"])
 def test_levels(feature, effect):

@@ -86,6 +86,7 @@ def test_regions_hold_their_rows(mixed_model):
             assert region.n_rows == len(region.rows)
 
 
+@pytest.mark.thorough
 def test_curves_are_the_effects_of_each_region(mixed_model):
     found = RegionalEffects(mixed_model, min_gain=0.02).fit(FRAME)
     every = IndividualConditionalExpectation(mixed_model, grid_resolution=20).fit(FRAME)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import norm
@@ -18,6 +18,7 @@ from sklearn_interpret.effects import ConditionalDependence, PartialDependence
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from tests.effects.data import numeric_table
 from tests.references.models import frozen
+from tests.speeds import examples
 
 TRUTH = (lambda x: x, lambda x: x**2)
 
@@ -45,6 +46,7 @@ def forest():
     return FrozenEstimator(forest), X
 
 
+@pytest.mark.thorough
 def test_accumulated_local_effects_recover_the_terms_of_a_forest(forest):
     model, X = forest
     local = ALE(model).fit(X)
@@ -83,7 +85,8 @@ def levels_and_spreads(fitted):
     return fitted.average_, fitted.heterogeneity_ if is_ice else fitted.standard_errors_
 
 
-@settings(max_examples=15)
+@pytest.mark.thorough(after=2)
+@examples(15)
 @given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
 @pytest.mark.parametrize("effect", [PartialDependence, ICE, ConditionalDependence, ALE])
 def test_shifting_scaling_and_shuffling(effect, shift, scale, seed):

@@ -13,10 +13,12 @@ from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.trees.effects import tree_effects
 from sklearn_interpret._model import parallel
-from sklearn_interpret._model.replacement import replaced
+from sklearn_interpret._model.replacement import replaced_trees
 from sklearn_interpret.effects import AccumulatedLocalEffects as ALE
 from sklearn_interpret.effects import PartialDependence
 from tests.references.memory import peak_memory
+
+pytestmark = pytest.mark.thorough
 
 FEW, MANY = 1000, 3000
 # Grids that are given: quantiles sort a column in passing.
@@ -99,7 +101,7 @@ def test_rows_put_in_order_piece_by_piece_give_the_same_averages(monkeypatch):
     X = table(3000)
     expected = partial_dependence(X, forest)
     monkeypatch.setattr(tree_effects, "_MANY_ROWS", 0)
-    monkeypatch.setattr(replaced, "_LEAST_IN_ORDER", 700)
+    monkeypatch.setattr(replaced_trees, "_LEAST_IN_ORDER", 700)
     monkeypatch.setattr(parallel, "_BLOCK_BYTES", 0)
     monkeypatch.setattr(parallel, "_FEWEST_BLOCK_ROWS", 700)
     whole = partial_dependence(X, forest)

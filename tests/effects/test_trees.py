@@ -213,6 +213,7 @@ def assert_close(left, right, where, atol):
         assert_allclose(left, right, rtol=0, atol=atol, err_msg=where)
 
 
+@pytest.mark.thorough(after=5)
 @pytest.mark.parametrize(
     "name, entry",
     [

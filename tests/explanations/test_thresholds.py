@@ -9,7 +9,7 @@ import pytest
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._model.rows.decimals import short_threshold
+from sklearn_interpret._model.rows.number_format import short_threshold
 from sklearn_interpret.counterfactuals import Anchors
 from sklearn_interpret.effects import RegionalEffects
 from sklearn_interpret.explanations import Condition

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret import additive
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.additive import GAMRegressor
 from sklearn_interpret.exceptions import (
     InspectionWarning,
@@ -93,7 +93,7 @@ def known_smoothing(monkeypatch):
 
 def drawn(X, y):
     """Rows and targets in the order of the draws, their parts, and a seed a feature."""
-    sample = copies(Sample.of(as_rows(X), y, np.ones(len(y))))
+    sample = copies(Sample.of_positive_weight(as_rows(X), y, np.ones(len(y))))
     rng = np.random.RandomState(0)
     parts = random_folds(np.zeros(len(y)), 10, rng)
     seeds = rng.randint(np.iinfo(np.int32).max, size=X.shape[1])
@@ -208,7 +208,7 @@ def test_hrt_by_predictions_of_all_rows(model, groups):
         y = np.array(["a", "b", "c"])[np.digitize(Y, [-1, 1])]
     found = quick("hrt", model, sampler=sampler, feature_groups=groups, correction=None)
     found.fit(X, y)
-    rows = Sample.of(as_rows(X), y, np.ones(60)).distinct()
+    rows = Sample.of_positive_weight(as_rows(X), y, np.ones(60)).distinct()
     rows, y = rows.rows.native, rows.y
     strata = np.zeros(60) if y.dtype.kind == "f" else y
     half = random_folds(strata, 10, np.random.RandomState(0)) % 2 == 0
@@ -264,6 +264,7 @@ class OpaqueClassifier(ClassifierMixin, BaseEstimator):
         return self._model.predict(X)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("sampler", ["residuals", "gaussian"])
 @pytest.mark.parametrize("kind", ["numbers", "two classes", "three classes"])
 def test_hrt_follows_trees_to_the_same_losses(sampler, kind, no_checks):
@@ -282,6 +283,7 @@ def test_hrt_follows_trees_to_the_same_losses(sampler, kind, no_checks):
     assert_array_equal(one.pvalues_, other.pvalues_)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
 def test_pvalues_are_uniform_under_the_null(test, no_checks):
     found = []
@@ -291,6 +293,7 @@ def test_pvalues_are_uniform_under_the_null(test, no_checks):
     assert kstest(found, "uniform").pvalue > 0.01
 
 
+@pytest.mark.thorough
 def test_pcm_finds_an_interaction_that_gcm_misses():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(600, 3))
@@ -340,6 +343,7 @@ def test_groups_have_no_units(test, no_checks):
     assert_allclose(one.pvalues_, other.pvalues_, rtol=1e-6)
 
 
+@pytest.mark.thorough(after=1)
 @of_each
 def test_frames_with_categories(test, few_trees, known_smoothing):
     frame, y = mixed_frame(120)
@@ -357,6 +361,7 @@ def test_frames_with_categories(test, few_trees, known_smoothing):
     assert_allclose(again.pvalues_, found.pvalues_)
 
 
+@pytest.mark.thorough(after=2)
 @of_each
 @pytest.mark.parametrize(
     "target",
@@ -381,6 +386,7 @@ def test_kinds_of_targets(test, target, no_checks):
     assert found.predict(rows).shape[0] == 400
 
 
+@pytest.mark.thorough(after=1)
 @of_each
 def test_pipelines_and_frozen_models(test, no_checks, known_smoothing):
     frame, y = mixed_frame()
@@ -415,6 +421,7 @@ REFERRING = {
 }
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.ExtrapolationWarning")
 @pytest.mark.parametrize("name", REFERRING)
 def test_models_that_refer_to_columns_are_fitted_without_one(name, no_checks):
@@ -461,6 +468,7 @@ def test_inside_of_scikit_learn(no_checks):
     assert pipeline[-1].n_features_in_ == 1
 
 
+@pytest.mark.thorough(after=1)
 @of_each
 @pytest.mark.parametrize("nuisance", [LinearRegression(), None])
 def test_weights_are_repeated_rows(test, nuisance, no_checks, known_smoothing):
@@ -492,6 +500,7 @@ def test_small_weights_are_few_rows(no_checks):
         quick("gcm").fit(X, Y, sample_weight=np.full(60, 0.01))
 
 
+@pytest.mark.thorough(after=1)
 @of_each
 def test_seeds_and_workers(test, no_checks):
     one, again, parallel, other = (quick(test, TREE) for _ in range(4))
@@ -507,6 +516,7 @@ def test_seeds_and_workers(test, no_checks):
     assert one.get_params() == before
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("test", ["gcm", "pcm", "hrt"])
 def test_weak_nuisances_are_named(test):
     rng = np.random.default_rng(0)
@@ -589,6 +599,7 @@ ODD_ROWS = {
 }
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.WeakNuisanceWarning",
     "ignore::sklearn_interpret.exceptions.ExtrapolationWarning",
@@ -606,6 +617,7 @@ def test_odd_rows(test, kind, few_trees):
         assert_array_equal(found.importances_[1:], 0)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("nuisance", [LinearRegression(), None, TREE])
 @pytest.mark.parametrize("test", ["gcm", "pcm"])
 def test_nothing_is_left_of_copies(test, nuisance, no_checks, known_smoothing):
@@ -642,6 +654,7 @@ def test_rare_classes(test, n_rare, no_checks):
     assert found.pvalues_.min() > 0.01
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.WeakNuisanceWarning")
 @of_each
 def test_more_features_than_rows(test, few_trees):

@@ -231,13 +231,16 @@ def test_removal_leaves_the_rows_alone(removal):
         columns = as_rows(without)
         if removal == "drop":
             assert without.shape[1] == native.shape[1] - 2
-            left = as_rows(native).values(1)
-            assert columns.values(0).tolist() == left.tolist()
+            left = as_rows(native).column_array(1)
+            assert columns.column_array(0).tolist() == left.tolist()
         else:
             assert without.shape == native.shape
-            assert len(set(columns.values(0).tolist())) == 1
-            assert len(set(columns.values(2).tolist())) == 1
-            assert columns.values(1).tolist() == as_rows(native).values(1).tolist()
+            assert len(set(columns.column_array(0).tolist())) == 1
+            assert len(set(columns.column_array(2).tolist())) == 1
+            assert (
+                columns.column_array(1).tolist()
+                == as_rows(native).column_array(1).tolist()
+            )
         same = before != native
         assert not (same.nnz if sparse.issparse(same) else np.asarray(same).any())
 

@@ -29,7 +29,7 @@ from sklearn.metrics import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, SplineTransformer, StandardScaler
 
-from sklearn_interpret._model.replacement import hybrid
+from sklearn_interpret._model.replacement import dependence_at_rows
 from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import PermutationImportance
 from tests.importance.data import LABELS, brier_of, labels_of, log_loss_of, table
@@ -494,7 +494,7 @@ def test_a_long_computation_is_announced(monkeypatch, step, cost):
     X, y = table(40)
     model = BRUTE.fit(X, y)
     clock = count(0.0, step)
-    monkeypatch.setattr(hybrid, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(dependence_at_rows, "perf_counter", lambda: next(clock))
     said = nullcontext() if cost is None else pytest.warns(CostlyInspectionWarning)
     with said as caught:
         exact(model, X, y)

@@ -190,6 +190,7 @@ def test_sage_in_any_number_of_partitions(n_partitions, weights):
     assert_same(sage(BOOSTING), X, Y, weights, n_partitions)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize(
     ("model", "y", "parameters"),

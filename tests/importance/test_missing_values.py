@@ -45,6 +45,7 @@ def holed_table():
     return X, y
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("selector", "container", "frozen"),
     [
@@ -72,6 +73,7 @@ def test_rows_that_fit_takes_are_transformed(selector, container, frozen):
         assert after.fit(rows, y).predict(rows).shape == (30,)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
 def test_missing_categories_are_transformed(selector):
     X, y = holed_table()

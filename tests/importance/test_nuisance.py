@@ -33,6 +33,7 @@ def test_the_default_nuisance_takes_weights_for_copies(X):
     assert_allclose(both.predict(X) @ [1, 1], 0, atol=1e-6)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("model", [None, LinearRegression()])
 @pytest.mark.parametrize("n_targets", [1, 11])
 def test_what_residuals_depend_on_is_found(X, model, n_targets):
@@ -72,6 +73,7 @@ def surface(design, rng, n_rows):
     return {"a": levels, "b": other.astype(str)}, table[level, other], 1.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", ["jump", "dose by site", "two categories"])
 def test_residuals_of_what_a_surface_drives_are_not_correlated(design):
     """Two targets that only depend on the same surface, at few rows.
@@ -95,6 +97,7 @@ def test_residuals_of_what_a_surface_drives_are_not_correlated(design):
     assert n_rejected <= 7
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("test", ["gcm", "pcm", "hrt"])
 def test_a_feature_driven_by_the_surface_of_the_target_is_not_needed(test):
     """The first feature is needed; that which shares its surface is not."""
@@ -152,6 +155,7 @@ def test_rows_on_one_side_of_a_jump_have_a_model(X):
     assert_allclose(model.predict(X), plain.predict(X))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", ["dose by site", "two categories"])
 def test_the_check_sees_surfaces_in_few_rows(design):
     """Of regressions without surfaces, at 100 rows, in one of the two residuals."""
@@ -169,6 +173,7 @@ def test_the_check_sees_surfaces_in_few_rows(design):
     assert n_seen >= 8
 
 
+@pytest.mark.thorough
 def test_weights_are_no_dependence():
     """A row that counts twice has its noise once: it does not predict itself."""
     for seed in range(3):

@@ -249,6 +249,7 @@ def duplicated(n_rows=500):
     return np.column_stack([X, X[:, 0]]), y
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["permutation", "exact"])
 def test_correlated_duplicates(method):
     X, y = duplicated()

@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_interpret._core.statistics.permutations import DISTRIBUTIONS, upper_tail
 from sklearn_interpret._model.replacement.all_pairs import loss_increases
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
 from tests.importance.quick import Covariances, linear_table, mixed_frame
@@ -36,6 +36,7 @@ X, Y = linear_table()
 of_its_own = partial(PermutationTest, importance_getter="auto")
 
 
+@pytest.mark.thorough
 def test_pvalues_of_noise_are_uniform():
     """Of features next to a real one, which has the smallest p-value there is."""
     rng = np.random.default_rng(0)
@@ -53,6 +54,7 @@ def test_pvalues_of_noise_are_uniform():
     assert np.mean(np.array(real) <= 0.05) > 0.95
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "model, n_tables",
     [(LinearRegression(), 15), (DecisionTreeRegressor(max_depth=3, random_state=0), 5)],
@@ -80,7 +82,7 @@ def test_importances_of_held_out_rows_by_a_plain_loop():
     """The tree's importances are those over all pairs of rows of a fold."""
     X, y = linear_table(20)
     model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X[:10], y[:10])
-    sample = Sample.of(as_rows(X[10:]), y[10:], np.arange(1.0, 11.0))
+    sample = Sample.of_positive_weight(as_rows(X[10:]), y[10:], np.arange(1.0, 11.0))
     increases = loss_increases(model, sample, [(0,), (1, 3)], np.array([2.0]), None)
     weights = sample.weights / sample.weights.sum()
     for found, columns in zip(increases, [[0], [1, 3]], strict=True):
@@ -116,6 +118,7 @@ def test_importances_of_a_fixed_sum_are_warned_of(getter):
     of_its_own(tree, n_permutations=4).fit(X[:, :1], Y)  # nothing to share with
 
 
+@pytest.mark.thorough
 def test_classes_that_are_rare():
     """A class that a fold has never seen is no error, and labels may be any."""
     X, _ = linear_table(30)
@@ -140,6 +143,7 @@ def test_what_the_held_out_importances_need():
     assert test.fit(X, outputs).pvalues_[[0, 2]].tolist() == [0.1, 0.1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "model",
     [

@@ -138,6 +138,7 @@ def test_scores_need_room_on_the_right():
     assert len(shown([4.0, 3.0, 2.0, 1.0], **arguments).scores_) == 8
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("test", LABELS)
 def test_what_is_drawn_is_what_was_found(test):
     inspector = fitted(test)
@@ -199,6 +200,7 @@ def test_one_feature():
     assert low < high
 
 
+@pytest.mark.thorough
 def test_many_features():
     n = 120
     importances, names = np.arange(n) / n, [f"x{j}" for j in range(n)]

@@ -89,6 +89,7 @@ EVERY_KIND = [
 every_kind = pytest.mark.parametrize("arguments", EVERY_KIND)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("n_features", [1, 300])
 @pytest.mark.parametrize("kind", ["bar", "box"])
 def test_all_sizes(n_features, kind):
@@ -103,6 +104,7 @@ def test_all_sizes(n_features, kind):
     assert len(display.to_frame()) == n_features * 7
 
 
+@pytest.mark.thorough(after=3)
 @every_kind
 @pytest.mark.parametrize("scale", [0.0, 1e-300, 1e300])
 def test_all_magnitudes(arguments, scale):
@@ -399,6 +401,7 @@ def test_weights_of_both_samples(regression):
     assert_allclose(one.test_importances, other.test_importances)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     "make, text, has",
     [
@@ -461,6 +464,7 @@ def test_every_inspector_of_the_family(regression, make, text, has):
             PermutationImportanceDisplay.from_estimator(inspector, X_test=X, y_test=y)
 
 
+@pytest.mark.thorough
 def test_errors_of_sampled_values_are_drawn():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, 5))

@@ -75,6 +75,7 @@ def squares(y, predictions):
     return (y - predictions) ** 2
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize(
     ("model", "rows", "arguments"),
     [
@@ -171,6 +172,7 @@ def test_sampled_values_are_within_their_errors(model, y, loss):
     assert found.standard_errors_.max() <= 0.025 * spread
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("model", [BOOSTING, KNeighborsRegressor()])
 def test_workers_and_memory_change_nothing(model):
     frozen = FrozenEstimator(model.fit(FIVE, Y))
@@ -231,6 +233,7 @@ def test_what_is_not_affordable_is_sampled(monkeypatch):
     assert len(deep.background_) == 50
 
 
+@pytest.mark.thorough
 def test_a_row_that_outweighs_all_others_is_sampled_as_if_alone():
     """Its errors stem from its own orders: two pairs of them say little."""
     wide = np.random.default_rng(0).normal(size=(20, 9))
@@ -252,7 +255,7 @@ def test_a_row_that_outweighs_all_others_is_sampled_as_if_alone():
 
 def test_costs_are_announced(monkeypatch):
     monkeypatch.setattr(
-        "sklearn_interpret._model.replacement.coalitions._MANY_ROWS", 100
+        "sklearn_interpret._model.replacement.response_games._MANY_ROWS", 100
     )
     for method in ("exact", "sampling"):
         sage = SAGE(KNeighborsRegressor(1), method=method)

@@ -33,7 +33,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret.exceptions import NonFiniteResponseError
 from sklearn_interpret.influence import (
     DeletionDiagnostics,
@@ -128,6 +128,7 @@ def mean_sizes(found, weights=None):
     return np.average(sizes, axis=1, weights=weights)
 
 
+@pytest.mark.thorough(after=5)
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize(("method", "model", "y"), WEIGHTED)
 def test_equals_refits(method, model, y, weights):
@@ -189,6 +190,7 @@ def test_pipelines_are_fitted_again_as_a_whole(method, steps):
     assert_allclose(found.prediction_changes_, changes(model, X, NUMBERS), atol=1e-9)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("method", "encoder", "towns"),
     [

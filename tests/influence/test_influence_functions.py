@@ -113,6 +113,7 @@ def assert_follows(found, expected, worst=0.05):
     assert np.abs(found - expected).max() <= worst * np.abs(expected).max()
 
 
+@pytest.mark.thorough(after=3)
 @every_linear
 @pytest.mark.parametrize("weighted", [False, True])
 def test_models_follow_refits(model, rows, y, weighted):
@@ -287,6 +288,7 @@ def test_predictions_of_scores_are_the_models(model, rows, y):
         assert_allclose(found, model.predict_proba(rows), rtol=1e-9)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("model", "functional"),
     [
@@ -363,6 +365,7 @@ def quick_network(regresses, **params):
     return kind(**params, alpha=1.0, solver="lbfgs", random_state=0, **SHARP)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("activation", ["tanh", "logistic"])
 def test_networks_follow_refits_from_the_same_start(activation):
     model = quick_network(False, activation=activation)
@@ -400,6 +403,7 @@ def test_a_network_without_hidden_values_is_ridge():
     assert np.corrcoef(found, expected)[0, 1] > 0.9
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("groups", [None, np.arange(len(CLASSES)) % 9])
 def test_conjugate_gradients_find_the_same(groups, monkeypatch):
     # With kinks there is one step, as for many parameters.
@@ -427,6 +431,7 @@ def test_a_network_far_from_a_minimum_is_moved_there():
     assert np.isfinite(inspector.explain(X, LARGE).values).all()
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("alpha", [0.01, 0.1])
 def test_networks_that_regress_follow_refits(alpha):
     rng = np.random.default_rng(0)
@@ -436,6 +441,7 @@ def test_networks_that_regress_follow_refits(alpha):
     assert InfluenceFunctions(model).fit(table, y).check(12) >= 0.9
 
 
+@pytest.mark.thorough
 def test_rows_that_the_model_was_not_trained_on():
     for model, y in [(LogisticRegression(), LARGE), (quick_network(False), LARGE)]:
         half = FrozenEstimator(clone(model).fit(X[::2], y[::2]))

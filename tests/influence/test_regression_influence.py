@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -27,6 +27,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.exceptions import BalancedClassesWarning, UnreadableModelError
 from sklearn_interpret.influence import RegressionInfluence
+from tests.speeds import examples
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3)) * [1, 10, 0.1] + [0, 5, 1]
@@ -369,7 +370,7 @@ def test_units_of_columns_do_not_matter_to_glms(name):
         assert_allclose(inspector.leverages_, expected.leverages_, rtol=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     st.lists(st.floats(-1, 1), min_size=3, max_size=3),
     st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3),

@@ -29,7 +29,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.interactions import FunctionalDecomposition
 from sklearn_interpret.shapley import TreeSHAP
@@ -185,6 +185,7 @@ def check_components(model, data, method):
     np.testing.assert_allclose(explanation.remainder, 0, atol=1e-10)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("name", MODELS)
 def test_components_are_those_of_the_definition(name):
     estimator, data, y, method = MODELS[name]

@@ -24,8 +24,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
-from sklearn_interpret._model.replacement.hybrid import hybrid
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
@@ -227,6 +227,7 @@ def test_three_way_interactions_of_a_product_of_three():
 # Trees and brute force
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     "model, method, n_classes",
     [
@@ -579,7 +580,9 @@ def test_sums_grow_with_rows_pairs_triples_and_passes(wide_trees):
         rows, players = as_rows(WIDE[:n_rows]), [(j,) for j in range(n_features)]
         response = make_response(wide_trees)
         weights = np.ones(n_rows)
-        trees = hybrid("tree", response, rows, weights, players, averaged=True)
+        trees = dependence_at_rows(
+            "tree", response, rows, weights, players, averaged=True
+        )
         pairs = np.array([*combinations(range(n_features), 2)])
         with config_context(working_memory=memory):
             return trees.most_sums(pairs, triples)
@@ -590,6 +593,7 @@ def test_sums_grow_with_rows_pairs_triples_and_passes(wide_trees):
     assert n_sums(30, 300) < n_sums(30, 300, memory=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("inspector", [HStatistic, PartialDependenceInteraction])
 @pytest.mark.parametrize("method", ["brute", "tree"])
 def test_memory_until_the_warning_of_many_pairs(
@@ -609,6 +613,7 @@ def test_memory_until_the_warning_of_many_pairs(
     assert peak_memory(stopped) < 2 * 8 * WIDE.shape[1] ** 2 + 1.5 * 2**20
 
 
+@pytest.mark.thorough
 def test_memory_is_that_of_few_rows_at_once(wide_trees):
     rows = np.random.default_rng(0).normal(size=(5_000, WIDE.shape[1]))
     h = HStatistic(wide_trees, features=range(100), pairs=[(0, 1)])
@@ -639,6 +644,7 @@ def test_triples_are_those_whose_pairs_are_there():
     assert list(h.three_way_) == [("x0", "x1", "x2"), ("x0", "x1", "x3")]
 
 
+@pytest.mark.thorough
 def test_effects_of_many_rows_stay_within_the_working_memory():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 5))

@@ -149,6 +149,7 @@ def test_very_many_rows_are_warned_of_before_they_are_sent():
         found.fit(table)
 
 
+@pytest.mark.thorough
 def test_memory_for_surfaces_does_not_grow_with_the_pairs():
     table = np.random.default_rng(0).normal(size=(5, 12))
     model = frozen(lambda a, b, *others: a * b, table)

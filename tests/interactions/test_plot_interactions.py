@@ -205,6 +205,7 @@ def test_table_has_the_strongest_features_first():
     assert large.labels_ == []
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     "n_features, long", [(1, False), (2, True), (12, True), (40, True), (90, False)]
 )

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import optimize, stats
@@ -41,6 +41,7 @@ from sklearn_interpret.exceptions import (
 )
 from sklearn_interpret.linear import CoefficientInference
 from tests.references.memory import peak_memory
+from tests.speeds import examples
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3)) * [1, 10, 0.1] + [0, 5, 1]
@@ -202,6 +203,7 @@ def slow_ends(name, inspector, y, term, level):
     ]
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("name", "dispersion"),
     [
@@ -222,7 +224,7 @@ def test_profiles_equal_a_slow_search(name, dispersion):
         assert_allclose(found, slow, rtol=0, atol=1e-5 * np.ptp(slow))
 
 
-@settings(max_examples=2, deadline=None)
+@examples(2)
 @given(st.integers(0, 2**32 - 1), st.floats(-8, 2))
 @example(0, -6.0)
 def test_profiles_of_any_counts_end(seed, power):
@@ -298,7 +300,7 @@ def test_weights_are_copies(name, covariance):
         assert_allclose(getattr(weighted, part), getattr(repeated, part), rtol=1e-9)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(
     st.sampled_from([*MODELS]),
     st.lists(st.floats(-5, 5), min_size=3, max_size=3),
@@ -493,7 +495,7 @@ def test_a_separated_term_leaves_the_others_theirs(name, interval):
     assert explained < inspector.r2_ < 1
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(st.integers(0, 2**32 - 1), st.integers(4, 14))
 def test_any_separation(seed, n_rows):
     """What grows with a vanishing penalty is lost; the others are its limits."""
@@ -632,6 +634,7 @@ def test_blocks_of_nearly_dependent_columns(monkeypatch):
     assert np.isnan(table_of_three[1:, 3]).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", [LinearRegression(), LogisticRegression(C=np.inf)])
 def test_memory_is_that_of_the_design_and_some_columns(model):
     X = RNG.normal(size=(200_000, 20))

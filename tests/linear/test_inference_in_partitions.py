@@ -89,6 +89,7 @@ def assert_same(inspector, y, columns, weights, n_partitions=7):
         assert_allclose(getattr(inspector, name), expected[name], err_msg=name, **EXACT)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.OverdispersionWarning"
 )
@@ -121,6 +122,7 @@ def test_dependent_and_constant_columns():
     assert_allclose(inspector.coef_, expected[1], **EXACT)
 
 
+@pytest.mark.thorough
 def test_what_passes_cannot_do_says_so():
     batches = in_batches(X[["a"]], CLASSES, None, 3)
     model = FrozenEstimator(LOGISTIC.fit(X[["a"]], CLASSES))

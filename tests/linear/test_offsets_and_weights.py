@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -24,6 +24,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn_interpret.exceptions import OverdispersionWarning
 from sklearn_interpret.linear import CoefficientInference, LinearEffectDisplay
 from tests.partitions import in_batches
+from tests.speeds import examples
 
 FIRST = [0.1, 0.4, 0.5, 0.9, 1.2, 1.3, 1.7, 1.8, 2.2, 2.4, 2.9, 3.0]
 SECOND = [1.2, -0.3, 0.8, -1.1, 0.4, 2.0, -0.6, 0.1, 1.5, -1.4, 0.7, -0.2]
@@ -191,7 +192,7 @@ def test_least_squares_with_an_offset_is_that_of_the_rest():
     assert_allclose(found, results(inspector.fit(X, y)), rtol=1e-9)
 
 
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(st.floats(-8, 8), st.sampled_from(["model", "HC0", "HC1", "HC2", "HC3"]))
 def test_the_scale_of_precisions_does_not_matter(power, covariance):
     inspector = CoefficientInference(
@@ -205,6 +206,7 @@ def test_the_scale_of_precisions_does_not_matter(power, covariance):
         assert_allclose(*pair, rtol=1e-8)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("covariance", ["model", "HC0"])
 @pytest.mark.parametrize("name", ["poisson", "gamma", "logistic", "least squares"])

@@ -69,6 +69,7 @@ def test_penalties_are_plain_numbers(ends):
         assert low <= float(text.replace("\N{MINUS SIGN}", "-")) <= high
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 2)])
 def test_numbers_along_the_axes_do_not_touch(shape):
     figure, axes = plt.subplots(*shape, layout="constrained", squeeze=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.compose import make_column_transformer
@@ -15,6 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn_interpret.exceptions import DependentTermsWarning, LeverageWarning
 from sklearn_interpret.linear import CoefficientInference
 from tests.partitions import in_batches
+from tests.speeds import examples
 
 RNG = np.random.default_rng(0)
 TOWNS = pd.DataFrame(
@@ -108,7 +109,7 @@ def test_weights_of_a_row_that_stands_alone():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.LeverageWarning")
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 4),

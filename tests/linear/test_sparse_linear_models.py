@@ -65,6 +65,7 @@ def test_features_enter_in_the_order_of_glmnet(name):
     assert_allclose(found, penalties, rtol=4e-3)
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize(
     ("model", "data", "largest"),
     [

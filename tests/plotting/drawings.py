@@ -1,10 +1,13 @@
 """One table of all displays, each with functions that draw what it can show."""
 
+from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
 
 import numpy as np
+import pytest
 
 from sklearn_interpret import (
     additive,
@@ -541,153 +544,6 @@ def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
 
-DRAWINGS = {
-    "RegionalEffectDisplay": [
-        lambda: _regions(individual=CURVES).plot(),
-        lambda: _regions(np.array(["red", "green", "blue"])).plot(),
-    ],
-    "SmoothTermDisplay": [
-        lambda: _smooth_terms(residuals=[CURVES[0, :3]] * 4).plot(),
-        lambda: _smooth_terms(3).plot(max_entries=3),
-    ],
-    "PrototypeDisplay": [
-        _prototypes(feature_names=NAMES, y=list("abcabcabcabc")),
-        _prototypes(TABLE, ()),
-        _prototypes(kind="map"),
-        _prototypes(image_shape=(2, 2)),
-    ],
-    "AdversarialDisplay": [
-        _attacked(),
-        _attacked(**FAILED),
-        _attacked((3, 4)),
-        _attacked((2, 2, 3), **FAILED),
-    ],
-    "RobustnessCurveDisplay": [
-        lambda: adversarial.RobustnessCurveDisplay(GRID, 1 - GRID).plot(),
-        _robustness,
-    ],
-    "CounterfactualDisplay": [
-        _counterfactuals(1),
-        _counterfactuals(3),
-        lambda: _counterfactuals(1)(row=1),
-        _boxes,
-    ],
-    "AnchorsDisplay": [
-        _anchor(CONDITIONS, TABLE[:1], background=TABLE),
-        _anchor((), TABLE[:1]),
-        _anchor(WORDS, [TEXT]),
-    ],
-    "PartialDependenceDisplay": [_partial_dependence, _pair, _many_levels, _two_models],
-    "IndividualConditionalExpectationDisplay": [
-        _ice,
-        lambda: _coloured_ice(np.arange(8.0)),
-        lambda: _coloured_ice(list("abcabcab"), kind="derivatives"),
-    ],
-    "ConditionalDependenceDisplay": [_conditional],
-    "AccumulatedLocalEffectsDisplay": [_accumulated, _empty_cells],
-    "CeterisParibusDisplay": [
-        lambda: _ceteris_paribus(CURVES[0], CURVES[0, [4]]),
-        lambda: _ceteris_paribus(
-            CURVES[:6].reshape(2, 3, 15),
-            CURVES[:6, 4].reshape(2, 3),
-            models=["forest", "linear"],
-            output_names=["low", "mid", "top"],
-        ),
-    ],
-    "EffectComparisonDisplay": [_comparison, _models_compared],
-    "PermutationImportanceDisplay": [
-        lambda: _importances().plot(),
-        lambda: _importances(draws_name="folds").plot(),
-        lambda: _importances().plot(kind="box"),
-        lambda: _null().plot(),
-        lambda: _null().plot(kind="box"),
-    ],
-    "ConditionalImportanceDisplay": [
-        lambda: _conditional_test(
-            nuisance_scores=[[0.5, 0.1], [0.4, -0.2], [0.6, 0.9], [0.5, 0.0]]
-        ),
-        lambda: _conditional_test(
-            intervals_low=[1.2, -0.3, 2.0, -0.4], intervals_high=[2.8, 0.5, 4.0, 0.2]
-        ),
-    ],
-    "RegressionInfluenceDisplay": [
-        _regression_influence,
-        lambda: _regression_influence(residual_dof=None, row_names=["name" * 9] * 7),
-    ],
-    "CoefficientDisplay": [_coefficients(), _coefficients(max_entries=2)],
-    "LinearEffectDisplay": [
-        _linear_effects(),
-        _linear_effects(
-            range(10),
-            max_entries=3,
-            row_names=["$row_" * 9] * 12,
-            response_name="log-odds",
-            output_names=["yes"],
-        ),
-    ],
-    "SparsePathDisplay": [
-        _sparse_path(feature_names=NAMES[:3]),
-        _sparse_path(np.tile(COEF_PATH, (2, 4, 1)), alpha=0.1, classes=["$a", "b"]),
-    ],
-    "DecisionPathDisplay": [
-        _decision_path([10.0, 4.0, 12.5], deviations=[5.0, 3.0, 0.0]),
-        _decision_path(
-            [[0.2, 0.5, 0.3], [0.0, 0.9, 0.1], [0.0, 1.0, 0.0]],
-            output_names=["$no", "so", "yes"],
-        ),
-    ],
-    "RulesDisplay": [
-        _rules(classes=["no", "$yes"]),
-        _rules([rules.WeightedRule((MANY,), None, 0.2, coef=-2.0)]),
-    ],
-    "RuleFitDisplay": [
-        _rule_fit(["age <= 30 and number of earlier visits > 4", "debt, linear"])
-    ],
-    "InfluenceDisplay": [
-        _influences(),
-        _influences(row=0, features=["age", 3], max_entries=3),
-        lambda: influence.InfluenceDisplay(removal=REMOVAL).plot(),
-    ],
-    "InfluenceTreeDisplay": [
-        _influence_tree(max_depth=1),
-        _influence_tree(kind="rules", min_samples_leaf=3),
-    ],
-    "FunctionalDecompositionDisplay": [_components("FunctionalDecomposition")],
-    "InteractionNetworkDisplay": [
-        _components("InteractionNetwork"),
-        _components("InteractionNetwork", row=0),
-    ],
-    "HStatisticDisplay": [lambda: _pairs("bar"), lambda: _pairs("heatmap")],
-    "VariableInteractionNetworkDisplay": [_network],
-    "ShapleyWaterfallDisplay": [_explained("ShapleyWaterfallDisplay", row=0)],
-    "ShapleyForceDisplay": [
-        _explained("ShapleyForceDisplay", row=0),
-        _explained("ShapleyForceDisplay", order="input"),
-    ],
-    "ShapleyHeatmapDisplay": [_explained("ShapleyHeatmapDisplay")],
-    "ShapleyDecisionDisplay": [
-        _explained("ShapleyDecisionDisplay", row=0),
-        _explained("ShapleyDecisionDisplay", highlight=[0, 3]),
-    ],
-    "ShapleyInteractionDisplay": [
-        lambda: shapley.ShapleyInteractionDisplay(
-            STRENGTHS + np.diag([2.0, 0.1, 0.2, 0.3]), feature_names=NAMES
-        ).plot()
-    ],
-    "ShapleyDependenceDisplay": [_explained("ShapleyDependenceDisplay", feature=0)],
-    "ShapleySummaryDisplay": [
-        _explained("ShapleySummaryDisplay"),
-        _explained("ShapleySummaryDisplay", max_entries=2),
-    ],
-    "ShapleyImportanceDisplay": [_explained("ShapleyImportanceDisplay")],
-    "GlobalSurrogateDisplay": [_surrogate_tree, _surrogate_line],
-    "LimeDisplay": [_lime],
-    "LimeTextDisplay": [_lime_text],
-    "LimeImageDisplay": [_lime_image],
-    "TextCounterfactualDisplay": [_text_counterfactual],
-}
-
-
 def class_of(name):
     """The class of a display, by its name."""
     (found,) = (getattr(family, name) for family in FAMILIES if hasattr(family, name))
@@ -847,24 +703,6 @@ def _paths_of(n):
     ).plot()
 
 
-# Of displays with panels: a drawing with so many of them.
-PANELS = {
-    "AccumulatedLocalEffectsDisplay": lambda n: _effects("AccumulatedLocalEffects", n),
-    "CeterisParibusDisplay": _many_profiles,
-    "ConditionalDependenceDisplay": _many_conditional,
-    "EffectComparisonDisplay": _many_methods,
-    "FunctionalDecompositionDisplay": _many_components,
-    "GlobalSurrogateDisplay": _tree_of,
-    "IndividualConditionalExpectationDisplay": _many_ice,
-    "LimeDisplay": _lime_of,
-    "LimeImageDisplay": _lime_images_of,
-    "PartialDependenceDisplay": lambda n: _effects("PartialDependence", n),
-    "PrototypeDisplay": _images_of,
-    "SmoothTermDisplay": _many_terms,
-    "SparsePathDisplay": _paths_of,
-}
-
-
 LONG = " of the customer in the year before"
 # Attributes of displays and explanations that hold names.
 NAMED = (
@@ -904,3 +742,242 @@ def lengthen_names(monkeypatch, display_class):
         return plot(self, *args, **looks)
 
     monkeypatch.setattr(display_class, "plot", with_long_names)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A display of the table; the contracts read the rest off its signatures."""
+
+    drawings: list  # functions that draw what it can show
+    panels: Callable | None = None  # a function that draws so many panels
+    # What it has to be told beside an explanation of Shapley values.
+    asked: dict = field(default_factory=dict)
+    is_of_family: bool = True  # whether the contract of its family holds
+
+
+# The one table of displays: every contract of displays runs over it.
+DISPLAYS = {
+    "RegionalEffectDisplay": Row(
+        [
+            lambda: _regions(individual=CURVES).plot(),
+            lambda: _regions(np.array(["red", "green", "blue"])).plot(),
+        ],
+        is_of_family=False,
+    ),
+    "SmoothTermDisplay": Row(
+        [
+            lambda: _smooth_terms(residuals=[CURVES[0, :3]] * 4).plot(),
+            lambda: _smooth_terms(3).plot(max_entries=3),
+        ],
+        panels=_many_terms,
+    ),
+    "PrototypeDisplay": Row(
+        [
+            _prototypes(feature_names=NAMES, y=list("abcabcabcabc")),
+            _prototypes(TABLE, ()),
+            _prototypes(kind="map"),
+            _prototypes(image_shape=(2, 2)),
+        ],
+        panels=_images_of,
+    ),
+    "AdversarialDisplay": Row(
+        [
+            _attacked(),
+            _attacked(**FAILED),
+            _attacked((3, 4)),
+            _attacked((2, 2, 3), **FAILED),
+        ]
+    ),
+    "RobustnessCurveDisplay": Row(
+        [lambda: adversarial.RobustnessCurveDisplay(GRID, 1 - GRID).plot(), _robustness]
+    ),
+    "CounterfactualDisplay": Row(
+        [
+            _counterfactuals(1),
+            _counterfactuals(3),
+            lambda: _counterfactuals(1)(row=1),
+            _boxes,
+        ]
+    ),
+    "AnchorsDisplay": Row(
+        [
+            _anchor(CONDITIONS, TABLE[:1], background=TABLE),
+            _anchor((), TABLE[:1]),
+            _anchor(WORDS, [TEXT]),
+        ]
+    ),
+    "PartialDependenceDisplay": Row(
+        [_partial_dependence, _pair, _many_levels, _two_models],
+        panels=lambda n: _effects("PartialDependence", n),
+    ),
+    "IndividualConditionalExpectationDisplay": Row(
+        [
+            _ice,
+            lambda: _coloured_ice(np.arange(8.0)),
+            lambda: _coloured_ice(list("abcabcab"), kind="derivatives"),
+        ],
+        panels=_many_ice,
+    ),
+    "ConditionalDependenceDisplay": Row([_conditional], panels=_many_conditional),
+    "AccumulatedLocalEffectsDisplay": Row(
+        [_accumulated, _empty_cells],
+        panels=lambda n: _effects("AccumulatedLocalEffects", n),
+    ),
+    "CeterisParibusDisplay": Row(
+        [
+            lambda: _ceteris_paribus(CURVES[0], CURVES[0, [4]]),
+            lambda: _ceteris_paribus(
+                CURVES[:6].reshape(2, 3, 15),
+                CURVES[:6, 4].reshape(2, 3),
+                models=["forest", "linear"],
+                output_names=["low", "mid", "top"],
+            ),
+        ],
+        panels=_many_profiles,
+    ),
+    "EffectComparisonDisplay": Row(
+        [_comparison, _models_compared], panels=_many_methods
+    ),
+    "PermutationImportanceDisplay": Row(
+        [
+            lambda: _importances().plot(),
+            lambda: _importances(draws_name="folds").plot(),
+            lambda: _importances().plot(kind="box"),
+            lambda: _null().plot(),
+            lambda: _null().plot(kind="box"),
+        ]
+    ),
+    "ConditionalImportanceDisplay": Row(
+        [
+            lambda: _conditional_test(
+                nuisance_scores=[[0.5, 0.1], [0.4, -0.2], [0.6, 0.9], [0.5, 0.0]]
+            ),
+            lambda: _conditional_test(
+                intervals_low=[1.2, -0.3, 2.0, -0.4],
+                intervals_high=[2.8, 0.5, 4.0, 0.2],
+            ),
+        ]
+    ),
+    "RegressionInfluenceDisplay": Row(
+        [
+            _regression_influence,
+            lambda: _regression_influence(
+                residual_dof=None, row_names=["name" * 9] * 7
+            ),
+        ]
+    ),
+    "CoefficientDisplay": Row([_coefficients(), _coefficients(max_entries=2)]),
+    "LinearEffectDisplay": Row(
+        [
+            _linear_effects(),
+            _linear_effects(
+                range(10),
+                max_entries=3,
+                row_names=["$row_" * 9] * 12,
+                response_name="log-odds",
+                output_names=["yes"],
+            ),
+        ]
+    ),
+    "SparsePathDisplay": Row(
+        [
+            _sparse_path(feature_names=NAMES[:3]),
+            _sparse_path(np.tile(COEF_PATH, (2, 4, 1)), alpha=0.1, classes=["$a", "b"]),
+        ],
+        panels=_paths_of,
+    ),
+    "DecisionPathDisplay": Row(
+        [
+            _decision_path([10.0, 4.0, 12.5], deviations=[5.0, 3.0, 0.0]),
+            _decision_path(
+                [[0.2, 0.5, 0.3], [0.0, 0.9, 0.1], [0.0, 1.0, 0.0]],
+                output_names=["$no", "so", "yes"],
+            ),
+        ]
+    ),
+    "RulesDisplay": Row(
+        [
+            _rules(classes=["no", "$yes"]),
+            _rules([rules.WeightedRule((MANY,), None, 0.2, coef=-2.0)]),
+        ]
+    ),
+    "RuleFitDisplay": Row(
+        [_rule_fit(["age <= 30 and number of earlier visits > 4", "debt, linear"])]
+    ),
+    "InfluenceDisplay": Row(
+        [
+            _influences(),
+            _influences(row=0, features=["age", 3], max_entries=3),
+            lambda: influence.InfluenceDisplay(removal=REMOVAL).plot(),
+        ]
+    ),
+    "InfluenceTreeDisplay": Row(
+        [
+            _influence_tree(max_depth=1),
+            _influence_tree(kind="rules", min_samples_leaf=3),
+        ]
+    ),
+    "FunctionalDecompositionDisplay": Row(
+        [_components("FunctionalDecomposition")], panels=_many_components
+    ),
+    "InteractionNetworkDisplay": Row(
+        [_components("InteractionNetwork"), _components("InteractionNetwork", row=0)]
+    ),
+    "HStatisticDisplay": Row([lambda: _pairs("bar"), lambda: _pairs("heatmap")]),
+    "VariableInteractionNetworkDisplay": Row([_network]),
+    "ShapleyWaterfallDisplay": Row(
+        [_explained("ShapleyWaterfallDisplay", row=0)], asked={"row": 0}
+    ),
+    "ShapleyForceDisplay": Row(
+        [
+            _explained("ShapleyForceDisplay", row=0),
+            _explained("ShapleyForceDisplay", order="input"),
+        ]
+    ),
+    "ShapleyHeatmapDisplay": Row([_explained("ShapleyHeatmapDisplay")]),
+    "ShapleyDecisionDisplay": Row(
+        [
+            _explained("ShapleyDecisionDisplay", row=0),
+            _explained("ShapleyDecisionDisplay", highlight=[0, 3]),
+        ]
+    ),
+    "ShapleyInteractionDisplay": Row(
+        [
+            lambda: shapley.ShapleyInteractionDisplay(
+                STRENGTHS + np.diag([2.0, 0.1, 0.2, 0.3]), feature_names=NAMES
+            ).plot()
+        ],
+        is_of_family=False,
+    ),
+    "ShapleyDependenceDisplay": Row(
+        [_explained("ShapleyDependenceDisplay", feature=0)], asked={"feature": 0}
+    ),
+    "ShapleySummaryDisplay": Row(
+        [
+            _explained("ShapleySummaryDisplay"),
+            _explained("ShapleySummaryDisplay", max_entries=2),
+        ]
+    ),
+    "ShapleyImportanceDisplay": Row([_explained("ShapleyImportanceDisplay")]),
+    "GlobalSurrogateDisplay": Row([_surrogate_tree, _surrogate_line], panels=_tree_of),
+    "LimeDisplay": Row([_lime], panels=_lime_of),
+    "LimeTextDisplay": Row([_lime_text]),
+    "LimeImageDisplay": Row([_lime_image], panels=_lime_images_of),
+    "TextCounterfactualDisplay": Row([_text_counterfactual]),
+}
+DRAWINGS = {name: row.drawings for name, row in DISPLAYS.items()}
+# Names and functions to parametrize by; the quick run draws the first of each display.
+EACH_DRAWING = [
+    pytest.param(name, draw, marks=pytest.mark.thorough if place else ())
+    for name, drawings in DRAWINGS.items()
+    for place, draw in enumerate(drawings)
+]
+
+
+def classes_of(family):
+    """Displays of a family, for its contract; others of it have tests of their own."""
+    return [
+        getattr(family, name)
+        for name, row in DISPLAYS.items()
+        if row.is_of_family and hasattr(family, name)
+    ]

@@ -18,8 +18,9 @@ from sklearn_interpret.effects import (
 from sklearn_interpret.prototypes import PrototypeDisplay
 from tests.figures import LEAVES, text_faults
 from tests.plotting.drawings import (
+    DISPLAYS,
     DRAWINGS,
-    PANELS,
+    EACH_DRAWING,
     class_of,
     lengthen_names,
     patch_axes,
@@ -164,18 +165,7 @@ MOST_PANELS = {"GlobalSurrogateDisplay": 7}
 
 
 def panels_of(name, n_panels):
-    return PANELS[name](min(n_panels, MOST_PANELS.get(name, n_panels)))
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_texts_of_long_names_have_room(name, monkeypatch):
-    lengthen_names(monkeypatch, class_of(name))
-    assert text_faults(DRAWINGS[name][0]().figure_) == []
-
-
-@pytest.mark.parametrize("name", PANELS)
-def test_texts_of_panels_have_room(name):
-    assert text_faults(panels_of(name, 2).figure_) == []
+    return DISPLAYS[name].panels(min(n_panels, MOST_PANELS.get(name, n_panels)))
 
 
 @pytest.mark.thorough
@@ -186,7 +176,8 @@ def test_all_texts_have_room(name, long, style, monkeypatch):
     if long:
         lengthen_names(monkeypatch, class_of(name))
     draws = [*DRAWINGS[name]]
-    draws += [partial(panels_of, name, n) for n in N_PANELS if name in PANELS]
+    if DISPLAYS[name].panels:
+        draws += [partial(panels_of, name, n) for n in N_PANELS]
     with plt.style.context(style):
         for draw in draws:
             figure = draw().figure_
@@ -211,10 +202,7 @@ def texts_beyond(figure):
     return [text for text, fault in text_faults(figure) if fault == LEAVES]
 
 
-@pytest.mark.parametrize(
-    ("name", "draw"),
-    [(name, draw) for name, draws in DRAWINGS.items() for draw in draws],
-)
+@pytest.mark.parametrize(("name", "draw"), EACH_DRAWING)
 def test_texts_stay_within_a_figure_without_a_layout(name, draw, monkeypatch):
     axes = (plt.subplots()[1] for _ in count())
     patch_axes(monkeypatch, class_of(name), axes)

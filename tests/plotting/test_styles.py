@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb, to_rgba_array
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 
-from tests.plotting.drawings import DRAWINGS, FAMILIES
+from tests.plotting.drawings import DRAWINGS, EACH_DRAWING
 
 OTHER_STYLES = ("dark_background", "ggplot")
 TEXT, LINE = 3.0, 1.8  # least contrasts
@@ -120,11 +120,6 @@ def too_faint(figure):
     return faint
 
 
-def test_every_display_is_drawn():
-    exported = {name for family in FAMILIES for name in family.__all__}
-    assert {name for name in exported if name.endswith("Display")} == set(DRAWINGS)
-
-
 def drawn_in(style, draw):
     """What is too faint in a drawing in a style."""
     with plt.style.context(style):
@@ -133,12 +128,12 @@ def drawn_in(style, draw):
         return too_faint(figure)
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_seen_and_read(name):
-    for draw in DRAWINGS[name]:
-        assert drawn_in("default", draw) == []
+@pytest.mark.parametrize(("name", "draw"), EACH_DRAWING)
+def test_seen_and_read(name, draw):
+    assert drawn_in("default", draw) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "style"), [*zip(DRAWINGS, cycle(OTHER_STYLES), strict=False)]
 )

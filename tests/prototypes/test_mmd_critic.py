@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -18,6 +18,7 @@ from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret.prototypes import MMDCritic, _mmd_critic
 from tests.references.memory import peak_memory
 from tests.references.mmd import criticisms_of, mmd_squared, prototypes_of
+from tests.speeds import examples
 
 X, CLASSES = load_iris(return_X_y=True)
 X = X[::3] + np.random.default_rng(0).normal(scale=1e-3, size=(50, 4))
@@ -76,7 +77,7 @@ def test_definition(standardize, regularizer, weighted):
     assert_allclose(critic.witness(X), expected, atol=1e-12)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seed=st.integers(0, 1000), gamma=st.floats(0.01, 10))
 def test_rows_on_a_grid(seed, gamma):
     """Many ties and copies: the first of ties, and no copy, is taken."""

@@ -49,6 +49,7 @@ def test_a_line_parts_criticisms_from_prototypes():
     assert not PrototypeDisplay(X, [0, 60]).plot().axes_[0].lines
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("style", ["default", "ggplot"])
 @pytest.mark.parametrize("n_prototypes", [1, 2, 12])
 def test_words_on_the_colours_are_within_the_figure(n_prototypes, style):

@@ -87,6 +87,7 @@ def cases(table):
     return [(name, *case) for name, listed in table.items() for case in listed]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(("name", "model", "X", "y"), cases(FAULTS))
 def test_fault_is_found(name, model, X, y):
     """The check warns, and its numbers say so."""
@@ -108,6 +109,7 @@ def skipped(found):
     return {name for name, one in found.items() if one.verdict == "skipped"}
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize(
     ("model", "y", "without"),
     [
@@ -146,6 +148,7 @@ def test_frozen_model():
     assert found["chance"].verdict == "passed"
 
 
+@pytest.mark.thorough
 def test_frozen_model_without_targets():
     """Checks that need no targets and no refits are left."""
     for model in (LinearRegression().fit(X, Y), LogisticRegression().fit(X, LABELS)):
@@ -181,6 +184,7 @@ def test_one_feature():
     assert "one feature" in found["noise"].finding
 
 
+@pytest.mark.thorough
 def test_mixed_table_with_missing_values():
     """Categories, booleans and missing values; two columns say the same."""
     rng = np.random.default_rng(0)
@@ -254,6 +258,7 @@ def test_reports_of_skore_run_checks():
         SkoreCheck("overfit").check_function(report)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_rows", [20, 200])
 @pytest.mark.parametrize("spread", [1, 5])
 def test_calibrated_probabilities_are_rarely_blamed(n_rows, spread):

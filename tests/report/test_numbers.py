@@ -38,6 +38,7 @@ def table(section, caption):
     return next(parts).columns
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("model", [Ridge(), KNeighborsRegressor()])
 def test_losses_are_weighted(model):
     """Means of folds, and the references, which are fitted with the weights, too."""
@@ -71,6 +72,7 @@ def test_noise_with_weights_is_no_better_than_chance(classifies):
         assert report.checks_[0].verdict == "warned"
 
 
+@pytest.mark.thorough
 def test_drop_column_uses_the_folds_and_the_weights():
     (found,) = sections(
         LinearRegression(), X, Y, "importance", weights=WEIGHTS, cv=FOLDS
@@ -91,6 +93,7 @@ def test_drop_column_uses_the_folds_and_the_weights():
     np.testing.assert_allclose(columns["± (drop)"], stats.t.ppf(0.975, 3) * widths)
 
 
+@pytest.mark.thorough
 def test_order_of_rows_moves_no_importance():
     """Sorted by target, rows of unshuffled folds have targets of their own."""
     order = np.argsort(Y, kind="stable")
@@ -104,6 +107,7 @@ def test_order_of_rows_moves_no_importance():
     assert (moves < found["± (drop)"]).all()
 
 
+@pytest.mark.thorough
 def test_no_clock_decides_what_is_there(monkeypatch):
     """Columns depend on the model and on sizes; those of a slow search are missing."""
     clock = iter(range(0, 10**9, 10**4))
@@ -114,6 +118,7 @@ def test_no_clock_decides_what_is_there(monkeypatch):
     assert "drop column" not in table(found, "Importance")
 
 
+@pytest.mark.thorough
 def test_shares_of_sage_agree_over_seeds():
     """They differ by less than their errors; a frozen model has such errors, too."""
     model = make_pipeline(StandardScaler(), SVR(C=20))
@@ -133,6 +138,7 @@ def test_shares_of_sage_agree_over_seeds():
         assert widths.min().min() > 0
 
 
+@pytest.mark.thorough
 def test_errors_of_a_frozen_model_count_the_rows():
     """A linear model's permutation importance is known: 2 b beta / var y."""
     held, slopes = 0, np.array([2.0, 1.0, 0.0])
@@ -151,6 +157,7 @@ def test_errors_of_a_frozen_model_count_the_rows():
     assert held >= 0.88 * 45
 
 
+@pytest.mark.thorough
 def test_weights_and_copies_have_the_same_effects():
     copies = np.repeat(np.arange(120), np.arange(120) % 3 + 1)
     model = make_pipeline(PolynomialFeatures(2), LinearRegression())
@@ -200,6 +207,7 @@ def test_noise_is_weighed_by_a_refit_with_weights():
     assert report.fit(Z, y, weights).checks_[0].statistic < 1e-3
 
 
+@pytest.mark.thorough
 def test_sentences_of_several_outputs():
     """Each output has its direction; what explains one output names it."""
     y = np.column_stack([2 * NUMBERS["a"], NUMBERS["b"] - NUMBERS["a"]])
@@ -220,12 +228,14 @@ def test_sentences_of_several_outputs():
     assert section.summary.endswith("Of 6 outputs, these are the first 3.")
 
 
+@pytest.mark.thorough
 def test_targets_in_a_column_are_one_target():
     found = sections(LinearRegression(), X, Y.to_frame(), "overview", "importance")
     assert "removes" in found[0].summary
     assert found[1].parts
 
 
+@pytest.mark.thorough
 def test_small_forests_are_refitted(monkeypatch):
     """What counts is their number of trees, and the sizes of tables."""
     n_cells = 5 * (1 + 2) * X.size  # five folds, one feature and the others

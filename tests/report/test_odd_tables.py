@@ -42,6 +42,7 @@ def rare(n_rows, of):
     return np.where(np.arange(80) < n_rows, "rare", of)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "y"),
     [
@@ -57,6 +58,7 @@ def test_classes_that_folds_lack(model, y):
     assert texts["effects"].startswith("On average,")
 
 
+@pytest.mark.thorough
 def test_class_that_the_rows_of_a_frozen_model_lack():
     model = LogisticRegression().fit(X, rare(3, CLASSES))
     texts, _ = summaries(FrozenEstimator(model), X[3:], CLASSES[3:])
@@ -65,6 +67,7 @@ def test_class_that_the_rows_of_a_frozen_model_lack():
     assert "nfluen" not in texts["training"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "gone",
     [
@@ -86,6 +89,7 @@ def test_column_without_values(gone):
     assert "with gone" not in texts["effects"]
 
 
+@pytest.mark.thorough
 def test_characters_that_no_page_may_have():
     """In names, levels and classes: a replacement character stands for each."""
     Z = X.rename(columns={"a": "bell\x07", "b": "nul\x00<b>"})
@@ -104,6 +108,7 @@ def test_characters_that_no_page_may_have():
         ElementTree.fromstring(f"<svg {drawing.split('</svg>')[0]}</svg>")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "y"),
     [
@@ -118,6 +123,7 @@ def test_several_outputs(model, y):
     assert texts["chance"].startswith("The rows have several targets")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_rows", [8, 25])
 def test_few_rows_of_a_frozen_model(n_rows):
     model = FrozenEstimator(LinearRegression().fit(X, Y))

@@ -272,6 +272,7 @@ def test_counterfactuals_change_what_may_change():
     assert found.parts[-1].svg != free.parts[-1].svg
 
 
+@pytest.mark.thorough
 def test_no_fold_splits_a_group():
     X, groups = numbers(), np.arange(120) // 6
     shift = np.random.default_rng(0).normal(size=20)[groups]

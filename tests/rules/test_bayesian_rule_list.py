@@ -130,6 +130,7 @@ def test_chains_that_disagree_are_warned_of():
     assert caught[0].filename == __file__
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("value", [1e-320, 1e-300, 1e300, 10**20])
 @pytest.mark.parametrize("name", ["list_length_prior", "rule_size_prior", "alpha"])
 @pytest.mark.filterwarnings(

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
@@ -22,6 +22,7 @@ from sklearn_interpret.rules._ensemble_search import boosted_rules
 from sklearn_interpret.rules._lasso import LassoProblem
 from tests.references.rules import condition_holds, is_missing, rule_holds
 from tests.rules.test_rules import random_case
+from tests.speeds import examples
 
 # Classes that are noise may never be predicted.
 pytestmark = pytest.mark.filterwarnings(
@@ -66,7 +67,7 @@ def predictions_by_hand(model, rows):
 
 
 @both
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=st.sampled_from([1, 2, 3]))
 def test_rules_evaluated_by_hand_give_the_predictions(model, seed, n_classes):
     X, y, new = random_case(seed, n_classes)
@@ -90,7 +91,7 @@ def test_rules_evaluated_by_hand_give_the_predictions(model, seed, n_classes):
 
 
 @both
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=st.sampled_from([2, 3]))
 def test_no_condition_is_redundant(model, seed, n_classes):
     X, y, _ = random_case(seed, n_classes)

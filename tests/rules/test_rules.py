@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -23,6 +23,7 @@ from sklearn_interpret.rules import (
     SkopeRulesClassifier,
 )
 from tests.references.rules import first_rule, predicted_by_text, rule_holds
+from tests.speeds import examples
 
 # Few samples are enough for what is tested here.
 pytestmark = [
@@ -74,7 +75,7 @@ def random_case(seed, n_classes=3):
 
 
 @every_list
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
 def test_rules_evaluated_by_hand_give_the_predictions(model, seed, n_classes):
     X, y, new = random_case(seed, n_classes)
@@ -107,7 +108,7 @@ def test_rules_evaluated_by_hand_give_the_predictions(model, seed, n_classes):
 
 
 @every_model
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
 def test_no_condition_is_redundant(model, seed, n_classes):
     X, y, _ = random_case(seed, n_classes)
@@ -144,6 +145,7 @@ AT_RANDOM = [
 ]
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("model", AT_RANDOM, ids=str)
 def test_the_seed_decides(model):
     X, y = load_digits(return_X_y=True)
@@ -169,6 +171,7 @@ def test_one_row(model):
     assert model.predict([[5.0, 2.0], [np.nan, np.nan]]).tolist() == ["a", "a"]
 
 
+@pytest.mark.thorough(after=3)
 @every_classifier
 def test_columns_that_are_all_missing(model):
     X = np.column_stack([np.full(20, np.nan), np.arange(20)])
@@ -325,7 +328,7 @@ def test_words_have_all_digits():
     assert Condition(0, "x0", levels=(0.123456789,)).to_text() == "x0 = 0.123456789"
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.floats(-1e308, 1e308, allow_subnormal=False),
     st.floats(-1e308, 1e308, allow_subnormal=False),
@@ -365,6 +368,7 @@ def test_a_class_that_is_never_predicted_is_named(model):
     assert set(model.predict(IMBALANCED)) == {"healthy"}
 
 
+@pytest.mark.thorough(after=2)
 @every_classifier
 def test_balanced_classes_are_rows_that_weigh_as_much(model):
     """Shares are of weighted classes; coverage counts the rows as they are."""

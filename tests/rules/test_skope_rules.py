@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -13,6 +13,7 @@ from sklearn_interpret.exceptions import IdentifierWarning
 from sklearn_interpret.rules import SkopeRulesClassifier
 from tests.references.rules import rule_holds
 from tests.rules.test_rules import any_number_of_classes, random_case
+from tests.speeds import examples
 
 # Classes that are noise may never be predicted.
 pytestmark = pytest.mark.filterwarnings(
@@ -32,7 +33,7 @@ def votes_by_hand(rules, row):
     ]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=any_number_of_classes)
 def test_rules_evaluated_by_hand_give_the_predictions(seed, n_classes):
     X, y, new = random_case(seed, n_classes)

@@ -33,6 +33,7 @@ WEKA = {
 }
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.NoRuleWarning")
 @pytest.mark.parametrize("name", WEKA)
 @pytest.mark.parametrize(

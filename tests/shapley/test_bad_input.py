@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.exceptions import AdditivityWarning, UnreadableModelError
 from sklearn_interpret.shapley import TreeSHAP
-from tests.model.trees.data import labels, table
+from tests.model.formulas.trees.data import labels, table
 
 pd = pytest.importorskip("pandas")
 

@@ -173,7 +173,7 @@ def test_responses_whose_differences_are_beyond_the_largest_float(kind):
 
 def test_much_work_is_told_of_beforehand(monkeypatch):
     monkeypatch.setattr(
-        "sklearn_interpret._model.replacement.coalitions._MANY_ROWS", 100
+        "sklearn_interpret._model.replacement.response_games._MANY_ROWS", 100
     )
     inspector = of_model(ExactShapley, FOREST)
     with pytest.warns(CostlyInspectionWarning, match="feature_groups.*256 rows"):
@@ -200,6 +200,7 @@ def test_all_orders_are_exact(n_permutations):
     assert_array_equal(explanation.standard_errors, 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("antithetic", [True, False])
 def test_standard_errors_are_honest(antithetic):
     rng = np.random.default_rng(0)

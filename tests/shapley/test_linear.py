@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -29,6 +29,7 @@ from sklearn_interpret.shapley import LinearSHAP
 from tests.references.gaussian import conditional_values
 from tests.references.shapley import enumerated
 from tests.shapley.truth import interventional_truth
+from tests.speeds import examples
 
 pd = pytest.importorskip("pandas")
 
@@ -84,7 +85,7 @@ def test_correlated_values_are_those_of_conditional_means(weights, groups):
 
 
 @kinds
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(seed=st.integers(0, 2**16))
 def test_efficiency_and_dummies(perturbation, seed):
     """Shares add up, and columns without variance or coefficient get what is due."""

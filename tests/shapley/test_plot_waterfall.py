@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
@@ -12,6 +12,7 @@ from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyWaterfallDisplay
 from tests.figures import row_names
 from tests.shapley.data import grouped, mixed, numbers
+from tests.speeds import examples
 
 draw = ShapleyWaterfallDisplay.from_explanation
 
@@ -27,7 +28,7 @@ def steps(display):
     return np.array([found[place] for place in sorted(found, reverse=True)])
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     arrays(
         float, st.integers(1, 8), elements=st.floats(-9, 9).map(lambda v: round(v, 3))

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_interpret._core.trees.shapley import games
 from sklearn_interpret.exceptions import AdditivityWarning
 from sklearn_interpret.shapley import _tree
-from tests.model.trees.data import labels, several, table
+from tests.model.formulas.trees.data import labels, several, table
 from tests.references.models import watched
 from tests.references.shapley import enumerated, leaf_by_leaf
 from tests.references.trees import goes_left
@@ -147,6 +147,7 @@ def case(request):
     return model, X[:4], X[20:29], lambda rows: ask(model, rows)
 
 
+@pytest.mark.thorough(after=5)
 def test_interventional_values(case):
     model, rows, background, ask = case
     weights = np.random.default_rng(0).integers(1, 4, size=len(background))
@@ -159,6 +160,7 @@ def test_interventional_values(case):
     assert_interactions(inspector, rows, pairs)
 
 
+@pytest.mark.thorough(after=4)
 def test_path_dependent_values(case):
     model, rows, background, ask = case
     inspector = inspected(model, background, perturbation="path_dependent")

@@ -10,7 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.shapley import ShapleyValues
-from tests.model.trees.data import table
+from tests.model.formulas.trees.data import table
 from tests.shapley.truth import (
     assert_interactions,
     assert_values,

@@ -16,6 +16,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret._core.trees.shapley.values import TreeShare
 from sklearn_interpret.shapley import TreeSHAP
 
+pytestmark = pytest.mark.thorough
+
 FEW, MANY = 1500, 6000
 IMPORTANCES = "feature_importances_"
 
@@ -120,9 +122,14 @@ def test_codes_of_a_large_background_are_made_as_they_are_needed():
     expected = interventional(X).transform(X[:40])
     with config_context(working_memory=0.01):
         inspector = interventional(X)
-        _, game = inspector._plan_and_game()
+        game = inspector._tree_values().game
         assert not isinstance(game._codes, np.ndarray)
         assert_array_equal(inspector.transform(X[:40]), expected)
+
+
+def plan_and_game(inspector):
+    tree_values = inspector._tree_values()
+    return tree_values.plan, tree_values.game
 
 
 @pytest.fixture
@@ -130,12 +137,12 @@ def made(monkeypatch):
     """Orders for which shares of trees make their tables."""
     orders = []
 
-    def make_parts(self, order):
+    def make_groups(self, order):
         orders.append(order)
         return original(self, order)
 
-    original = TreeShare.make_parts
-    monkeypatch.setattr(TreeShare, "make_parts", make_parts)
+    original = TreeShare.make_groups
+    monkeypatch.setattr(TreeShare, "make_groups", make_groups)
     return orders
 
 
@@ -143,40 +150,42 @@ def made(monkeypatch):
 def test_tables_are_kept_for_the_next_rows(make, made):
     X = table(400)
     inspector = make(X)
-    plan, game = inspector._plan_and_game()
-    assert not game.kept
+    plan, game = plan_and_game(inspector)
+    assert not game.cached_tables
     first = inspector.transform(X)
-    assert {order for order, _ in game.kept} == {1}
+    assert {order for order, _ in game.cached_tables} == {1}
     n_made = len(made)
     assert_array_equal(inspector.transform(X), first)
     assert len(made) == n_made == len(plan.shares(game))
     inspector.interaction_values(X)
-    assert len(game.kept) == 2 * n_made
+    assert len(game.cached_tables) == 2 * n_made
     assert made.count(2) == n_made
     again = pickle.loads(pickle.dumps(inspector))
-    assert not again._plan_and_game()[1].kept
+    assert not again._tree_values().game.cached_tables
     assert_array_equal(again.transform(X), first)
 
 
 def test_tables_are_kept_within_an_eighth_of_the_working_memory(made):
     X = table(400)
     inspector = path_dependent(X)
-    plan, game = inspector._plan_and_game()
+    plan, game = plan_and_game(inspector)
     assert len(plan.shares(game)) == 2
     for memory, n_kept in (0.001, 0), (0.01, 1), (100, 2):
-        game.kept.clear()
+        game.cached_tables.clear()
         with config_context(working_memory=memory):
             expected = inspector.transform(X)
             made.clear()
             assert_allclose(inspector.transform(X), expected, atol=1e-12)
-        assert sum(size for _, size in game.kept.values()) <= memory * 2**20 / 8
-        assert len(game.kept) == n_kept
+        assert (
+            sum(size for _, size in game.cached_tables.values()) <= memory * 2**20 / 8
+        )
+        assert len(game.cached_tables) == n_kept
         assert bool(made) == (n_kept < 2)
 
 
 def test_only_the_trees_of_a_share_travel():
     X = table(150)
-    plan, game = interventional(X)._plan_and_game()
+    plan, game = plan_and_game(interventional(X))
     shares = plan.shares(game)
     assert len(shares) == 2
     travelling = [pickle.loads(pickle.dumps(share)).plan.ensemble for share in shares]

@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeRegressor
 
-from tests.model.trees.data import labels, several, table
+from tests.model.formulas.trees.data import labels, several, table
 from tests.shapley.truth import inspected
 
 shap = pytest.importorskip("shap", minversion="0.51")

@@ -361,6 +361,7 @@ def test_missing_values_are_in_the_rules():
     assert whole.kind_ == "tree"
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("n_features", [1, 300])
 def test_long_and_odd_names(n_features, kind):
     rng = np.random.default_rng(0)

@@ -169,6 +169,7 @@ def test_what_cannot_be_drawn(model):
         LimeTextDisplay.from_explanation(explanation(), max_lines=0)
 
 
+@pytest.mark.thorough
 def test_own_figure_and_lines_within_it(model):
     text = " ".join(TEXTS * 12)
     display = LimeTextDisplay.from_estimator(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 from scipy.linalg import block_diag, eigh, qr
 
@@ -30,14 +31,14 @@ class SplineBasis:
         Of the polynomials.
     """
 
-    breaks: np.ndarray
+    breaks: NDArray[np.float64]
     cyclic: bool = False
     extrapolation: str = "linear"
     missing: bool = False
     degree: int = 3
 
     @cached_property
-    def _knots(self):
+    def _knots(self) -> NDArray[np.float64]:
         """Breaks, with as many more on either side as the degree says."""
         breaks, steps = self.breaks, np.arange(1, self.degree + 1)
         if self.cyclic:
@@ -49,7 +50,7 @@ class SplineBasis:
         return np.concatenate([before, breaks, after])
 
     @cached_property
-    def _averages(self):
+    def _averages(self) -> NDArray[np.float64]:
         """Averages of knots, at which coefficients trace the curve (Greville).
 
         In units of the range, from its start, so that penalties do not overflow.
@@ -58,59 +59,62 @@ class SplineBasis:
         knots = (self._knots[1:-1] - breaks[0]) / (breaks[-1] - breaks[0])
         return np.lib.stride_tricks.sliding_window_view(knots, self.degree).mean(axis=1)
 
-    def inside(self, x):
-        """Values, of a cyclic column those of the first period."""
+    def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values; those of a cyclic column are moved to the first period."""
         first, last = self.breaks[0], self.breaks[-1]
         return first + (x - first) % (last - first) if self.cyclic else x
 
-    def evaluate(self, x):
+    def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of the functions, (n_rows, n_functions)."""
         first, last = self.breaks[0], self.breaks[-1]
-        unknown = np.isnan(x)
-        known = self.inside(np.where(unknown, first, x))
-        inside = known.clip(first, last)
-        values = BSpline.design_matrix(inside, self._knots, self.degree).toarray()
+        is_missing = np.isnan(x)
+        numbers = self.inside(np.where(is_missing, first, x))
+        clipped = numbers.clip(first, last)
+        values = BSpline.design_matrix(clipped, self._knots, self.degree).toarray()
         if self.extrapolation == "linear":
-            beyond = np.flatnonzero(known != inside)
+            beyond = np.flatnonzero(numbers != clipped)
             splines = BSpline(self._knots, np.eye(values.shape[1]), self.degree)
-            slopes = splines(inside[beyond], nu=1)
-            values[beyond] += (known - inside)[beyond, None] * slopes
+            slopes = splines(clipped[beyond], nu=1)
+            values[beyond] += (numbers - clipped)[beyond, None] * slopes
         if self.cyclic:
             values = _wrapped(values)
-        values[unknown] = 0
+        values[is_missing] = 0
         if self.missing:
-            values = np.column_stack([values, unknown])
+            values = np.column_stack([values, is_missing])
         return values
 
     @cached_property
-    def coordinates(self):
-        """Coordinates as columns, their penalties, and flags of those without one.
+    def coordinates(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Coordinates as columns, their penalties, and masks of those without one.
 
-        The flags are (n_sets, n_coordinates): the straight line, a missing value.
+        The masks are (n_sets, n_coordinates): the straight line, a missing value.
         """
-        at = self._averages
+        positions = self._averages
+        n = len(positions)
         # Divided differences: for equidistant knots those of Eilers and Marx.
-        first = np.diff(np.eye(len(at)), axis=0) / np.diff(at)[:, None]
-        second = np.diff(first, axis=0) / (at[2:] - at[:-2])[:, None]
-        free = np.stack([np.ones(len(at)), at - at.mean()], axis=1)
+        first = np.diff(np.eye(n), axis=0) / np.diff(positions)[:, None]
+        second = np.diff(first, axis=0) / (positions[2:] - positions[:-2])[:, None]
+        unpenalised = np.stack([np.ones(n), positions - positions.mean()], axis=1)
         if self.cyclic:
             # The rows of one period.
             second = _wrapped(second)[: len(self.breaks) - 1]
-            free = free[: second.shape[1], :1]
+            unpenalised = unpenalised[: second.shape[1], :1]
         sizes, vectors = eigh(second.T @ second)
-        n_free = free.shape[1]
-        vectors[:, :n_free] = free / np.linalg.norm(free, axis=0)
+        n_free = unpenalised.shape[1]
+        vectors[:, :n_free] = unpenalised / np.linalg.norm(unpenalised, axis=0)
         sizes = np.append(np.zeros(n_free), sizes[n_free:] / sizes[-1])
-        flags = np.arange(len(sizes)) == np.arange(1, n_free)[:, None]
+        masks = np.arange(len(sizes)) == np.arange(1, n_free)[:, None]
         if self.missing:
             vectors = block_diag(vectors, 1.0)
             vectors[-1, 0] = vectors[0, 0]
             sizes = np.append(sizes, 0.0)
-            flags = block_diag(flags, True).astype(bool)
-        return vectors, sizes, flags
+            masks = block_diag(masks, True).astype(bool)
+        return vectors, sizes, masks
 
 
-def _wrapped(values):
+def _wrapped(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cubic splines around a circle: the last three columns are the first again."""
     values[:, :3] += values[:, -3:]
     return values[:, :-3]
@@ -128,13 +132,15 @@ class LevelBasis:
 
     n_levels: int
 
-    def evaluate(self, x):
+    def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Indicators, (n_rows, n_levels)."""
         return np.eye(self.n_levels + 1, self.n_levels)[x.astype(np.intp)]
 
     @cached_property
-    def coordinates(self):
-        """Coordinates as columns, their penalties, and no flags: none is free."""
+    def coordinates(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Coordinates as columns, their penalties, and no mask: all are penalised."""
         n = self.n_levels
         vectors, _ = qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))
         sizes = np.append(0.0, np.ones(n - 1))
@@ -154,15 +160,17 @@ class LineBasis:
     center: float
     scale: float
 
-    def inside(self, x):
+    def inside(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values as they are."""
         return x
 
-    def evaluate(self, x):
+    def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """The line, (n_rows, 1)."""
         return np.nan_to_num((x[:, None] - self.center) / self.scale)
 
     @cached_property
-    def coordinates(self):
-        """The only coordinate, its penalty of zero, and the flag that it is free."""
+    def coordinates(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """The only coordinate, its penalty of zero, and a mask: it is unpenalised."""
         return np.ones((1, 1)), np.zeros(1), np.ones((1, 1), dtype=bool)

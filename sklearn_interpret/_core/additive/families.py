@@ -1,9 +1,12 @@
 """Distributions of targets, and links of their means with linear predictors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, gammaln, logit, xlog1py, xlogy
 
 from sklearn_interpret._core.regression.overdispersion import (
@@ -22,18 +25,18 @@ class Link:
         The link, its inverse, and the slope of the inverse.
     """
 
-    of_mean: Callable
-    mean: Callable
-    slope: Callable
+    of_mean: Callable[..., NDArray[np.float64]]
+    mean: Callable[..., NDArray[np.float64]]
+    slope: Callable[..., NDArray[np.float64]]
 
 
-def _exp(scores):
-    """The exponential, above zero."""
+def _exp(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The exponential, so far above zero that its square is a normal number."""
     return np.exp(np.maximum(scores, -300))
 
 
-def _expit(scores):
-    """The logistic function, between zero and one."""
+def _expit(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logistic function, clipped where 1 - p still has three digits."""
     return expit(np.clip(scores, -30, 30))
 
 
@@ -61,26 +64,28 @@ class Family:
         The variance at a mean, in units of the dispersion.
     deviance : callable
         Unit deviances of targets and means.
-    log_likelihood : callable or None
-        Logarithms of densities, of targets, means and the dispersion. None where there
-        is no distribution: the deviance stands for it.
+    log_likelihood : callable
+        Logarithms of densities, of targets, means and the dispersion.
     dispersion : float or None
         The dispersion, None where it is estimated.
     excess : callable or None
         Squared residuals less what they are expected to be, and the variances, of
         targets, means and numbers of trials; of those tested for overdispersion.
+    is_quasi : bool
+        Whether there is no distribution: the deviance stands for its likelihood.
     shape : float or None
         Estimated shape parameter: theta of the negative binomial distribution.
     """
 
-    links: tuple
+    links: tuple[str, ...]
     domain: str
-    holds: Callable
-    variance: Callable
-    deviance: Callable
-    log_likelihood: Callable | None
+    holds: Callable[..., NDArray[np.bool_]]
+    variance: Callable[..., NDArray[np.float64]]
+    deviance: Callable[..., NDArray[np.float64]]
+    log_likelihood: Callable[..., NDArray[np.float64]]
     dispersion: float | None = None
-    excess: Callable | None = None
+    excess: Callable[..., tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None
+    is_quasi: bool = False
     shape: float | None = None
 
 
@@ -128,7 +133,7 @@ FAMILIES = {
 }
 
 
-def negative_binomial(shape):
+def negative_binomial(shape: float) -> Family:
     """Counts whose variance is m + m^2 / shape at the mean m."""
     return Family(
         ("log",),
@@ -153,5 +158,5 @@ def negative_binomial(shape):
 FAMILIES["negative_binomial"] = negative_binomial(1.0)
 for _name in ("poisson", "binomial"):
     FAMILIES[f"quasi{_name}"] = replace(
-        FAMILIES[_name], log_likelihood=None, dispersion=None, excess=None
+        FAMILIES[_name], dispersion=None, excess=None, is_quasi=True
     )

@@ -1,31 +1,53 @@
 """Penalised likelihood of an additive model, by iterated weighted least squares."""
 
-from dataclasses import dataclass, replace
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import block_diag, cholesky
 from scipy.optimize import lsq_linear, minimize_scalar
 
 from sklearn_interpret._core.additive import families
-from sklearn_interpret._core.additive.bases import LineBasis
+from sklearn_interpret._core.additive.bases import LineBasis, SplineBasis
 from sklearn_interpret._core.additive.gram import RoundedDesign, RoundedRows
 from sklearn_interpret._core.additive.smoothing import (
     NormalEquations,
     PenalisedFit,
+    residual_dof,
     smoothed,
 )
 
-# Largest number of choices of the smoothing parameters, which may drift for long.
+if TYPE_CHECKING:
+    from sklearn_interpret._core.additive.families import Family, Link
+    from sklearn_interpret._core.additive.terms import Term
+
+# Limits the choices of the smoothing parameters in a fit, which go round in circles for
+# some tables of few rows. Others settle within ten.
 _MOST_CHOICES = 20
-# Least relative gain of the penalised deviance, and largest relative rise of the
-# restricted loss, that are not counted as rounding.
-_GAIN, _RISE = 1e-8, 1e-7
-# Bounds of the log shape of negative binomial targets: beyond the upper one they are
-# Poisson's. Largest number of shapes tried, and relative change of the variance that
-# ends the search.
-_LOG_SHAPES, _MOST_SHAPES, _SAME_VARIANCE = (-7.0, 14.0), 20, 1e-3
+# A fit ends when the penalised deviance gains less than this share of itself: 1e-10
+# moves curves by 1e-5 of their errors, 1e-6 by 2e-4.
+_GAIN = 1e-8
+# Rises of the restricted loss up to this share are rounding, and do not show that the
+# quadratic approximation misleads.
+_RISE = 1e-7
+# Bounds of the log shape of negative binomial targets: beyond the upper one, a shape of
+# 1e6, they are Poisson's; at the lower one, 1e-3, nearly all are zero.
+_LOG_SHAPES = (-7.0, 14.0)
+# Limits the shapes that are tried; the search ends before once the variance at the mean
+# changes by less than this share, which no standard error shows.
+_MOST_SHAPES, _SAME_VARIANCE = 20, 1e-3
+
+
+class SummedRows(Protocol):
+    """Rows over which results of a function of `TargetRows` are added up."""
+
+    def sum(self, function: Callable[[TargetRows], Any]) -> Any:
+        """Sum of the results over all partitions."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +61,13 @@ class TargetRows:
     targets : ndarray of shape (n_models, n_rows)
         Targets of each model.
     weights, offset : ndarray of shape (n_rows,)
-        How many rows each stands for, and known parts of the predictor.
+        How many rows each stands for, and known summands of the predictor.
     """
 
     design: RoundedRows
-    targets: np.ndarray
-    weights: np.ndarray
-    offset: np.ndarray
+    targets: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    offset: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -71,30 +93,32 @@ class Likelihood:
     shape: float | None = None
 
     @property
-    def family(self):
+    def family(self) -> Family:
         """The family."""
         if self.shape is None:
             return families.FAMILIES[self.family_name]
         return families.negative_binomial(self.shape)
 
     @property
-    def link(self):
+    def link(self) -> Link:
         """The link."""
         return families.LINKS[self.link_name]
 
     @property
-    def is_least_squares(self):
+    def is_least_squares(self) -> bool:
         """Whether the fit is a single least squares problem."""
         return self.link is families.LINKS["identity"]
 
     @np.errstate(all="ignore")  # of means that are out of bounds
-    def evaluated(self, coefficients, equations, rows):
+    def evaluated(
+        self, coefficients: NDArray[np.float64], equations: bool, rows: TargetRows
+    ) -> Evaluation:
         """The `Evaluation` of coefficients at rows, perhaps without the equations."""
         family, link, y = self.family, self.link, rows.targets[self.model]
         predictor = rows.design.predictor(coefficients)
         scores = predictor + rows.offset
         means, slopes = link.mean(scores), link.slope(scores)
-        deviance = rows.weights @ family.deviance(y, means)
+        deviance = float(rows.weights @ family.deviance(y, means))
         if not (equations and np.isfinite(deviance)):
             return Evaluation(deviance if np.isfinite(deviance) else np.inf)
         weights = rows.weights * slopes**2 / family.variance(means)
@@ -102,25 +126,36 @@ class Likelihood:
         center = weights @ working / (weights.sum() or 1.0)
         working -= center
         products = rows.design.products(weights)
-        sums, square = rows.design.sums(weights * working), weights @ working**2
+        sums = rows.design.sums(weights * working)
+        square = float(weights @ working**2)
         return Evaluation(deviance, center, products, sums, square)
 
-    def _means(self, coefficients, rows):
+    def _means(
+        self, coefficients: NDArray[np.float64], rows: TargetRows
+    ) -> NDArray[np.float64]:
         """Expected targets of rows."""
         return self.link.mean(rows.design.predictor(coefficients) + rows.offset)
 
-    def log_likelihood(self, coefficients, dispersion, rows):
-        """Logarithm of the likelihood of rows."""
+    def log_likelihood(
+        self, coefficients: NDArray[np.float64], dispersion: float, rows: TargetRows
+    ) -> float:
+        """Logarithm of the likelihood of rows, of a family that has one."""
         y, means = rows.targets[self.model], self._means(coefficients, rows)
-        return rows.weights @ self.family.log_likelihood(y, means, dispersion)
+        densities = self.family.log_likelihood(y, means, dispersion)
+        return float(rows.weights @ densities)
 
-    def excess(self, coefficients, rows):
+    def excess(
+        self, coefficients: NDArray[np.float64], rows: TargetRows
+    ) -> NDArray[np.float64]:
         """Sums of the family's excess of squared residuals, and of its variance."""
+        assert self.family.excess is not None  # the caller asks families with a test
         y, means = rows.targets[self.model], self._means(coefficients, rows)
         copies = rows.weights if self.trials else np.ones_like(means)
         return np.array(self.family.excess(y, means, copies)) @ (rows.weights / copies)
 
-    def effects(self, coefficients, rows):
+    def effects(
+        self, coefficients: NDArray[np.float64], rows: TargetRows
+    ) -> list[NDArray[np.float64]]:
         """List of one table: the terms at rows, and behind them the targets."""
         effects = rows.design.effects(coefficients)
         return [np.column_stack([effects, rows.targets[self.model]])]
@@ -137,34 +172,34 @@ class Evaluation:
     center : float
         The mean of the working targets, up to rounding.
     products, sums, square
-        Sums of the least squares problem of the working targets less the center. None
+        Sums of the least squares problem of the working targets less the center. Empty
         where means are out of bounds, or no problem is to be solved.
     """
 
     deviance: float
     center: float = 0.0
-    products: np.ndarray | None = None
-    sums: np.ndarray | None = None
+    products: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    sums: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     square: float = 0.0
 
-    def about(self, center):
+    def about(self, center: float) -> Evaluation:
         """The same of another center; products with the intercept are plain sums."""
         move = center - self.center
         sums = self.sums - move * self.products[0]
         square = self.square - move * (self.sums[0] + sums[0])
         return replace(self, center=center, sums=sums, square=square)
 
-    def __add__(self, other):
+    def __add__(self, other: Evaluation) -> Evaluation:
         """That of the rows of both (Chan, Golub & LeVeque 1983)."""
         deviance = self.deviance + other.deviance
-        if self.products is None or other.products is None:
+        if not (self.products.size and other.products.size):
             return Evaluation(deviance)
         products = self.products + other.products
         share = other.products[0, 0] / (products[0, 0] or 1.0)
         # Sums are about the center as it is rounded.
         center = self.center + share * (other.center - self.center)
-        one, two = self.about(center), other.about(center)
-        sums, square = one.sums + two.sums, one.square + two.square
+        first, second = self.about(center), other.about(center)
+        sums, square = first.sums + second.sums, first.square + second.square
         return Evaluation(deviance, center, products, sums, square)
 
 
@@ -178,8 +213,8 @@ class AdditiveProblem:
         The terms.
     likelihood : Likelihood
         The distribution of the targets.
-    rows : object
-        Its ``sum(function)`` adds up the results of a function of `TargetRows`.
+    rows : SummedRows
+        Rows in memory or in partitions.
     start : float
         The intercept of a model without terms.
     n_rows : float
@@ -188,23 +223,29 @@ class AdditiveProblem:
 
     design: RoundedDesign
     likelihood: Likelihood
-    rows: Any
+    rows: SummedRows
     start: float
     n_rows: float
 
-    def of_shape(self, shape):
+    def of_shape(self, shape: float) -> AdditiveProblem:
         """The problem of negative binomial targets of a shape."""
         return replace(self, likelihood=replace(self.likelihood, shape=shape))
 
-    def sum(self, function, *arguments):
+    def sum(
+        self, function: Callable[..., Any], *arguments: NDArray[np.float64] | float
+    ) -> Any:
         """Sum over the rows of a function of `Likelihood`."""
         return self.rows.sum(partial(function, self.likelihood, *arguments))
 
-    def at(self, coefficients, equations=True):
+    def at(
+        self, coefficients: NDArray[np.float64], equations: bool = True
+    ) -> Evaluation:
         """The `Evaluation` of coefficients, perhaps without the equations."""
         return self.sum(Likelihood.evaluated, coefficients, equations)
 
-    def equations(self, evaluation, without=None):
+    def equations(
+        self, evaluation: Evaluation, without: slice | None = None
+    ) -> NormalEquations:
         """The least squares problem; the coefficients of a term may be held at zero."""
         products, sums = evaluation.products, evaluation.sums
         if without is not None:
@@ -212,8 +253,10 @@ class AdditiveProblem:
             products[without] = products[:, without] = sums[without] = 0
             products[without, without] = np.eye(without.stop - without.start)
         square, penalties = evaluation.square, self.design.penalties
-        known = self.likelihood.family.dispersion
-        return NormalEquations(products, sums, square, self.n_rows, penalties, known)
+        dispersion = self.likelihood.family.dispersion
+        return NormalEquations(
+            products, sums, square, self.n_rows, penalties, dispersion
+        )
 
 
 @dataclass(frozen=True)
@@ -243,40 +286,39 @@ class AdditiveFit:
     problem: AdditiveProblem
     first: NormalEquations
     last: PenalisedFit
-    coefficients: np.ndarray
+    coefficients: NDArray[np.float64]
     evaluation: Evaluation
     start_deviance: float
     n_iter: int
     converged: bool
 
     @property
-    def residual_dof(self):
+    def residual_dof(self) -> float:
         """Rows, less the effective degrees of freedom of the coefficients."""
-        n_rows = self.last.equations.n_rows
-        return max(n_rows - self.last.dof.sum(), 1e-3 * n_rows)
+        return residual_dof(self.last.equations.n_rows, self.last.dof.sum())
 
     @property
-    def pearson_dispersion(self):
+    def pearson_dispersion(self) -> float:
         """Pearson's statistic by residual degrees of freedom."""
         return (self.last.least - self.last.penalty) / self.residual_dof
 
     @property
-    def dispersion(self):
+    def dispersion(self) -> float:
         """The dispersion: known, or estimated."""
         return self.problem.likelihood.family.dispersion or self.pearson_dispersion
 
-    def _log_likelihood(self, phi):
+    def _log_likelihood(self, phi: float) -> float:
         """Logarithm of the likelihood at a dispersion."""
         problem, unit = self.problem, 1.0
         if problem.likelihood.is_least_squares:
             unit = 2 * np.pi
-        elif problem.likelihood.family.log_likelihood is not None:
+        elif not problem.likelihood.family.is_quasi:
             return problem.sum(Likelihood.log_likelihood, self.coefficients, phi)
         deviance = self.evaluation.deviance
         return -(deviance / phi + problem.n_rows * np.log(unit * phi)) / 2
 
     @cached_property
-    def restricted_likelihood(self):
+    def restricted_likelihood(self) -> float:
         """Logarithm of the restricted likelihood (Laplace's approximation)."""
         last = self.last
         phi = last.dispersion
@@ -285,7 +327,12 @@ class AdditiveFit:
         return self._log_likelihood(phi) - penalties / 2
 
 
-def fit_additive(problem, smoothing, signs, max_iter):
+def fit_additive(
+    problem: AdditiveProblem,
+    smoothing: str | float,
+    signs: Sequence[int],
+    max_iter: int,
+) -> AdditiveFit:
     """Fit a model; smoothing parameters are chosen in each least squares problem.
 
     Parameters
@@ -294,28 +341,28 @@ def fit_additive(problem, smoothing, signs, max_iter):
         The terms, the family and the rows.
     smoothing : {"reml", "gcv"} or float
         How to choose smoothing parameters, or the logarithm of all.
-    signs : list of int
+    signs : sequence of int
         For each term 1 if it must not fall, -1 if it must not rise, else 0.
     max_iter : int
         Largest number of least squares problems.
     """
     for _ in range(_MOST_SHAPES):
-        found = iterated(problem, smoothing, max_iter)
+        fit = iterated(problem, smoothing, max_iter)
         shape = problem.likelihood.family.shape
         if shape is None:
             break
-        better, mean = _best_shape(found), np.exp(problem.start)
+        better, mean = _best_shape(fit), np.exp(problem.start)
         if abs(mean / better - mean / shape) < _SAME_VARIANCE * (1 + mean / shape):
             break
         problem = problem.of_shape(better)
     if any(signs):
         # At the smoothing parameters of the model without constraints.
-        rho, changes = found.last.log_smoothing, _changes(problem.design.terms, signs)
-        found = iterated(found.problem, rho, max_iter, changes=changes)
-    return found
+        rho, changes = fit.last.log_smoothing, _changes(problem.design.terms, signs)
+        fit = iterated(fit.problem, rho, max_iter, changes=changes)
+    return fit
 
 
-def fit_without(fit, part, max_iter):
+def fit_without(fit: AdditiveFit, block: slice, max_iter: int) -> PenalisedFit:
     """The least squares problem of all terms, at the fit without one of them.
 
     The other terms keep their smoothing parameters, as in the score of a full fit.
@@ -324,22 +371,22 @@ def fit_without(fit, part, max_iter):
     ----------
     fit : AdditiveFit
         The fit with all terms.
-    part : slice
+    block : slice
         Coefficients of the term.
     max_iter : int
         As in `fit_additive`.
     """
     rho = fit.last.log_smoothing
-    null = iterated(fit.problem, rho, max_iter, without=part)
+    null = iterated(fit.problem, rho, max_iter, without=block)
     equations = fit.problem.equations(fit.problem.at(null.coefficients))
-    own = equations.penalties[:, part].any(axis=1)
-    return PenalisedFit(equations, np.where(own, equations.balanced, rho))
+    is_penalised = equations.penalties[:, block].any(axis=1)
+    return PenalisedFit(equations, np.where(is_penalised, equations.balanced, rho))
 
 
-def _best_shape(fit):
+def _best_shape(fit: AdditiveFit) -> float:
     """The shape of greatest restricted likelihood, at the coefficients of a fit."""
 
-    def loss(log_shape):
+    def loss(log_shape: float) -> float:
         problem = fit.problem.of_shape(np.exp(log_shape))
         equations = problem.equations(problem.at(fit.coefficients))
         ratio = PenalisedFit(equations, fit.last.log_smoothing).log_determinant
@@ -349,86 +396,109 @@ def _best_shape(fit):
     return np.exp(minimize_scalar(loss, bounds=_LOG_SHAPES, method="bounded").x)
 
 
-def iterated(problem, smoothing, max_iter, *, changes=None, without=None):
+def iterated(
+    problem: AdditiveProblem,
+    smoothing: str | float | NDArray[np.float64],
+    max_iter: int,
+    *,
+    changes: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    without: slice | None = None,
+) -> AdditiveFit:
     """Solve least squares problems until the penalised deviance settles.
 
-    Smoothing parameters are chosen anew for each problem, or are given. They are chosen
-    for a quadratic approximation of the likelihood, which may mislead: once the
-    restricted likelihood itself falls, the best parameters so far are kept.
+    Smoothing parameters are chosen anew for each problem by the criterion `smoothing`,
+    or are fixed at its logarithms. They are chosen for a quadratic approximation of the
+    likelihood, which may mislead: once the restricted likelihood itself falls, the best
+    parameters so far stay.
     """
     intercept = np.arange(problem.design.penalties.shape[1]) == 0
     # Least squares start at zero, so that targets are not rounded about a mean.
     is_least_squares = problem.likelihood.is_least_squares
     coefficients = np.where(intercept & (not is_least_squares), problem.start, 0.0)
-    found = problem.at(coefficients)
-    start_deviance = found.square if is_least_squares else found.deviance
-    best, n_iter, converged = None, 0, False
-    choosing = isinstance(smoothing, str)
+    state = problem.at(coefficients)
+    start_deviance = state.square if is_least_squares else state.deviance
+    best: tuple[float, PenalisedFit, NDArray[np.float64], Evaluation] | None = None
+    n_iter, converged = 0, False
+    method = smoothing if isinstance(smoothing, str) else ""
+    choosing = method != ""
     while n_iter < max_iter and not converged:
         n_iter += 1
-        equations = problem.equations(found, without)
+        equations = problem.equations(state, without)
         if n_iter == 1:
             # At the start: weights vanish once terms separate the classes.
             first, balanced = equations, equations.balanced
-            known = np.broadcast_to(smoothing, balanced.shape)
-            rho = equations.start if choosing else known
+            fixed = np.broadcast_to(smoothing, balanced.shape)
+            rho = equations.start if choosing else fixed
         last = PenalisedFit(equations, rho)
         if choosing and n_iter > 1:
-            loss = last.loss(smoothing, found.deviance, coefficients)
-            choosing = best is None or loss <= best[0] + _RISE * (1 + abs(loss))
-            if choosing:
-                best = loss, last, coefficients, found
+            loss = last.loss(method, state.deviance, coefficients)
+            if best is None or loss <= best[0] + _RISE * (1 + abs(loss)):
+                best = loss, last, coefficients, state
             else:
-                _, last, coefficients, found = best
+                _, last, coefficients, state = best
+                choosing = False
         if choosing:
-            last = smoothed(last, smoothing, balanced)
+            last = smoothed(last, method, balanced)
             choosing = n_iter < _MOST_CHOICES
         rho = last.log_smoothing
-        new = last.coefficients if changes is None else _constrained(last, changes)
+        candidate = last.coefficients
+        if changes is not None:
+            candidate = _constrained(last, changes)
         if converged := is_least_squares:
-            found = replace(found, deviance=last.equations.residual(new))
-            coefficients = new + found.center * intercept
+            state = replace(state, deviance=last.equations.residual(candidate))
+            coefficients = candidate + state.center * intercept
             break
-        new = new + found.center * intercept
-        coefficients, found, gain = _shortened(problem, last, coefficients, found, new)
-        converged = gain < _GAIN * (found.deviance + 0.1)
-        if found.products is None and not converged:
-            found = problem.at(coefficients)
+        candidate = candidate + state.center * intercept
+        coefficients, state, gain = _shortened(
+            problem, last, coefficients, state, candidate
+        )
+        converged = gain < _GAIN * (state.deviance + 0.1)
+        if not (state.products.size or converged):
+            state = problem.at(coefficients)
     return AdditiveFit(
-        problem, first, last, coefficients, found, start_deviance, n_iter, converged
+        problem, first, last, coefficients, state, start_deviance, n_iter, converged
     )
 
 
-def _shortened(problem, last, old, found, new):
-    """New coefficients, halved towards the old until no worse; their gain.
+def _shortened(
+    problem: AdditiveProblem,
+    last: PenalisedFit,
+    start: NDArray[np.float64],
+    state: Evaluation,
+    candidate: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], Evaluation, float]:
+    """The candidate, halved towards the start until no worse; its gain.
 
     Where little gain is to be expected, the next equations are left out.
     """
-    before = found.deviance + last.sizes @ old**2
-    step = np.append(old[0] - found.center, old[1:])
-    expected = last.equations.residual(step) + last.sizes @ old**2 - last.least
+    before = state.deviance + last.sizes @ start**2
+    step = np.append(start[0] - state.center, start[1:])
+    expected = last.equations.residual(step) + last.sizes @ start**2 - last.least
     for _ in range(30):
-        tried = problem.at(new, expected > _GAIN * (found.deviance + 0.1))
-        gain = before - tried.deviance - last.sizes @ new**2
+        tried = problem.at(candidate, expected > _GAIN * (state.deviance + 0.1))
+        gain = before - tried.deviance - last.sizes @ candidate**2
         if gain >= -1e-10 * before:
-            return new, tried, gain
-        new = (old + new) / 2
-    return old, found, 0.0
+            return candidate, tried, gain
+        candidate = (start + candidate) / 2
+    return start, state, 0.0
 
 
-def _changes(terms, signs):
+def _changes(
+    terms: Sequence[Term], signs: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Matrix from coefficients to differences of B-splines', and their lower bounds."""
-    blocks, lowest = [np.ones((1, 1))], [[-np.inf]]
+    blocks, lowest = [np.eye(1)], [np.array([-np.inf])]
     for term, sign in zip(terms, signs, strict=True):
         n = term.coordinates.shape[1]
         if not sign:
             blocks.append(np.eye(n))
             lowest.append(np.full(n, -np.inf))
             continue
-        if isinstance(term.bases[0], LineBasis):
+        basis = term.bases[-1]
+        if isinstance(term.bases[0], LineBasis) or not isinstance(basis, SplineBasis):
             changes = sign * term.coordinates
         else:  # of each level's curve
-            n_splines = len(term.bases[-1].breaks) + term.bases[-1].degree - 1
+            n_splines = len(basis.breaks) + basis.degree - 1
             curves = term.coordinates.reshape(term.blocks, -1, n)[:, :n_splines]
             changes = sign * np.diff(curves, axis=1).reshape(-1, n)
         # A missing value is free: it is the last coordinate of each curve.
@@ -441,11 +511,13 @@ def _changes(terms, signs):
     return block_diag(*blocks), np.concatenate(lowest)
 
 
-def _constrained(last, changes):
+def _constrained(
+    last: PenalisedFit, changes: tuple[NDArray[np.float64], NDArray[np.float64]]
+) -> NDArray[np.float64]:
     """The least squares solution whose bounded changes are not negative."""
     matrix, lowest = changes
     factor = cholesky(last.matrix, lower=True)
     back = np.linalg.inv(matrix)
     target = np.linalg.solve(factor, last.equations.sums)
-    found = lsq_linear(factor.T @ back, target, (lowest, np.inf), method="bvls")
-    return back @ found.x
+    solution = lsq_linear(factor.T @ back, target, (lowest, np.inf), method="bvls")
+    return back @ solution.x

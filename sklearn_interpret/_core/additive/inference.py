@@ -1,36 +1,51 @@
 """Tests of terms and of dispersion; what the choice of smoothness adds to errors."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import softmax
 from scipy.stats import chi2, f
 
-from sklearn_interpret._core.additive.fitting import Likelihood, fit_without
+from sklearn_interpret._core.additive.fitting import (
+    AdditiveFit,
+    Likelihood,
+    fit_without,
+)
 from sklearn_interpret._core.additive.smoothing import PenalisedFit, bounds
 from sklearn_interpret._core.regression.overdispersion import OverdispersionTest
 from sklearn_interpret._core.regression.separation import rising_direction
 
-# Degrees of freedom of a test, for each direction without a roughness penalty.
+# Degrees of freedom of a test, for each direction without a roughness penalty, however
+# many splines a term has: more would spend power on rough curves. `bench_gam_inference`
+# checks that p-values of noise are uniform.
 _DOF = 4
 # The score at the fit replaces that of the fit without a term if its information is at
 # least this share of that at the intercept: effects that separate classes reduce it
 # (Hauck & Donner, 1977).
 _INFORMED = 0.2
-# Effects below this share of the largest count as zero.
+# Effects below this share of the largest count as zero in the search for separation:
+# they are terms that have vanished, up to the penalty.
 _SMALL = 1e-3
-# Step of the grid of the log smoothing parameter, and its range above the balanced
-# value: beyond, terms have vanished.
-_STEP, _RANGE = 1.0, 15.0
+# Step of the grid of the log smoothing parameter: 0.25 changes standard errors by 0.3 %
+# at most, 2 by 5 % (GAMs of six columns, 60 to 2000 rows).
+_STEP = 1.0
+# End of the grid above the balanced value, where terms have vanished: 30 changes
+# standard errors by 0.02 % at most, 10 by 2.5 %.
+_RANGE = 15.0
 
 
-def term_tests(fit, parts, max_iter):
+def term_tests(
+    fit: AdditiveFit, blocks: list[slice], max_iter: int
+) -> tuple[NDArray[np.float64], list[int]]:
     """Score test of each term.
 
     Parameters
     ----------
     fit : AdditiveFit
         The fit.
-    parts : list of slice
+    blocks : list of slice
         Coefficients of each term.
     max_iter : int
         As in `fit_additive`.
@@ -44,28 +59,30 @@ def term_tests(fit, parts, max_iter):
         information on them.
     """
     likelihood = fit.problem.likelihood
-    known = likelihood.family.dispersion is not None
-    residual_dof = np.inf if known else fit.residual_dof
+    is_known = likelihood.family.dispersion is not None
+    residual_dof = np.inf if is_known else fit.residual_dof
     is_glm = not likelihood.is_least_squares
     first = PenalisedFit(fit.first, fit.last.log_smoothing) if is_glm else fit.last
-    tests, uninformed = np.zeros((len(parts), 2)), []
-    information_matrices = fit.last.information_matrices(parts) if parts else []
-    for k, part in enumerate(parts):
+    tests = np.zeros((len(blocks), 2))
+    uninformed: list[int] = []
+    information_matrices = fit.last.information_matrices(blocks) if blocks else []
+    for k, block in enumerate(blocks):
         last, information = fit.last, information_matrices[k]
-        if is_glm and _information(last, part) < _INFORMED * _information(first, part):
-            last = fit_without(fit, part, max_iter)
-            (information,) = last.information_matrices([part])
+        least = _INFORMED * _information(first, block)
+        if is_glm and _information(last, block) < least:
+            last = fit_without(fit, block, max_iter)
+            (information,) = last.information_matrices([block])
             uninformed.append(k)
-        tests[k] = term_test(last, part, information, fit.dispersion, residual_dof)
+        tests[k] = term_test(last, block, information, fit.dispersion, residual_dof)
     return tests, uninformed
 
 
-def _information(fit, part):
+def _information(fit: PenalisedFit, block: slice) -> float:
     """Total information of the rows on a term's coefficients, all others unknown."""
-    return np.trace(np.linalg.inv(fit.inverse[part, part])) - fit.sizes[part].sum()
+    return np.trace(np.linalg.inv(fit.inverse[block, block])) - fit.sizes[block].sum()
 
 
-def separated_terms(fit):
+def separated_terms(fit: AdditiveFit) -> list[int]:
     """Terms whose effects separate the targets: the likelihood grows with their size.
 
     The effects are those of the fit, each of which may grow.
@@ -74,25 +91,33 @@ def separated_terms(fit):
     counts = link == "log" and family.variance(0.0) == 0
     if not (counts or link == "logit"):
         return []
-    found = np.vstack(fit.problem.sum(Likelihood.effects, fit.coefficients))
-    effects, y = found[:, :-1], found[:, -1]
+    table = np.vstack(fit.problem.sum(Likelihood.effects, fit.coefficients))
+    effects, y = table[:, :-1], table[:, -1]
     sizes = np.abs(effects).max(axis=0)
-    shown = np.flatnonzero(sizes > _SMALL * sizes.max(initial=0))
-    effects = np.column_stack([np.ones(len(effects)), effects[:, shown]])
+    sizable = np.flatnonzero(sizes > _SMALL * sizes.max(initial=0))
+    effects = np.column_stack([np.ones(len(effects)), effects[:, sizable]])
     inner = y > 0 if counts else (y > 0) & (y < 1)
     signs = np.where(y > 0, 1, -1)[:, None]
     direction = rising_direction((signs * effects)[~inner], effects[inner])
-    return [] if direction is None else shown[np.abs(direction[1:]) > 0].tolist()
+    return [] if direction is None else sizable[np.abs(direction[1:]) > 0].tolist()
 
 
-def overdispersion_test(fit):
+def overdispersion_test(fit: AdditiveFit) -> OverdispersionTest:
     """Test of the dispersion, where it is known to be 1."""
-    sums = fit.problem.sum(Likelihood.excess, fit.coefficients)
+    excess, variance = fit.problem.sum(Likelihood.excess, fit.coefficients)
     dispersion, n_parameters = fit.pearson_dispersion, fit.last.dof.sum()
-    return OverdispersionTest(dispersion, fit.residual_dof, *sums, n_parameters)
+    return OverdispersionTest(
+        dispersion, fit.residual_dof, excess, variance, n_parameters
+    )
 
 
-def term_test(fit, part, information, dispersion, residual_dof):
+def term_test(
+    fit: PenalisedFit,
+    block: slice,
+    information: NDArray[np.float64],
+    dispersion: float,
+    residual_dof: float,
+) -> tuple[float, float]:
     """Score test of the variance of a term's coefficients (Zhang & Lin 2003).
 
     The score u is the product of each of the term's functions with the residuals of the
@@ -104,7 +129,7 @@ def term_test(fit, part, information, dispersion, residual_dof):
     ----------
     fit : PenalisedFit
         The last least squares problem.
-    part : slice
+    block : slice
         The term's coefficients.
     information : ndarray of shape (n, n)
         Of the rows on these, as :meth:`PenalisedFit.information_matrices` has it.
@@ -119,17 +144,17 @@ def term_test(fit, part, information, dispersion, residual_dof):
         The statistic in units of its mean.
     """
     equations = fit.equations
-    if part.start == part.stop:  # of a single level
+    if block.start == block.stop:  # of a single level
         return 0.0, 1.0
-    inverse = np.linalg.inv(fit.inverse[part, part])
-    score = inverse @ fit.coefficients[part]
+    inverse = np.linalg.inv(fit.inverse[block, block])
+    score = inverse @ fit.coefficients[block]
     covariance = dispersion * information
-    penalties = equations.penalties[:, part]
+    penalties = equations.penalties[:, block]
     # A penalty that is constant where it is positive does not rank functions.
     graded = np.array([len(np.unique(row[row > 0])) > 1 for row in penalties], bool)
     rough = penalties[graded].sum(axis=0)
     products = np.diag(equations.products)
-    sizes = np.maximum(products[part], 1e-9 * products.max())
+    sizes = np.maximum(products[block], 1e-9 * products.max())
     weights = 1 / (sizes + _roughness(sizes, rough) * rough)
     mean = weights @ np.diag(covariance)
     if mean <= 1e-9 * dispersion * len(weights):  # of a constant column
@@ -142,20 +167,20 @@ def term_test(fit, part, information, dispersion, residual_dof):
     return statistic, f.sf(statistic, dof, residual_dof)
 
 
-def _roughness(sizes, rough):
+def _roughness(sizes: NDArray[np.float64], rough: NDArray[np.float64]) -> float:
     """The smoothing parameter of a fixed number of degrees of freedom."""
     dof = _DOF * max(1, (rough == 0).sum())
     if len(sizes) <= dof:
         return 0.0
     unit = sizes.max() / rough.max(initial=1e-300)
 
-    def excess(rho):
+    def excess(rho: float) -> float:
         return (sizes / (sizes + unit * np.exp(rho) * rough)).sum() - dof
 
     return unit * np.exp(brentq(excess, -40, 60))
 
 
-def smoothing_covariance(fit, dispersion):
+def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.float64]:
     """Covariance of coefficients due to the estimation of the smoothing parameters.
 
     Each smoothing parameter has a posterior: its restricted likelihood, times a prior
@@ -172,36 +197,36 @@ def smoothing_covariance(fit, dispersion):
     dispersion : float
         Of the targets.
     """
-    left = [np.empty((len(fit.sizes), 0))]
-    right = left.copy()
+    spreads = [np.empty((len(fit.sizes), 0))]
+    columns = spreads.copy()
     balanced = fit.equations.balanced
     low, _ = bounds(balanced, fit.equations.n_rows)
     grids = [
         np.arange(*ends, _STEP) for ends in zip(low, balanced + _RANGE, strict=True)
     ]
-    parts = list(map(np.flatnonzero, fit.scaled))
-    information_matrices = fit.information_matrices(parts) if parts else []
-    for scaled, rho, grid, used, information in zip(
-        fit.scaled, fit.log_smoothing, grids, parts, information_matrices, strict=True
+    blocks = list(map(np.flatnonzero, fit.scaled))
+    information_matrices = fit.information_matrices(blocks) if blocks else []
+    for scaled, rho, grid, block, information in zip(
+        fit.scaled, fit.log_smoothing, grids, blocks, information_matrices, strict=True
     ):
-        roots = np.sqrt(scaled[used])
-        others = np.maximum(fit.sizes[used] - scaled[used], 0)
+        roots = np.sqrt(scaled[block])
+        other_penalties = np.maximum(fit.sizes[block] - scaled[block], 0)
         # Along a smoothing parameter the inverse is V - G diag(g) G', by eigenvalues
-        # 1 / (1 + k) of the block of V in units of the penalty. Of terms that have
-        # vanished k is lost in these; it is found as the rows' information.
-        known = information + np.diag(others + fit.ridge[used])
-        # Singular values of a root: eigenvalues lose small ones beside large ones.
-        units = np.sqrt(np.maximum(np.diag(known), fit.ridge[used]))
-        sizes, vectors = np.linalg.eigh(known / np.outer(units, units))
+        # 1 / (1 + k) of the block of V in units of the penalty. They lose k of terms
+        # that have vanished: it is computed from the rows' information.
+        precision = information + np.diag(other_penalties + fit.ridge[block])
+        # Singular values of a root: eigenvalues lose those much below the largest.
+        units = np.sqrt(np.maximum(np.diag(precision), fit.ridge[block]))
+        sizes, vectors = np.linalg.eigh(precision / np.outer(units, units))
         root = np.sqrt(np.maximum(sizes, 0))[:, None] * vectors.T * (units / roots)
-        _, known, vectors = np.linalg.svd(root)
-        known, vectors = known**2, vectors.T
-        directions = fit.inverse[:, used] @ (roots[:, None] * vectors)
-        projections = vectors.T @ (roots * fit.coefficients[used])
+        _, singular_values, vectors = np.linalg.svd(root)
+        eigenvalues, vectors = singular_values**2, vectors.T
+        directions = fit.inverse[:, block] @ (roots[:, None] * vectors)
+        projections = vectors.T @ (roots * fit.coefficients[block])
         steps = grid - rho
-        grown = (known + np.exp(steps)[:, None]) / (1 + known)
+        grown = (eigenvalues + np.exp(steps)[:, None]) / (1 + eigenvalues)
         falls = np.expm1(steps)[:, None] / grown
-        penalties = others + np.exp(steps)[:, None] * scaled[used]
+        penalties = other_penalties + np.exp(steps)[:, None] * scaled[block]
         ratio = np.log(grown).sum(axis=1) - np.log(penalties).sum(axis=1)
         least = np.maximum(fit.least + falls @ projections**2, fit.floor)
         loss = fit.profiled(least) + ratio
@@ -209,7 +234,7 @@ def smoothing_covariance(fit, dispersion):
         moved = falls * projections
         spread = (shares * moved.T) @ moved
         spread += dispersion * np.diag(np.maximum(-shares @ falls, 0))
-        left.append(directions @ spread)
-        right.append(directions)
+        spreads.append(directions @ spread)
+        columns.append(directions)
     # One product: a sum of many would be bound by memory.
-    return np.hstack(left) @ np.hstack(right).T
+    return np.hstack(spreads) @ np.hstack(columns).T

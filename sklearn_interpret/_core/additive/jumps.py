@@ -7,7 +7,8 @@ from scipy.special import fdtrc
 from sklearn_interpret._core.additive.bases import SplineBasis
 
 # Number of splines that stand for a smooth effect. More splines follow a jump more
-# closely, so that less of it is left to test.
+# closely, so that less of it is left to test. `bench_conditional_tests` has designs
+# with jumps.
 _N_SPLINES = 10
 # Singular values below this share of the largest are zero, and cuts with less than this
 # share of a row outside of the splines are functions of these.
@@ -58,15 +59,15 @@ def clearest_jump(
     basis = SplineBasis(np.linspace(x[0], x[-1], _N_SPLINES - 2)).evaluate(x)
     vectors, sizes, _ = np.linalg.svd(basis * roots[:, None], full_matrices=False)
     vectors = vectors[:, sizes > _NEGLIGIBLE * sizes[0]]
-    left = values[order] * roots
-    left = left - vectors @ (vectors.T @ left)
+    residuals = values[order] * roots
+    residuals = residuals - vectors @ (vectors.T @ residuals)
     # Products of the step below each cut with the residuals and with the splines.
-    steps = np.cumsum(roots * left)[ends]
+    steps = np.cumsum(roots * residuals)[ends]
     shared = np.cumsum(roots[:, None] * vectors, axis=0)[ends]
     squares = np.cumsum(roots**2)[ends] - (shared**2).sum(axis=1)
     dof = (roots**2).sum() - vectors.shape[1] - 1
-    apart = squares > _NEGLIGIBLE
-    gains = np.divide(steps**2, squares, out=np.zeros(len(ends)), where=apart)
+    is_distinct = squares > _NEGLIGIBLE
+    gains = np.divide(steps**2, squares, out=np.zeros(len(ends)), where=is_distinct)
     best = gains.argmax()
     if dof < 1 or not gains[best] > 0:
         return np.nan, 1.0
@@ -74,11 +75,11 @@ def clearest_jump(
     # as those at the ends of a column.
     step = roots * (np.arange(len(x)) <= ends[best])
     step -= vectors @ shared[best]
-    rest = left - step * (steps[best] / squares[best])
+    noise = residuals - step * (steps[best] / squares[best])
     leverages = (vectors**2).sum(axis=1) + step**2 / squares[best]
-    errors = step * rest / np.maximum(1 - leverages / roots**2, _NEGLIGIBLE) / roots
+    errors = step * noise / np.maximum(1 - leverages / roots**2, _NEGLIGIBLE) / roots
     statistics = (
-        gains[best] * dof / max(rest @ rest, np.finfo(float).tiny),
+        gains[best] * dof / max(noise @ noise, np.finfo(float).tiny),
         steps[best] ** 2 / max(errors @ errors, np.finfo(float).tiny),
     )
     pvalue = min(1.0, len(ends) * fdtrc(1, dof, min(statistics)))

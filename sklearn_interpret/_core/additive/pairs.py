@@ -12,7 +12,7 @@ from sklearn_interpret._core.statistics.residual_interactions import (
     quantile_codes,
 )
 
-# Numbers of bins of a feature: few for wide surfaces in few rows, many for narrow ones.
+# Numbers of bins of a feature: few show wide surfaces in few rows, many narrow ones.
 _N_BINS = 3, 6, 12
 # Fewest rows of a cell, on average: with fewer, outliers that are alone in their cell
 # make F statistics too large.
@@ -130,8 +130,8 @@ def _cells_pvalue(
         for values in (weights, weights * residuals)
     )
     filled = counts > 0
-    left_dof = weights.sum() - filled.sum()
-    if left_dof < (_ROWS_PER_CELL - 1) * filled.sum():
+    residual_dof = weights.sum() - filled.sum()
+    if residual_dof < (_ROWS_PER_CELL - 1) * filled.sum():
         return 1.0
     total = weights @ residuals**2
     squares = (sums[filled] ** 2 / counts[filled]).sum()
@@ -140,23 +140,23 @@ def _cells_pvalue(
     # interaction has at least these degrees of freedom: a lower bound of the p-value,
     # which spares most pairs the least squares problem.
     dof = max(filled.sum() - sum(shape) + 1, 1)
-    scale = within / left_dof
-    if not scale > 0 or fdtrc(dof, left_dof, squares / dof / scale) > level:
+    scale = within / residual_dof
+    if not scale > 0 or fdtrc(dof, residual_dof, squares / dof / scale) > level:
         return 1.0
     if shape[0] < shape[1]:
         counts, sums, filled = counts.T, sums.T, filled.T
     # Least squares effects of rows and columns: those of rows are eliminated.
-    of_rows, shares = counts.sum(axis=1), counts / counts.sum(axis=1, keepdims=True)
+    row_counts, shares = counts.sum(axis=1), counts / counts.sum(axis=1, keepdims=True)
     matrix = np.diag(counts.sum(axis=0)) - counts.T @ shares
-    right = sums.sum(axis=0) - shares.T @ sums.sum(axis=1)
+    column_sums = sums.sum(axis=0) - shares.T @ sums.sum(axis=1)
     values, vectors = np.linalg.eigh(matrix)
     used = values > _NEGLIGIBLE * counts.sum()
     vectors = vectors[:, used]
-    column_effects = vectors @ (vectors.T @ right / values[used])
-    row_effects = (sums - counts * column_effects).sum(axis=1) / of_rows
-    left = sums - counts * (row_effects[:, None] + column_effects)
-    between = (left[filled] ** 2 / counts[filled]).sum()
+    column_effects = vectors @ (vectors.T @ column_sums / values[used])
+    row_effects = (sums - counts * column_effects).sum(axis=1) / row_counts
+    interactions = sums - counts * (row_effects[:, None] + column_effects)
+    between = (interactions[filled] ** 2 / counts[filled]).sum()
     dof = filled.sum() - len(counts) - used.sum()
     if dof < 1 or not between > 0:
         return 1.0
-    return float(fdtrc(dof, left_dof, between / dof / scale))
+    return float(fdtrc(dof, residual_dof, between / dof / scale))

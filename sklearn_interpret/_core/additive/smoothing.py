@@ -4,25 +4,48 @@ The objective is |z - X b|^2 + sum_k lambda_k b' D_k b, with diagonal D_k. It ne
 sums X'WX, X'Wz and z'Wz of the rows alone; a step takes one Cholesky factor.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cholesky, eigh, lapack
 
-# Share of z'Wz added to the minimum, which is rounding where the fit is exact.
+_Loss = TypeVar("_Loss", float, NDArray[np.float64])
+# A criterion, its gradient and its Hessian along log smoothing parameters.
+_Criterion = tuple[float, NDArray[np.float64], NDArray[np.float64]]
+
+# Share of z'Wz added to the minimum, whose logarithm would follow rounding where the
+# fit is exact. Curves of noisy targets move by 1e-11 of their error.
 _NUGGET = 1e-12
-# Relative rounding of the sums: small ones are differences of large ones.
+# Relative rounding of the sums, which are differences of larger numbers: a ridge of
+# this size keeps the Cholesky factor of collinear terms. A factor of ten, either way,
+# moves curves by 1e-10 of their error.
 _ROUNDING = 1e-13
-# Bounds of the log smoothing parameters, from their balanced values: from a small part
-# of one row's information to many times that of all rows.
-_LOW, _LOWEST, _HIGH = -7.0, -25.0, 30.0
-# The search of a line's log smoothing parameter starts this far from its balance.
+# Lower bound of a log smoothing parameter, from its balanced value: e^-7, about 1e-3,
+# of the information of a single row. Curves do not move with it; errors would by 1e-3.
+# It does not fall below -25, which is still above the ridge (e^-30).
+_LOW, _LOWEST = -7.0, -25.0
+# Upper bound: at e^30, 1e13, a term has vanished to rounding. Bounds of 20 move curves
+# by 1e-5 of their error, 15 misses smooth curves, and 40 takes a third more steps.
+_HIGH = 30.0
+# The search of a line's log smoothing parameter starts this far from its balance: of 0,
+# -1.5, -3 and -6, -3 takes the fewest evaluations (all end alike).
 _LINE = -3.0
 # Numbers in the penalties' diagonals below which a sparse matrix takes longer than it
 # saves.
 _FEW = 10_000
+# Longest step of a log smoothing parameter: 10 and more leap into other optima of some
+# tables of few rows (curves there move by a tenth of their error), 2 takes more steps.
+_LONGEST = 5.0
+# Largest gradient at the end of the search: 1e-9 moves curves by 1e-8 of their error,
+# for a tenth more evaluations.
+_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -38,22 +61,22 @@ class NormalEquations:
     square : float
         z'Wz.
     n_rows : float
-        The sum of the rows' own weights.
+        The sum of the rows' weights.
     penalties : ndarray of shape (n_penalties, p)
         The diagonals D_k.
     dispersion : float or None
         Where it is known.
     """
 
-    products: np.ndarray
-    sums: np.ndarray
+    products: NDArray[np.float64]
+    sums: NDArray[np.float64]
     square: float
     n_rows: float
-    penalties: np.ndarray
+    penalties: NDArray[np.float64]
     dispersion: float | None
 
     @property
-    def balanced(self):
+    def balanced(self) -> NDArray[np.float64]:
         """Log smoothing parameters at which penalties equal the diagonal of X'WX."""
         sizes = np.diag(self.products)
         # Centred columns of constants are zero, up to rounding.
@@ -61,10 +84,10 @@ class NormalEquations:
         return np.log(sizes / self.penalties.sum(axis=1))
 
     @property
-    def start(self):
-        """Log smoothing parameters from which they are searched.
+    def start(self) -> NDArray[np.float64]:
+        """Log smoothing parameters at which their search starts.
 
-        Means over the coefficients of what balances each; less for a straight line, and
+        Means over the coefficients of those that balance each; less for a line, and
         more for a curve where coefficients outnumber rows. The search takes fewer steps
         than from `balanced` (a third, of 100 terms), and ends no higher in most cases.
         """
@@ -77,10 +100,10 @@ class NormalEquations:
         crowded = 2 * max(np.log(len(sizes) / self.n_rows), 0.0)
         return means + np.where(counts > 1, crowded, _LINE)
 
-    def residual(self, coefficients):
+    def residual(self, coefficients: NDArray[np.float64]) -> float:
         """The residual sum of squares at coefficients."""
-        left = 2 * self.sums - self.products @ coefficients
-        return max(self.square - left @ coefficients, 0.0)
+        fitted = (2 * self.sums - self.products @ coefficients) @ coefficients
+        return max(float(self.square - fitted), 0.0)
 
 
 class PenalisedFit:
@@ -105,7 +128,9 @@ class PenalisedFit:
         The minimum: residual sum of squares and penalty; and its lower bound.
     """
 
-    def __init__(self, equations, log_smoothing):
+    def __init__(
+        self, equations: NormalEquations, log_smoothing: NDArray[np.float64]
+    ) -> None:
         self.equations, self.log_smoothing = equations, log_smoothing
         # Lambda_k = lambda_k D_k, and S = sum_k Lambda_k.
         self.scaled = np.exp(log_smoothing)[:, None] * equations.penalties
@@ -130,17 +155,17 @@ class PenalisedFit:
         self.coefficients = coefficients
         self.penalties = self.scaled @ self.coefficients**2
         self.penalty = self.penalties.sum()
-        left = sums - matrix @ coefficients
-        self.least = max(equations.square - (sums + left) @ coefficients, 0.0)
+        residuals = sums - matrix @ coefficients
+        least = float(equations.square - (sums + residuals) @ coefficients)
         # The minimum of an exact fit is rounding, of any size.
         self.floor = _NUGGET * equations.square + 1e-100
-        self.least += self.floor
+        self.least = max(least, 0.0) + self.floor
 
-    def _solved(self, sums):
+    def _solved(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
 
     @cached_property
-    def inverse(self):
+    def inverse(self) -> NDArray[np.float64]:
         """The inverse V, which steps at known smoothing parameters do not need."""
         inverse, _ = lapack.dpotri(self._factor)  # its upper part, zeros below
         diagonal = np.diag(inverse).copy()
@@ -150,72 +175,80 @@ class PenalisedFit:
         inverse /= self._scales[:, None]
         return inverse
 
-    def information_matrices(self, parts):
-        """X'WX of the coefficients of each part, less what the others explain of it.
+    def information_matrices(
+        self, blocks: Sequence[NDArray[np.intp] | slice]
+    ) -> list[NDArray[np.float64]]:
+        """X'WX of each block of coefficients, less what the others explain of it.
 
-        They are Schur's complements. The inverse of the part's block of V, less S,
-        loses all digits where penalties are large.
+        They are Schur's complements. The inverse of the block of V, less S, loses all
+        digits where penalties are large.
         """
         products, ends = self.equations.products, [0]
         crosses = []
-        for part in parts:
-            crosses.append(products[:, part].copy())
-            crosses[-1][part] = 0
+        for block in blocks:
+            crosses.append(products[:, block].copy())
+            crosses[-1][block] = 0
             ends.append(ends[-1] + crosses[-1].shape[1])
-        columns = list(map(slice, ends, ends[1:]))
-        # One product for all parts: those of few columns are bound by memory.
+        spans = list(map(slice, ends, ends[1:]))
+        # One product for all blocks: those of few columns are bound by memory.
         cross = np.hstack(crosses)
-        explained = self._of_others(cross, parts, columns)
+        explained = self._without_blocks(cross, blocks, spans)
         # A step of refinement: V has large numbers where terms explain each other.
-        rest = cross - self.matrix @ explained
-        for part, own in zip(parts, columns, strict=True):
-            rest[part, own] = 0
-        explained += self._of_others(rest, parts, columns)
+        residuals = cross - self.matrix @ explained
+        for block, span in zip(blocks, spans, strict=True):
+            residuals[block, span] = 0
+        explained += self._without_blocks(residuals, blocks, spans)
         return [
-            products[part][:, part] - cross[:, own].T @ explained[:, own]
-            for part, own in zip(parts, columns, strict=True)
+            products[block][:, block] - cross[:, span].T @ explained[:, span]
+            for block, span in zip(blocks, spans, strict=True)
         ]
 
-    def _of_others(self, sums, parts, columns):
-        """Coefficients for columns of `sums`, zero in a part, which is held at zero."""
-        along = self.inverse @ sums
-        for part, own in zip(parts, columns, strict=True):
-            block = self.inverse[:, part]
-            along[:, own] -= block @ np.linalg.solve(block[part], along[part, own])
-        return along
+    def _without_blocks(
+        self,
+        sums: NDArray[np.float64],
+        blocks: Sequence[NDArray[np.intp] | slice],
+        spans: list[slice],
+    ) -> NDArray[np.float64]:
+        """Coefficients for columns of `sums`; those of the column's block are zero."""
+        solutions = self.inverse @ sums
+        for block, span in zip(blocks, spans, strict=True):
+            inverse = self.inverse[:, block]
+            solutions[:, span] -= inverse @ np.linalg.solve(
+                inverse[block], solutions[block, span]
+            )
+        return solutions
 
     @cached_property
-    def dof(self):
+    def dof(self) -> NDArray[np.float64]:
         """Effective degrees of freedom, by coefficient: the diagonal of V X'WX."""
         return (self.inverse * self.equations.products).sum(axis=1)
 
     @property
-    def n_free(self):
+    def n_free(self) -> int:
         """Number of coefficients without a penalty."""
-        return (self.sizes == 0).sum()
+        return int((self.sizes == 0).sum())
 
     @property
-    def _n_left(self):
+    def _n_left(self) -> float:
         """Rows, less the coefficients without a penalty."""
-        n_rows = self.equations.n_rows
-        return max(n_rows - self.n_free, 1e-3 * n_rows)
+        return residual_dof(self.equations.n_rows, self.n_free)
 
     @property
-    def dispersion(self):
+    def dispersion(self) -> float:
         """The known dispersion, or that of greatest restricted likelihood."""
         return self.equations.dispersion or self.least / self._n_left
 
-    def profiled(self, least):
+    def profiled(self, least: _Loss) -> _Loss:
         """Minus twice the log likelihood of penalised deviances, at the best phi."""
         phi = self.equations.dispersion or least / self._n_left
         return least / phi + self._n_left * np.log(phi)
 
     @property
-    def log_ratio(self):
+    def log_ratio(self) -> float:
         """Logarithm of |X'WX + S| over the product of the positive entries of S."""
         return self.log_determinant - np.log(self.sizes[self.sizes > 0]).sum()
 
-    def restricted_likelihood(self):
+    def restricted_likelihood(self) -> _Criterion:
         """Minus twice its logarithm, of the normal model, gradient and Hessian.
 
         They are along the logarithms of smoothing parameters (Wood 2011, section 6.2,
@@ -229,8 +262,8 @@ class PenalisedFit:
         gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
         hessian = np.diag(gradient) + shares @ shares.T
         # Each penalty is on the few coefficients of its term.
-        few = self.scaled.size < _FEW
-        scaled = self.scaled if few else sparse.csr_array(self.scaled)
+        is_small = self.scaled.size < _FEW
+        scaled = self.scaled if is_small else sparse.csr_array(self.scaled)
         steps = scaled * self.coefficients
         hessian -= (scaled @ self.inverse**2) @ self.scaled.T
         hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
@@ -238,22 +271,23 @@ class PenalisedFit:
             hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
         return value, gradient, hessian
 
-    def _prediction_loss(self, deviance):
+    def _prediction_loss(self, deviance: float) -> float:
         """Logarithm of the generalised cross-validation score, or Mallows' score."""
         dof, n_rows = self.dof.sum(), self.equations.n_rows
         if self.equations.dispersion is not None:
             return deviance / self.equations.dispersion + 2 * dof
-        left = max(n_rows - dof, 1e-3 * n_rows)
-        return n_rows * (np.log(deviance) - 2 * np.log(left))
+        return n_rows * (np.log(deviance) - 2 * np.log(residual_dof(n_rows, dof)))
 
-    def loss(self, method, deviance, coefficients):
+    def loss(
+        self, method: str, deviance: float, coefficients: NDArray[np.float64]
+    ) -> float:
         """The criterion, of the deviance of coefficients in place of this problem's."""
         if method == "gcv":
             return self._prediction_loss(deviance)
-        least = deviance + self.sizes @ coefficients**2
+        least: float = deviance + self.sizes @ coefficients**2
         return self.profiled(least) + self.log_ratio
 
-    def cross_validation(self):
+    def cross_validation(self) -> _Criterion:
         """Logarithm of the generalised cross-validation score, gradient and Hessian.
 
         Where the dispersion is known, the score is Mallows' instead.
@@ -263,11 +297,10 @@ class PenalisedFit:
         # Derivatives of b, of the residual sum, and its second derivatives.
         steps = (scaled * self.coefficients) @ inverse
         shrunk = inverse @ (self.sizes * self.coefficients)
-        along = steps @ (scaled * shrunk).T
+        cross = steps @ (scaled * shrunk).T
         slopes = 2 * (scaled * self.coefficients) @ shrunk
-        curvatures = 2 * (steps @ products @ steps.T - along - along.T) + np.diag(
-            slopes
-        )
+        curvatures = 2 * (steps @ products @ steps.T - cross - cross.T)
+        curvatures += np.diag(slopes)
         # Decrease of the degrees of freedom, and its derivatives.
         spread = inverse @ products @ inverse
         falls = scaled @ np.diag(spread)
@@ -277,15 +310,22 @@ class PenalisedFit:
         if equations.dispersion is not None:
             phi = equations.dispersion
             return value, slopes / phi - 2 * falls, curvatures / phi - 2 * slowing
-        left = max(n_rows - dof, 1e-3 * n_rows)
-        slopes, falls = slopes / residual, falls / left
+        n_left = residual_dof(n_rows, dof)
+        slopes, falls = slopes / residual, falls / n_left
         gradient = n_rows * (slopes - 2 * falls)
         hessian = curvatures / residual - np.outer(slopes, slopes)
-        hessian += 2 * (np.outer(falls, falls) - slowing / left)
+        hessian += 2 * (np.outer(falls, falls) - slowing / n_left)
         return value, gradient, n_rows * hessian
 
 
-def smoothed(fit, method, balanced):
+def residual_dof(n_rows: float, dof: float) -> float:
+    """Residual degrees of freedom, above zero where coefficients outnumber rows."""
+    return max(n_rows - dof, 1e-3 * n_rows)
+
+
+def smoothed(
+    fit: PenalisedFit, method: str, balanced: NDArray[np.float64]
+) -> PenalisedFit:
     """The fit at the smoothing parameters of a criterion.
 
     Parameters
@@ -301,7 +341,9 @@ def smoothed(fit, method, balanced):
     return _newton(_CRITERIA[method], fit, low, high)
 
 
-def bounds(balanced, n_rows):
+def bounds(
+    balanced: NDArray[np.float64], n_rows: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Smallest and largest logarithms of smoothing parameters."""
     return balanced + max(_LOW - np.log1p(n_rows), _LOWEST), balanced + _HIGH
 
@@ -312,11 +354,16 @@ _CRITERIA = {
 }
 
 
-def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
+def _newton(
+    criterion: Callable[[PenalisedFit], _Criterion],
+    fit: PenalisedFit,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+) -> PenalisedFit:
     """The fit of least criterion, by Newton's method."""
     equations, ends_tried = fit.equations, False
     value, gradient, hessian = criterion(fit)
-    for _ in range(max_iter):
+    for _ in range(100):
         rho = fit.log_smoothing
         ends = np.where(gradient > 0, low, high)
         # Parameters with flat directions go to their bound in one step, once all others
@@ -325,7 +372,7 @@ def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
         free = np.flatnonzero((rho != ends) & ~flat)
         flat &= (low < rho) & (rho < high)
         step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 20
-        if np.abs(gradient[free]).max(initial=0) >= tol:
+        if np.abs(gradient[free]).max(initial=0) >= _TOLERANCE:
             step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
         elif flat.any() and not ends_tried:
             step, rise, n_tries = np.where(flat, ends - rho, 0), 1e-4, 1
@@ -333,21 +380,22 @@ def _newton(criterion, fit, low, high, tol=1e-7, max_iter=100):
         else:
             break
         for k in range(n_tries):
-            trial = (rho + step / 2**k).clip(low, high)
-            trial = PenalisedFit(equations, trial)
-            found = criterion(trial)
-            if found[0] <= value + rise:
-                fit, (value, gradient, hessian) = trial, found
+            trial_fit = PenalisedFit(equations, (rho + step / 2**k).clip(low, high))
+            trial_values = criterion(trial_fit)
+            if trial_values[0] <= value + rise:
+                fit, (value, gradient, hessian) = trial_fit, trial_values
                 break
         else:
             break
     return fit
 
 
-def _step(gradient, hessian, longest=5.0):
+def _step(
+    gradient: NDArray[np.float64], hessian: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Newton's step, with absolute values of negative curvatures."""
     curvatures, vectors = eigh(hessian)
     curvatures = np.abs(curvatures)
     floor = 1e-8 * curvatures.max(initial=1e-300)
     step = -vectors @ ((vectors.T @ gradient) / np.maximum(curvatures, floor))
-    return step * min(1, longest / np.abs(step).max(initial=1e-300))
+    return step * min(1, _LONGEST / np.abs(step).max(initial=1e-300))

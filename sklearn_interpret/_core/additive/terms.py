@@ -1,15 +1,20 @@
 """Terms of an additive model: a basis, or the products of two."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis
+from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
+
+Basis = SplineBasis | LevelBasis | LineBasis
 
 
 @dataclass(frozen=True)
 class Term:
-    """Part of the linear predictor, a function of one column or two.
+    """A summand of the linear predictor: a function of one column or two.
 
     Parameters
     ----------
@@ -23,12 +28,12 @@ class Term:
         Number of equal blocks of products, each of which is centred.
     """
 
-    bases: tuple
-    coordinates: np.ndarray
-    penalties: np.ndarray
+    bases: tuple[Basis, ...]
+    coordinates: NDArray[np.float64]
+    penalties: NDArray[np.float64]
     blocks: int = 1
 
-    def centred(self, means):
+    def centred(self, means: NDArray[np.float64]) -> Term:
         """The term with functions that sum to zero over the rows, from their means.
 
         Products that sum to one, over all rows or those of a level, can be shifted by a
@@ -45,7 +50,7 @@ class Term:
             self, coordinates=(blocks - shifts).reshape(self.coordinates.shape)
         )
 
-    def evaluate(self, columns):
+    def evaluate(self, columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Values of the coordinates, (n_rows, n_coordinates), of one or two columns."""
         values = [b.evaluate(x) for b, x in zip(self.bases, columns, strict=True)]
         if len(values) == 2:
@@ -54,27 +59,29 @@ class Term:
         return values[0] @ self.coordinates
 
 
-def single_term(basis, shrinkage):
-    """A function of one column; with `shrinkage` all parts of it have penalties."""
-    vectors, sizes, free = basis.coordinates
-    penalties = np.vstack([sizes, free])
+def single_term(basis: Basis, shrinkage: bool) -> Term:
+    """A function of one column; with `shrinkage` all its coordinates have penalties."""
+    vectors, sizes, unpenalised = basis.coordinates
+    penalties = np.vstack([sizes, unpenalised])
     if not shrinkage:
         penalties = penalties[: int(not isinstance(basis, LevelBasis))]
     first = int(not isinstance(basis, LineBasis))
     return _term((basis,), vectors[:, first:], penalties[:, first:])
 
 
-def tensor_term(bases, own, shrinkage):
-    """A function of two columns, without the parts in terms of one of them.
+def tensor_term(
+    bases: tuple[Basis, Basis], has_main: tuple[bool, bool], shrinkage: bool
+) -> Term:
+    """A function of two columns, without what the terms of one of them hold.
 
     Parameters
     ----------
     bases : tuple of two bases
         Functions of each column.
-    own : tuple of two bool
+    has_main : tuple of two bool
         Whether there is a term of that column alone.
     shrinkage : bool
-        Whether all parts have penalties.
+        Whether all coordinates have penalties.
     """
     (outer, outer_sizes, _), (inner, inner_sizes, _) = (b.coordinates for b in bases)
     penalties = [np.repeat(outer_sizes, len(inner_sizes))]
@@ -82,17 +89,21 @@ def tensor_term(bases, own, shrinkage):
     if shrinkage:
         penalties.append(np.add(*penalties) == 0)
     # Products that are constant in one column are functions of the other.
-    kept = np.ones((len(outer_sizes), len(inner_sizes)), dtype=bool)
-    kept[0, 0] = False
-    if own[0]:
-        kept[1:, 0] = False
-    if own[1]:
-        kept[0, 1:] = False
-    kept = kept.ravel()
-    return _term(bases, np.kron(outer, inner)[:, kept], np.array(penalties)[:, kept])
+    selected = np.ones((len(outer_sizes), len(inner_sizes)), dtype=bool)
+    selected[0, 0] = False
+    if has_main[0]:
+        selected[1:, 0] = False
+    if has_main[1]:
+        selected[0, 1:] = False
+    columns = np.flatnonzero(selected)
+    return _term(
+        bases, np.kron(outer, inner)[:, columns], np.array(penalties)[:, columns]
+    )
 
 
-def varying_term(by, basis, own, shrinkage):
+def varying_term(
+    by: LevelBasis | LineBasis, basis: SplineBasis, has_main: bool, shrinkage: bool
+) -> Term:
     """A function for each level of a column, or one that multiplies a column.
 
     Parameters
@@ -101,26 +112,32 @@ def varying_term(by, basis, own, shrinkage):
         The column.
     basis : SplineBasis
         Functions of the other column.
-    own : bool
+    has_main : bool
         Whether there is a term of the column alone, which has its straight line.
     shrinkage : bool
-        Whether all parts have penalties.
+        Whether all coordinates have penalties.
     """
-    vectors, sizes, free = basis.coordinates
-    rows = np.vstack([sizes, free]) if shrinkage else sizes[None]
+    vectors, sizes, unpenalised = basis.coordinates
+    penalties = np.vstack([sizes, unpenalised]) if shrinkage else sizes[None]
     if isinstance(by, LineBasis):
         # The constant of the basis is the slope of a straight line.
         if shrinkage:
-            rows = np.stack([sizes, sizes == 0])
-        return _term((by, basis), vectors[:, int(own) :], rows[:, int(own) :])
+            penalties = np.stack([sizes, sizes == 0])
+        return _term(
+            (by, basis), vectors[:, int(has_main) :], penalties[:, int(has_main) :]
+        )
     levels = np.eye(by.n_levels)
     term = _term(
-        (by, basis), np.kron(levels, vectors[:, 1:]), np.kron(levels, rows[:, 1:])
+        (by, basis), np.kron(levels, vectors[:, 1:]), np.kron(levels, penalties[:, 1:])
     )
     return replace(term, blocks=by.n_levels)
 
 
-def _term(bases, coordinates, penalties):
+def _term(
+    bases: tuple[Basis, ...],
+    coordinates: NDArray[np.floating],
+    penalties: NDArray[np.floating],
+) -> Term:
     """A term, without the penalties that are zero everywhere."""
-    penalties = np.asarray(penalties, dtype=np.float64)
-    return Term(bases, coordinates, penalties[penalties.any(axis=1)])
+    penalties = penalties[penalties.any(axis=1)]
+    return Term(bases, coordinates.astype(float), penalties.astype(float))

@@ -7,11 +7,15 @@ it. A row moves over the step below this edge (at the lowest edge, over the firs
 and over the steps on both sides of its level.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.effects.cell_errors import FEW_ROWS, cell_errors
 from sklearn_interpret._core.statistics.weighted import Moments
@@ -32,21 +36,21 @@ class NodeAxis:
         rows have the mean effect of their interval's two edges.
     """
 
-    positions: np.ndarray
+    positions: NDArray[np.float64]
     by_level: bool
     rows_at_nodes: bool = False
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """Number of nodes."""
         return len(self.positions)
 
     @property
-    def n_steps(self):
+    def n_steps(self) -> int:
         """Number of steps between neighbouring nodes."""
         return max(self.n_nodes - 1, 0)
 
-    def visits(self, nodes):
+    def visits(self, nodes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Nodes to which rows are moved: (n, 2) for intervals, (n, 3) for levels."""
         offsets = (-1, 0, 1) if self.by_level else (-1, 0)
         middle = nodes if self.by_level else np.maximum(nodes, 1)
@@ -56,7 +60,9 @@ class NodeAxis:
         # Levels at the ends have one neighbour only.
         return visits.clip(0, self.n_nodes - 1, out=visits) if self.by_level else visits
 
-    def differences(self, nodes):
+    def differences(
+        self, nodes: NDArray[np.integer]
+    ) -> Iterator[tuple[int, int, NDArray[np.integer]]]:
         """Pairs of visits, with the step (n,) of each row between them, or -1."""
         if not self.by_level:
             step = np.where(nodes >= 0, np.maximum(nodes - 1, 0), -1)
@@ -65,7 +71,9 @@ class NodeAxis:
         yield 0, 1, np.maximum(nodes - 1, -1)
         yield 1, 2, np.where(nodes < self.n_steps, nodes, -1)
 
-    def row_effects(self, effects, axis):
+    def row_effects(
+        self, effects: NDArray[np.float64], axis: int
+    ) -> NDArray[np.float64]:
         """Mean effect of the rows of each node."""
         if self.by_level or self.rows_at_nodes or not self.n_steps:
             return effects
@@ -73,7 +81,9 @@ class NodeAxis:
         middles = (effects[*before, :-1] + effects[*before, 1:]) / 2
         return np.concatenate([middles[*before, :1], middles], axis=axis)
 
-    def step_weights(self, node_weights, axis):
+    def step_weights(
+        self, node_weights: NDArray[np.float64], axis: int
+    ) -> NDArray[np.float64]:
         """Weight of the rows that take part in each step."""
         before = (slice(None),) * axis
         weights = node_weights[*before, 1:].copy()
@@ -100,15 +110,15 @@ class NeighbourSteps:
         Columns of these axes in a table with the nodes of rows along several axes.
     """
 
-    axes: tuple
-    columns: tuple
+    axes: tuple[NodeAxis, ...]
+    columns: tuple[int, ...]
 
     @property
-    def n_steps(self):
+    def n_steps(self) -> int:
         """Number of steps, pairs of steps for two axes."""
         return int(np.prod([axis.n_steps for axis in self.axes]))
 
-    def for_rows(self, between):
+    def for_rows(self, between: Sequence[float]) -> NeighbourSteps:
         """The steps of rows of which some weight, by column, lies between nodes."""
         axes = [
             replace(axis, rows_at_nodes=not between[column])
@@ -116,12 +126,14 @@ class NeighbourSteps:
         ]
         return replace(self, axes=tuple(axes))
 
-    def nodes(self, table):
+    def nodes(self, table: NDArray[np.integer]) -> list[NDArray[np.integer]]:
         """Nodes of rows (n,) along each axis, -1 for rows outside."""
         # Tables of nodes have a small dtype, in which products would overflow.
         return [table[:, column].astype(np.int32) for column in self.columns]
 
-    def node_weights(self, table, weights):
+    def node_weights(
+        self, table: NDArray[np.integer], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
         """Weight of rows of each node, (n_nodes[, n_nodes_2]), and of the others."""
         nodes = self.nodes(table)
         shape = tuple(axis.n_nodes for axis in self.axes)
@@ -131,30 +143,32 @@ class NeighbourSteps:
             return np.zeros(shape), outside
         groups = np.ravel_multi_index([codes[inside] for codes in nodes], shape)
         totals = np.bincount(groups, weights[inside], int(np.prod(shape)))
-        return totals.reshape(shape), outside
+        return totals.astype(np.float64, copy=False).reshape(shape), outside
 
-    def taken(self, table):
+    def row_steps(self, table: NDArray[np.integer]) -> list[NDArray[np.integer]]:
         """Step (n,) that rows take, for each kind of step; -1 for none."""
-        along = [
+        steps_of_axes = [
             [steps for _, _, steps in axis.differences(nodes)]
             for axis, nodes in zip(self.axes, self.nodes(table), strict=True)
         ]
-        if len(along) == 1:
-            return along[0]
+        if len(steps_of_axes) == 1:
+            return steps_of_axes[0]
         width = self.axes[1].n_steps
         return [
             np.where((first >= 0) & (second >= 0), first * width + second, -1)
-            for first, second in product(*along)
+            for first, second in product(*steps_of_axes)
         ]
 
-    def ends(self, taken):
+    def ends(self, row_steps: NDArray[np.integer]) -> NDArray[np.integer]:
         """Point of the grid of nodes that steps lead to; -1 for none."""
         if len(self.axes) == 1:
-            return np.where(taken >= 0, taken + 1, -1)
-        first, second = np.divmod(taken, max(self.axes[1].n_steps, 1))
-        return np.where(taken >= 0, (first + 1) * self.axes[1].n_nodes + second + 1, -1)
+            return np.where(row_steps >= 0, row_steps + 1, -1)
+        first, second = np.divmod(row_steps, max(self.axes[1].n_steps, 1))
+        return np.where(
+            row_steps >= 0, (first + 1) * self.axes[1].n_nodes + second + 1, -1
+        )
 
-    def visits(self, table):
+    def visits(self, table: NDArray[np.integer]) -> NDArray[np.intp]:
         """Points of the grid of nodes whose responses `differences` takes: (n, m)."""
         visits = [
             axis.visits(nodes)
@@ -166,23 +180,23 @@ class NeighbourSteps:
         points = first[:, :, None] * self.axes[1].n_nodes + second[:, None]
         return points.reshape(len(table), first.shape[1] * second.shape[1])
 
-    def differences(self, responses):
+    def differences(self, responses: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Differences (n, k) of responses (n, m, k), for each kind of step.
 
         Second differences for two axes.
         """
-        none = np.empty(0, dtype=np.intp)
+        no_rows = np.empty(0, dtype=np.intp)
         pairs = [
-            [(low, high) for low, high, _ in axis.differences(none)]
+            [(low, high) for low, high, _ in axis.differences(no_rows)]
             for axis in self.axes
         ]
         if len(pairs) == 1:
             return [responses[:, high] - responses[:, low] for low, high in pairs[0]]
         width = 3 if self.axes[1].by_level else 2
-        at = responses.reshape(len(responses), -1, width, responses.shape[2])
+        grid = responses.reshape(len(responses), -1, width, responses.shape[2])
         return [
-            (at[:, high_1, high_2] - at[:, low_1, high_2])
-            - (at[:, high_1, low_2] - at[:, low_1, low_2])
+            (grid[:, high_1, high_2] - grid[:, low_1, high_2])
+            - (grid[:, high_1, low_2] - grid[:, low_1, low_2])
             for (low_1, high_1), (low_2, high_2) in product(*pairs)
         ]
 
@@ -198,56 +212,69 @@ class StepMoments:
     shared : Moments of shape (n_levels, 3 k), or None
         Of the rows that take two steps between levels, as `neighbour_covariances` takes
         them; None for intervals and pairs.
-    rows : list of tuples (index, step, difference) of arrays
+    rows : tuple of tuples (index, step, difference) of arrays
         The differences themselves, for the bootstrap; empty without it.
     """
 
     moments: Moments
     shared: Moments | None = None
-    rows: tuple = ()
+    rows: tuple[tuple[NDArray, ...], ...] = ()
 
     @classmethod
-    def of_none(cls, steps, n_outputs):
+    def of_none(cls, steps: NeighbourSteps, n_outputs: int) -> StepMoments:
         """Moments of no rows."""
         zeros = np.zeros((steps.n_steps, n_outputs))
         return cls(Moments(zeros[:, :1], zeros, zeros))
 
     @classmethod
-    def of_rows(cls, steps, index, taken, differences, weights, *, keep_rows=False):
+    def of_rows(
+        cls,
+        steps: NeighbourSteps,
+        index: NDArray[np.intp],
+        row_steps: Sequence[NDArray[np.integer]],
+        differences: Sequence[NDArray[np.float64]],
+        weights: NDArray[np.float64],
+        *,
+        keep_rows: bool = False,
+    ) -> StepMoments:
         """Moments of the rows at `index` (n,).
 
-        `taken` (n,) and `differences` (n, k) are lists with one entry for each kind of
-        step, as `NeighbourSteps` returns them; `weights` are those of all rows.
+        `row_steps` (n,) and `differences` (n, k) are lists with an entry for each kind
+        of step, as `NeighbourSteps` returns them; `weights` are those of all rows.
         """
         kinds = []
-        for step, difference in zip(taken, differences, strict=True):
-            parts, some = [index, step, difference], step >= 0
-            kinds.append(parts if some.all() else [part[some] for part in parts])
+        for step, difference in zip(row_steps, differences, strict=True):
+            arrays, has_step = [index, step, difference], step >= 0
+            kinds.append(arrays if has_step.all() else [a[has_step] for a in arrays])
         rows, step, difference = joined = tuple(
             kind[0] if len(kind) == 1 else np.concatenate(kind)
             for kind in zip(*kinds, strict=True)
         )
         moments = Moments.of_groups(difference, step, steps.n_steps, weights[rows])
         shared = None
-        if len(steps.axes) == 1 and len(taken) == 2:
-            both = np.flatnonzero((taken[0] >= 0) & (taken[1] >= 0))
-            below, above = (difference[both] for difference in differences)
+        if len(steps.axes) == 1 and len(row_steps) == 2:
+            has_both = np.flatnonzero((row_steps[0] >= 0) & (row_steps[1] >= 0))
+            below, above = (difference[has_both] for difference in differences)
             shared = Moments.of_groups(
                 np.hstack([below, above, below + above]),
-                taken[1][both],
+                row_steps[1][has_both],
                 steps.axes[0].n_nodes,
-                weights[index[both]],
+                weights[index[has_both]],
             )
         return cls(moments, shared, (joined,) if keep_rows else ())
 
-    def merge(self, other):
+    def merge(self, other: StepMoments) -> StepMoments:
         """Moments of the rows of both."""
-        shared = None if self.shared is None else self.shared.merge(other.shared)
+        shared = self.shared
+        if shared is not None and other.shared is not None:
+            shared = shared.merge(other.shared)
         return StepMoments(
             self.moments.merge(other.moments), shared, self.rows + other.rows
         )
 
-    def reweighted(self, steps, weights):
+    def reweighted(
+        self, steps: NeighbourSteps, weights: NDArray[np.float64]
+    ) -> StepMoments:
         """Moments of the same differences under other weights of the rows."""
         if not self.rows:
             return self
@@ -257,7 +284,7 @@ class StepMoments:
         )
 
     @cached_property
-    def joined(self):
+    def joined(self) -> tuple[NDArray, ...]:
         """The rows as one tuple (index, step, difference)."""
         return tuple(map(np.concatenate, zip(*self.rows, strict=True)))
 
@@ -277,20 +304,21 @@ class LocalEffects:
     """
 
     steps: NeighbourSteps
-    node_weights: np.ndarray
+    node_weights: NDArray[np.float64]
     differences: StepMoments
 
-    def _by_step(self, values):
+    def _by_step(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values (n_steps, k) as an array (k, n_steps...)."""
         shape = (axis.n_steps for axis in self.steps.axes)
         return values.T.reshape(values.shape[1], *shape)
 
     @property
-    def step_weights(self):
+    def step_weights(self) -> NDArray[np.float64]:
         """Weight of the rows of each local effect: (n_steps...)."""
         return self._by_step(self.differences.moments.weight)[0]
 
     @property
-    def counts(self):
+    def counts(self) -> NDArray[np.float64]:
         """Weight of the rows in each interval or at each level."""
         counts = self.node_weights
         for position, axis in enumerate(self.steps.axes):
@@ -299,35 +327,35 @@ class LocalEffects:
         return counts
 
     @property
-    def local(self):
+    def local(self) -> NDArray[np.float64]:
         """Mean differences, zero where there is no row: (k, n_steps...)."""
         return self._by_step(self.differences.moments.mean)
 
     @property
-    def shown_local(self):
+    def observed_local(self) -> NDArray[np.float64]:
         """Mean differences, with NaN in two-way cells that hold no row."""
         if len(self.steps.axes) == 1:
             return self.local
         return np.where(self.step_weights > 0, self.local, np.nan)
 
     @property
-    def local_std(self):
+    def local_std(self) -> NDArray[np.float64]:
         """Standard deviation of the differences over the rows."""
         return self._by_step(np.sqrt(self.differences.moments.variance))
 
     @property
-    def local_error(self):
+    def local_error(self) -> NDArray[np.float64]:
         """Standard errors of the mean differences, from the rows of each step alone."""
         return self._by_step(self.differences.moments.standard_error)
 
     @property
-    def effect_error(self):
+    def effect_error(self) -> NDArray[np.float64]:
         """Standard errors of the first-order effect: (k, n_nodes)."""
         if not self.step_weights.any():
             return self._no_effect()
         (axis,), moments = self.steps.axes, self.differences.moments
         shared, covariances = self.differences.shared, None
-        widths = 1.0
+        widths = np.ones(axis.n_steps)
         if not axis.by_level:
             largest = np.abs(axis.positions).max() or 1.0  # huge numbers would overflow
             widths = np.diff(axis.positions / largest)
@@ -336,7 +364,7 @@ class LocalEffects:
             covariances = neighbour_covariances(moments, shared, errors)
         return accumulated_standard_errors(errors, self.node_weights, axis, covariances)
 
-    def effect(self, *, centred):
+    def effect(self, *, centred: bool) -> NDArray[np.float64]:
         """The accumulated effect at the nodes: (k, n_nodes...)."""
         axes, weights = self.steps.axes, self.node_weights
         if not self.step_weights.any():
@@ -345,12 +373,14 @@ class LocalEffects:
             return first_order_effect(self.local, weights, axes[0], centred=centred)
         return second_order_effect(self.local, self.step_weights, weights, axes)
 
-    def _no_effect(self):
+    def _no_effect(self) -> NDArray[np.float64]:
         shape = (axis.n_nodes for axis in self.steps.axes)
         return np.zeros((self.differences.moments.mean.shape[1], *shape))
 
 
-def accumulate(local_effects, axis=-1):
+def accumulate(
+    local_effects: NDArray[np.float64], axis: int = -1
+) -> NDArray[np.float64]:
     """Sum of the local effects up to each node, zero at the first one."""
     total = np.cumsum(local_effects, axis=axis)
     shape = list(total.shape)
@@ -358,7 +388,11 @@ def accumulate(local_effects, axis=-1):
     return np.concatenate([np.zeros(shape), total], axis=axis)
 
 
-def centring_constant(effects, node_weights, axes):
+def centring_constant(
+    effects: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axes: Sequence[NodeAxis],
+) -> NDArray[np.float64]:
     """Weighted mean of effects over the rows (Apley & Zhu 2020, eq. 16): (k,).
 
     Takes effects at nodes (k, n_nodes[, n_nodes_2]) and the weights of their rows.
@@ -371,7 +405,13 @@ def centring_constant(effects, node_weights, axes):
     return np.tensordot(effects, node_weights, node_weights.ndim) / total
 
 
-def first_order_effect(local_effects, node_weights, axis, *, centred=True):
+def first_order_effect(
+    local_effects: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axis: NodeAxis,
+    *,
+    centred: bool = True,
+) -> NDArray[np.float64]:
     """Accumulated local effects of one feature (Apley & Zhu 2020, eq. 15 and 16).
 
     Takes mean differences over steps (k, n_steps) and the weights of nodes; returns
@@ -383,7 +423,12 @@ def first_order_effect(local_effects, node_weights, axis, *, centred=True):
     return effects
 
 
-def accumulated_standard_errors(step_errors, node_weights, axis, covariances=None):
+def accumulated_standard_errors(
+    step_errors: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axis: NodeAxis,
+    covariances: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Standard errors (k, n_nodes) of a centred first-order effect.
 
     The centred effect is linear in the local effects, whose errors are (k, n_steps).
@@ -406,7 +451,9 @@ def accumulated_standard_errors(step_errors, node_weights, axis, covariances=Non
     return np.sqrt(np.maximum(constant[:, None] + accumulate(rises), 0.0))
 
 
-def neighbour_covariances(steps, shared, errors):
+def neighbour_covariances(
+    steps: Moments, shared: Moments, errors: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
     `steps` holds the moments of the differences by step, (n_steps, k), `errors`
@@ -424,8 +471,8 @@ def neighbour_covariances(steps, shared, errors):
     products += weight * (below - steps.mean[:-1]) * (above - steps.mean[1:])
     below, above = steps.weight[:-1], steps.weight[1:]
     correlations = _ratio(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
-    few = np.minimum(below, above) < FEW_ROWS
-    if few.any():
+    has_few_rows = np.minimum(below, above) < FEW_ROWS
+    if has_few_rows.any():
         # The expected sum of products of deviations, for a covariance of one.
         rows = weight * (1 - 1 / below - 1 / above + weight / (below * above))
         degrees = np.maximum(steps.weight - 1, steps.weight / 2)
@@ -437,17 +484,24 @@ def neighbour_covariances(steps, shared, errors):
             products.sum(axis=0) / rows.sum(), np.sqrt(np.prod(variances, 0))
         )
         of_all = of_rows.clip(-1, 1) * weight / np.sqrt(below * above)
-        correlations = np.where(few, of_all, correlations)
+        correlations = np.where(has_few_rows, of_all, correlations)
     return correlations.T * errors[:, :-1] * errors[:, 1:]
 
 
-def _ratio(numerator, denominator):
+def _ratio(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """A ratio, zero where the denominator is."""
     zeros = np.zeros(np.shape(numerator))
     return np.divide(numerator, denominator, out=zeros, where=denominator > 0)
 
 
-def second_order_effect(local_effects, step_weights, node_weights, axes):
+def second_order_effect(
+    local_effects: NDArray[np.float64],
+    step_weights: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axes: Sequence[NodeAxis],
+) -> NDArray[np.float64]:
     """Pure interaction effect of two features (Apley & Zhu 2020, eq. 17 to 20).
 
     Steps without rows take the local effect of the nearest step with rows, in positions
@@ -460,7 +514,7 @@ def second_order_effect(local_effects, step_weights, node_weights, axes):
     step_weights, node_weights : ndarray of shape (n_steps_1, n_steps_2), (n_nodes_1,
     ...)
         Weight of the rows of each step, and of those of each node.
-    axes : pair of NodeAxis
+    axes : sequence of two NodeAxis
         The two axes.
 
     Returns
@@ -470,22 +524,31 @@ def second_order_effect(local_effects, step_weights, node_weights, axes):
     filled = _fill_empty(local_effects, step_weights, axes)
     effects = accumulate(accumulate(filled, axis=1), axis=2)
     # Subtract both first-order effects of the accumulated surface.
-    main = [_main_effect(effects, node_weights, axes, which) for which in (0, 1)]
+    main = [_main_effect(effects, node_weights, axes, position) for position in (0, 1)]
     effects = effects - main[0][:, :, None] - main[1][:, None, :]
     return effects - centring_constant(effects, node_weights, axes)[:, None, None]
 
 
-def _main_effect(effects, node_weights, axes, which):
+def _main_effect(
+    effects: NDArray[np.float64],
+    node_weights: NDArray[np.float64],
+    axes: Sequence[NodeAxis],
+    position: int,
+) -> NDArray[np.float64]:
     """First-order effect along one axis of an uncentred second-order surface."""
-    axis, other = axes[which], axes[1 - which]
-    steps = np.diff(effects, axis=which + 1)
-    steps = other.row_effects(steps, 2 - which)
-    weights = axis.step_weights(node_weights, which)
-    total = weights.sum(axis=1 - which)
-    return accumulate(_ratio((steps * weights).sum(axis=2 - which), total))
+    axis, other_axis = axes[position], axes[1 - position]
+    steps = np.diff(effects, axis=position + 1)
+    steps = other_axis.row_effects(steps, 2 - position)
+    weights = axis.step_weights(node_weights, position)
+    total = weights.sum(axis=1 - position)
+    return accumulate(_ratio((steps * weights).sum(axis=2 - position), total))
 
 
-def _fill_empty(local_effects, step_weights, axes):
+def _fill_empty(
+    local_effects: NDArray[np.float64],
+    step_weights: NDArray[np.float64],
+    axes: Sequence[NodeAxis],
+) -> NDArray[np.float64]:
     """Local effects with empty steps filled from their nearest neighbour."""
     empty = step_weights == 0
     if not empty.any() or empty.all():
@@ -495,18 +558,21 @@ def _fill_empty(local_effects, step_weights, axes):
         # Scaled first: sums and differences of huge numbers would overflow.
         nodes = axis.positions / (np.abs(axis.positions).max(initial=0.0) or 1.0)
         scaled.append((nodes[:-1] + nodes[1:]) / (2 * np.ptp(nodes) or 1.0))
-    places = np.stack(np.meshgrid(*scaled, indexing="ij"), axis=-1)
+    points = np.stack(np.meshgrid(*scaled, indexing="ij"), axis=-1)
     filled = local_effects.copy()
-    neighbours = _first_nearest(places[~empty], places[empty])
+    neighbours = _first_nearest(points[~empty], points[empty])
     filled[:, empty] = local_effects[:, ~empty][:, neighbours]
     return filled
 
 
-def _first_nearest(candidates, places):
+def _first_nearest(
+    candidates: NDArray[np.float64], points: NDArray[np.float64]
+) -> NDArray[np.intp]:
     """Index of the nearest candidate; ties, common on a grid, go to the first."""
     from scipy.spatial import cKDTree  # slow to import, and rarely needed
 
     tree = cKDTree(candidates)
-    distances, _ = tree.query(places)
-    near = tree.query_ball_point(places, distances * (1 + 1e-9), return_sorted=True)
-    return np.array([found[0] for found in near], dtype=np.intp)
+    distances, _ = tree.query(points)
+    # Distances of ties differ by rounding.
+    ties = tree.query_ball_point(points, distances * (1 + 1e-9), return_sorted=True)
+    return np.array([indices[0] for indices in ties], dtype=np.intp)

@@ -8,18 +8,18 @@ Jennen-Steinmetz 1986): where the curve bends, the variance is overestimated.
 """
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments, student_factor
 
-Floats = NDArray[np.float64]
-
-# With ten degrees of freedom, 92 % of the intervals hold the mean that should be 95 %.
+# With ten degrees of freedom, 92 % of the intervals hold the mean that should be 95 %:
+# `bench_coverage` (effects) counts them.
 _LEAST_DEGREES = 10.0
 # Cells with fewer rows borrow the variance of their neighbours.
 FEW_ROWS = 1 + _LEAST_DEGREES
 # Cells on each side with whose mean that of a cell is compared.
-_BESIDE = 2
+_N_NEIGHBOURS = 2
 # Degrees of freedom of such a comparison, as neighbouring ones share means: 1 over the
 # sum of their squared correlations, 1 + 2 (.3^2 + .35^2 + .1^2 + .05^2).
 _OF_A_COMPARISON = 0.69
@@ -30,8 +30,8 @@ _SMALLEST = 1e-100
 
 
 def cell_errors(
-    moments: Moments, scales: Floats | float = 1.0, *, ordered: bool = True
-) -> Floats:
+    moments: Moments, scales: NDArray[np.float64] | float = 1.0, *, ordered: bool = True
+) -> NDArray[np.float64]:
     """Standard errors of the means of cells, (n_cells, k); zero in cells without rows.
 
     Errors from pooled variances include Student's factor: 1.96 errors to each side are
@@ -42,7 +42,7 @@ def cell_errors(
     moments : Moments of shape (n_cells, k)
         Of the values in each cell, in the order of the axis.
     scales : float or ndarray of shape (n_cells,), default=1.0
-        What the standard deviations of values are in proportion to.
+        Numbers that the standard deviations of values are proportional to.
     ordered : bool, default=True
         Whether means of neighbouring cells are alike. If not, they are compared only
         where all cells together have less than ten degrees of freedom.
@@ -50,25 +50,27 @@ def cell_errors(
     errors = moments.standard_error
     cells = np.flatnonzero(moments.weight)
     weight = moments.weight[cells]
-    few = weight[:, 0] < FEW_ROWS
-    if few.any():
-        scales = np.broadcast_to(scales, len(errors))[cells, None]
-        scales = np.maximum(scales / scales.max(), _SMALLEST)
+    has_few_rows = weight[:, 0] < FEW_ROWS
+    if has_few_rows.any():
+        sizes = np.broadcast_to(scales, len(errors))[cells, None]
+        sizes = np.maximum(sizes / sizes.max(), _SMALLEST)
         of_cells = Moments(weight, moments.mean[cells], moments.m2[cells])
-        deviations = _pooled_deviations(of_cells, scales, ordered)
-        errors[cells[few]] = (deviations / np.sqrt(weight))[few]
+        deviations = _pooled_deviations(of_cells, sizes, ordered)
+        errors[cells[has_few_rows]] = (deviations / np.sqrt(weight))[has_few_rows]
     return errors
 
 
-def _pooled_deviations(cells, scales, ordered):
+def _pooled_deviations(
+    cells: Moments, scales: NDArray[np.float64], ordered: bool
+) -> NDArray[np.float64]:
     """Standard deviations (n_cells, k) over neighbouring cells, for Student's t."""
     degrees, squares = _within(cells)
-    unknown = degrees == 0
+    is_unknown = degrees == 0
     if not ordered:
-        unknown &= degrees.sum(axis=0) < _LEAST_DEGREES
+        is_unknown &= degrees.sum(axis=0) < _LEAST_DEGREES
     compared, differences = _compared(cells, scales)
-    degrees = np.where(unknown, compared, degrees)
-    squares = np.where(unknown, compared * differences, squares)
+    degrees = np.where(is_unknown, compared, degrees)
+    squares = np.where(is_unknown, compared * differences, squares)
     sums = np.stack([degrees, squares, degrees * scales**2])
     degrees, squares, size = _over_neighbours(sums)
     ratio = np.divide(squares, size, out=np.full_like(size, np.nan), where=size > 0)
@@ -77,7 +79,7 @@ def _pooled_deviations(cells, scales, ordered):
     return student_factor(np.maximum(degrees, 1.0)) * deviations
 
 
-def _within(cells):
+def _within(cells: Moments) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Degrees of freedom within cells, zero where unknown, and sums of squares."""
     weight, mean, squares = cells.weight, cells.mean, cells.m2
     varies = squares > weight * (_ROUNDING * mean) ** 2
@@ -89,35 +91,37 @@ def _within(cells):
     return degrees, np.where(varies, squares, 0.0)
 
 
-def _compared(cells, scales):
-    """Degrees of freedom of comparing means with neighbouring ones, and variances.
+def _compared(
+    cells: Moments, scales: NDArray[np.float64]
+) -> tuple[NDArray[np.float64] | float, NDArray[np.float64]]:
+    """Degrees of freedom of comparing means with neighbouring means, and variances.
 
     A mean's square is not reduced by the noise of those that it is compared with, as
     the jackknife does not (HC3): few degrees of freedom need that much.
     """
     if len(scales) == 1:  # nothing to compare with: the rows are equal
         return np.maximum(cells.weight - 1, 0.0), np.zeros_like(cells.mean)
-    ratio = scales / _beside(scales)
-    differences = cells.mean - ratio * _beside(cells.mean)
+    ratio = scales / _neighbour_sums(scales)
+    differences = cells.mean - ratio * _neighbour_sums(cells.mean)
     return _OF_A_COMPARISON, cells.weight * differences**2
 
 
-def _beside(values):
-    """Sums over the two cells on each side, of those that there are."""
-    padded = np.pad(values, ((_BESIDE, _BESIDE), (0, 0)))
-    n_cells, shifts = len(values), range(2 * _BESIDE + 1)
-    return sum(padded[s : s + n_cells] for s in shifts if s != _BESIDE)
+def _neighbour_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sums over the two cells on each side, zero beyond the ends."""
+    padded = np.pad(values, ((_N_NEIGHBOURS, _N_NEIGHBOURS), (0, 0)))
+    windows = sliding_window_view(padded, 2 * _N_NEIGHBOURS + 1, axis=0)
+    return np.delete(windows, _N_NEIGHBOURS, axis=2).sum(axis=2)
 
 
-def _over_neighbours(sums):
+def _over_neighbours(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums (3, n_cells, k) over neighbours with enough degrees of freedom together."""
     n_cells, radius = sums.shape[1], 1
     totals = np.pad(sums.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
-    places = np.arange(n_cells)
+    cells = np.arange(n_cells)
     while radius < 2 * n_cells and (short := sums[0] < _LEAST_DEGREES).any():
         low, high = (
-            np.maximum(places - radius, 0),
-            np.minimum(places + radius + 1, n_cells),
+            np.maximum(cells - radius, 0),
+            np.minimum(cells + radius + 1, n_cells),
         )
         sums = np.where(short, totals[:, high] - totals[:, low], sums)
         radius *= 2

@@ -8,13 +8,20 @@ finite difference (Liu & Owen 2006), and never larger than that of a subset.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments
 
 
-def superset_importance(differences, order, weights, floor):
+def superset_importance(
+    differences: NDArray[np.float64],
+    order: int,
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Variance of the components of the functional ANOVA whose sets contain a set.
 
     `differences` (n_rows, n_draws, k) are finite differences over the set of `order`
@@ -29,7 +36,12 @@ def superset_importance(differences, order, weights, floor):
     return importance, np.where(importance > 0, moments.standard_error, 0.0)
 
 
-def main_effect(differences, points, weights, floor):
+def main_effect(
+    differences: NDArray[np.float64],
+    points: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Variance of the partial dependence on a player over its drawn points: (k,).
 
     `differences` (n_rows, n_draws, k) are changes of the response where the player is
@@ -55,9 +67,9 @@ def main_effect(differences, points, weights, floor):
     if not paired.any():
         return effect
     # The difference at the row's own point is zero.
-    others = (differences.sum(axis=1, keepdims=True) - differences) / n_draws
+    other_means = (differences.sum(axis=1, keepdims=True) - differences) / n_draws
     for output in range(n_outputs):
-        terms = (differences - others)[:, :, output].ravel()
+        terms = (differences - other_means)[:, :, output].ravel()
         sums = np.bincount(cell, flat * (terms - flat @ terms / flat.sum()))
         total = np.bincount(point_of_cell, sums, n_points)
         products = total**2 - np.bincount(point_of_cell, sums**2, n_points)
@@ -66,29 +78,34 @@ def main_effect(differences, points, weights, floor):
     return np.where(effect > floor, effect, 0.0)
 
 
-def maximal_sets(players, edges, refuted):
+def maximal_sets(
+    players: Iterable[int],
+    edges: Iterable[tuple[int, int]],
+    refuted: Iterable[tuple[int, ...]],
+) -> list[tuple[int, ...]]:
     """Maximal sets of players that may have a component of their own, sorted.
 
     The maximal cliques of the graph of `edges`, without those that contain a `refuted`
     set: one without a component although all of its pairs are edges.
     """
-    near, rests = defaultdict(set), defaultdict(list)
+    neighbours: defaultdict[int, set[int]] = defaultdict(set)
+    forbidden: defaultdict[int, list[frozenset[int]]] = defaultdict(list)
     for first, second in edges:
-        near[first].add(second)
-        near[second].add(first)
-    for one in map(frozenset, refuted):
-        for player in one:
-            rests[player].append(one - {player})
-    maximal = {frozenset()}  # among the players visited so far
+        neighbours[first].add(second)
+        neighbours[second].add(first)
+    for clique in map(frozenset, refuted):
+        for player in clique:
+            forbidden[player].append(clique - {player})
+    maximal: set[frozenset[int]] = {frozenset()}  # among the players visited so far
     for player in players:
-        joined = {one & near[player] for one in maximal}
-        for rest in rests[player]:
-            # Replace a set that contains the refuted one by those without one member.
-            broken = {one for one in joined if rest <= one}
-            joined = joined - broken | {one - {p} for one in broken for p in rest}
-        largest = []
-        for one in sorted(joined, key=len, reverse=True):
-            if not any(one <= other for other in largest):
-                largest.append(one)
-        maximal = maximal.difference(largest) | {one | {player} for one in largest}
-    return sorted(tuple(sorted(one)) for one in maximal if one)
+        joined = {clique & neighbours[player] for clique in maximal}
+        for subset in forbidden[player]:
+            # Replace a clique that contains the refuted set by those without a member.
+            broken = {clique for clique in joined if subset <= clique}
+            joined = joined - broken | {c - {p} for c in broken for p in subset}
+        largest: list[frozenset[int]] = []
+        for clique in sorted(joined, key=len, reverse=True):
+            if not any(map(clique.issubset, largest)):
+                largest.append(clique)
+        maximal = maximal.difference(largest) | {c | {player} for c in largest}
+    return sorted(tuple(sorted(clique)) for clique in maximal if clique)

@@ -1,12 +1,17 @@
 """H statistics of Friedman & Popescu (2008) from partial dependences at the rows.
 
 Each statistic is the variance that a sum of lower-order terms leaves unexplained,
-divided by the variance of the whole. Partial dependences are centred over the rows.
+divided by the variance of the joint effect. Partial dependences are centred over the
+rows.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments
 
@@ -25,84 +30,110 @@ class Strength:
     numerator : ndarray
         Variance that lower-order terms leave unexplained; zero where it is rounding.
     denominator : ndarray
-        Variance of the whole; zero where it is rounding.
+        Variance of the joint effect; zero where it is rounding.
     """
 
-    numerator: np.ndarray
-    denominator: np.ndarray
+    numerator: NDArray[np.float64]
+    denominator: NDArray[np.float64]
 
-    def __getitem__(self, which):
-        return Strength(self.numerator[which], self.denominator[which])
+    def __getitem__(self, index: int | slice | NDArray[np.intp]) -> Strength:
+        return Strength(self.numerator[index], self.denominator[index])
 
-    def __setitem__(self, which, strength):
-        self.numerator[which] = strength.numerator
-        self.denominator[which] = strength.denominator
+    def __setitem__(
+        self, index: int | slice | NDArray[np.intp], strength: Strength
+    ) -> None:
+        self.numerator[index] = strength.numerator
+        self.denominator[index] = strength.denominator
 
     @classmethod
-    def of_variances(cls, numerator, denominator, floor):
+    def of_variances(
+        cls,
+        numerator: NDArray[np.float64],
+        denominator: NDArray[np.float64],
+        floor: NDArray[np.float64],
+    ) -> Strength:
         """Strength from variances; those up to `floor` are set to zero."""
         return cls(*(np.where(v > floor, v, 0.0) for v in (numerator, denominator)))
 
     @property
-    def squared(self):
-        """H^2, the ratio of the two; zero where the whole does not vary."""
-        nothing = np.zeros(np.shape(self.numerator))
+    def squared(self) -> NDArray[np.float64]:
+        """H^2, the ratio of the two; zero where the joint effect does not vary."""
+        zeros = np.zeros(np.shape(self.numerator))
         varies = self.denominator > 0
-        return np.divide(self.numerator, self.denominator, out=nothing, where=varies)
+        return np.divide(self.numerator, self.denominator, out=zeros, where=varies)
 
     @property
-    def is_undefined(self):
-        """Mask of interactions that are positive though the whole does not vary."""
+    def is_undefined(self) -> NDArray[np.bool_]:
+        """Mask of interactions that are positive with a constant joint effect."""
         return (self.numerator > 0) & (self.denominator == 0)
 
     @property
-    def unnormalized(self):
+    def unnormalized(self) -> NDArray[np.float64]:
         """Square root of the numerator, in the units of the response."""
         return np.sqrt(self.numerator)
 
 
-def rounding_floor(responses, weights):
+def rounding_floor(
+    responses: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Variance (k,) below which an interaction is rounding; responses (n, k)."""
     size = np.abs(responses).max(axis=0)
     spread = _variance(responses, weights)
     return _RELATIVE_TO_SPREAD**2 * spread + (_RELATIVE_TO_SIZE * size) ** 2
 
 
-def unexplained(whole, terms, weights, floor):
-    """Strength (k,) of an interaction, the whole minus lower-order terms.
+def unexplained(
+    total: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> Strength:
+    """Strength (k,) of an interaction, the joint effect minus lower-order terms.
 
     Both are partial dependences at the rows (n_rows, k); `floor` (k,) comes from
     :func:`rounding_floor`.
     """
-    variances = _variance(whole - terms, weights), _variance(whole, weights)
+    variances = _variance(total - terms, weights), _variance(total, weights)
     return Strength.of_variances(*variances, floor)
 
 
-def overall_strengths(parts, predictions, weights, floor):
+def overall_strengths(
+    moments: Moments,
+    predictions: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    floor: NDArray[np.float64],
+) -> Strength:
     """Interaction of players with all others, from their :func:`overall_moments`."""
-    whole = np.broadcast_to(_variance(predictions, weights), parts.mean.shape)
-    return Strength.of_variances(parts.variance, whole, floor)
+    variance = np.broadcast_to(_variance(predictions, weights), moments.mean.shape)
+    return Strength.of_variances(moments.variance, variance, floor)
 
 
-def overall_moments(parts, n_players, predictions, weights):
+def overall_moments(
+    blocks: Iterable[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]],
+    n_players: int,
+    predictions: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Moments:
     """Moments (n_players, k) of the interaction of each player with all others.
 
-    Each part is a slice of rows, a slice of players, and the partial dependences at
-    these rows on each player alone and on all but that player, (rows, players, k).
+    A block is a slice of rows, a slice of players, and the partial dependences at these
+    rows on each player alone and on all but that player, (rows, players, k).
     """
     shape = n_players, predictions.shape[1]
     weight, mean, m2 = np.zeros((n_players, 1)), np.zeros(shape), np.zeros(shape)
-    for rows, players, alone, all_but in parts:
-        # The part that the effects of the player and of all others leave unexplained.
-        rest = predictions[rows, None] - (alone + all_but)
-        known = Moments(weight[players], mean[players], m2[players])
-        known = known.merge(Moments.of_rows(rest, weights[rows]))
-        weight[players], mean[players] = known.weight, known.mean
-        m2[players] = known.m2
+    for rows, players, effects, without_player in blocks:
+        # The responses less the effects of the player and of all others.
+        interactions = predictions[rows, None] - (effects + without_player)
+        merged = Moments(weight[players], mean[players], m2[players])
+        merged = merged.merge(Moments.of_rows(interactions, weights[rows]))
+        weight[players], mean[players] = merged.weight, merged.mean
+        m2[players] = merged.m2
     return Moments(weight, mean, m2)
 
 
-def symmetric(values, pairs, n_players):
+def symmetric(
+    values: NDArray[np.float64], pairs: Sequence[tuple[int, int]], n_players: int
+) -> NDArray[np.float64]:
     """Values of pairs (n_pairs, k) as symmetric matrices (k, n_players, n_players).
 
     Zero on the diagonal, NaN for other pairs.
@@ -115,25 +146,27 @@ def symmetric(values, pairs, n_players):
     return matrix
 
 
-def greenwell_strength(surface):
+def greenwell_strength(surface: NDArray[np.float64]) -> NDArray[np.float64]:
     """Interaction on a partial dependence surface (k, G, G'): (k,) (Greenwell 2018).
 
     The curve along one feature has a standard deviation at each point of the other.
     Without an interaction these are all equal. The strength is their standard
     deviation, averaged over the two directions.
     """
-    along = [_deviation(_deviation(surface, axis), -1) for axis in (1, 2)]
-    return np.mean(along, axis=0)
+    strengths = [_deviation(_deviation(surface, axis), -1) for axis in (1, 2)]
+    return np.mean(strengths, axis=0)
 
 
-def _deviation(values, axis):
+def _deviation(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """Standard deviation of a sample along an axis; zero for a single value."""
     if values.shape[axis] < 2:
         return np.zeros(np.delete(values.shape, axis))
     return values.std(axis=axis, ddof=1)
 
 
-def _variance(values, weights):
+def _variance(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weighted variance over the first axis."""
     shares = weights / weights.sum()
     mean = np.tensordot(shares, values, axes=1)

@@ -1,51 +1,58 @@
 """Regions of rows within which the curves of rows are alike.
 
-A region is split where the curves' squared deviations from their mean in each part are
+A region is split where the curves' squared deviations from their mean on each side are
 least (Herbinger, Bischl & Casalicchio 2022, eq. 6). Sums over the sorted rows give
 this loss for all thresholds of a column together.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-# Sums of curves that are held together, for some of the points.
+if TYPE_CHECKING:
+    from sklearn_interpret._core.rules.coded_conditions import CodedTable
+
+# Limits the memory of sums of curves to some blocks of 8 MB: they are computed for as
+# many points at a time.
 _MOST_SUMS = 2**20
-# Gain of the best of many cuts by noise, in parts of the mean gain of a cut.
+# Gain of the best of many cuts by noise, relative to the mean gain of a cut: splits of
+# noise do not pay. `bench_regions` checks that additive models have a single region.
 _BEST_BY_NOISE = 2.0
-# Gains that differ relatively by less are equal but for rounding: the first is taken.
+# Gains that differ relatively by less are equal but for rounding: the first wins.
 _TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class RowCurves:
-    """Curves of rows, some points of which may be unknown.
+    """Curves of rows, some points of which may be missing.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_points)
         The curves.
     weights : ndarray of shape (n_rows, n_points) or (n_rows, 1)
-        Weights, zero at unknown points.
+        Weights, zero at missing points.
     """
 
-    values: np.ndarray
-    weights: np.ndarray
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
-    def take(self, rows):
+    def take(self, rows: NDArray[np.intp]) -> RowCurves:
         """The curves of some rows."""
         return RowCurves(self.values[rows], self.weights[rows])
 
-    def centred(self):
+    def centred(self) -> tuple[RowCurves, NDArray[np.float64]]:
         """The curves less their mean, and the sums of their squares: (n_points,)."""
         means = _ratio((self.weights * self.values).sum(axis=0), self.weights.sum(0))
         values = self.values - means
         losses = (self.weights * values**2).sum(axis=0)
         return RowCurves(values, self.weights), losses
 
-    def spread(self, groups):
+    def spread(self, groups: list[NDArray[np.intp]]) -> float:
         """Root of the mean variance of the curves within groups of rows."""
         total = np.broadcast_to(self.weights, self.values.shape).sum()
         loss = sum(self.take(rows).centred()[1].sum() for rows in groups)
@@ -60,25 +67,25 @@ class RegionNode:
     ----------
     rows : ndarray of shape (n_rows,), int
         Positions of its rows.
-    allowed : dict of int to ndarray of shape (n_known + 1,), bool
+    allowed : dict of int to ndarray of shape (n_known + 1,)
         For columns with conditions, which codes are allowed; the last one is that of
         missing values.
     column : int, optional
         The column that is split.
-    parts : tuple of RegionNode
-        The parts: of low, high and missing values, as there are.
+    children : tuple of RegionNode
+        Those of low, high and missing values, as there are.
     """
 
-    rows: np.ndarray
-    allowed: dict
+    rows: NDArray[np.intp]
+    allowed: dict[int, NDArray[np.bool_]]
     column: int | None = None
-    parts: tuple = ()
+    children: tuple[RegionNode, ...] = ()
 
-    def at(self, level):
+    def at(self, level: int) -> list[RegionNode]:
         """The nodes below this number of splits, and the leaves above them."""
-        if level == 0 or not self.parts:
+        if level == 0 or not self.children:
             return [self]
-        return [node for part in self.parts for node in part.at(level - 1)]
+        return [node for child in self.children for node in child.at(level - 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +112,18 @@ class RegionSearch:
         Draws these.
     """
 
-    table: Any
-    weights: np.ndarray
-    columns: list
+    table: CodedTable
+    weights: NDArray[np.float64]
+    columns: list[int]
     max_depth: int
     min_rows: float
     min_gain: float
     significance: float | None = None
     rng: np.random.RandomState | None = None
 
-    def grow(self, curves, least_spread, rounding):
+    def grow(
+        self, curves: RowCurves, least_spread: float, rounding: float
+    ) -> RegionNode:
         """The tree of regions of the curves of all rows, as its root.
 
         A smaller spread of the curves counts as `least_spread`; up to `rounding`,
@@ -126,7 +135,9 @@ class RegionSearch:
         least_gain = max(self.min_gain * loss, rounding**2 * total)
         return self._grown(curves, RegionNode(rows, {}), self.max_depth, least_gain)
 
-    def _grown(self, curves, node, depth, least_gain):
+    def _grown(
+        self, curves: RowCurves, node: RegionNode, depth: int, least_gain: float
+    ) -> RegionNode:
         centred, losses = curves.take(node.rows).centred()
         # No split gains more than there is.
         if depth == 0 or losses.sum() < least_gain:
@@ -136,53 +147,70 @@ class RegionSearch:
         gain, column, sides = self._best(centred, losses, columns)
         if gain <= 0 or gain < least_gain:
             return node
-        if (
-            self.significance is not None
-            and self._pvalue(gain, centred, losses, columns) > self.significance
-        ):
+        if not self._is_significant(gain, centred, losses, columns):
             return node
-        parts = []
+        children = []
         for side in sides:
             rows = node.rows[side[codes[column]]]
-            allowed = {**node.allowed, column: node.allowed.get(column, True) & side}
-            part = RegionNode(rows, allowed)
-            parts.append(self._grown(curves, part, depth - 1, least_gain))
-        return RegionNode(node.rows, node.allowed, column, tuple(parts))
+            allowed = {**node.allowed, column: side & node.allowed.get(column, True)}
+            child = RegionNode(rows, allowed)
+            children.append(self._grown(curves, child, depth - 1, least_gain))
+        return RegionNode(node.rows, node.allowed, column, tuple(children))
 
-    def _pvalue(self, gain, centred, losses, columns):
-        """Share of permutations of the curves whose best split gains as much."""
+    def _is_significant(
+        self,
+        gain: float,
+        centred: RowCurves,
+        losses: NDArray[np.float64],
+        columns: dict[int, _Groups],
+    ) -> bool:
+        """Whether few permutations of the curves have a split that gains as much."""
+        if self.significance is None or self.rng is None:
+            return True
+        # Up to four permutations may gain as much: p-values of fewer are coarse.
         n_draws = int(np.ceil(5 / self.significance)) - 1
         n_rows, reached = len(centred.values), 1
         for _ in range(n_draws):
-            drawn = centred.take(self.rng.permutation(n_rows))
-            reached += self._best(drawn, losses, columns)[0] >= gain * (1 - _TIE)
-        return reached / (n_draws + 1)
+            permuted = centred.take(self.rng.permutation(n_rows))
+            reached += self._best(permuted, losses, columns)[0] >= gain * (1 - _TIE)
+        return reached / (n_draws + 1) <= self.significance
 
-    def _best(self, centred, losses, columns):
-        """The largest gain, its column, and the codes of each part."""
-        known = centred.weights.sum(axis=0)
+    def _best(
+        self,
+        centred: RowCurves,
+        losses: NDArray[np.float64],
+        columns: dict[int, _Groups],
+    ) -> tuple[float, int, list[NDArray[np.bool_]]]:
+        """The largest gain, its column, and the codes of each side; zero for none."""
+        observed = centred.weights.sum(axis=0)
         # Expected reduction of the loss by one more mean if the curves are noise.
-        noise = _BEST_BY_NOISE * _ratio(losses, np.maximum(known - 1, known / 2))
-        best = 0.0, None, None
+        noise = _BEST_BY_NOISE * _ratio(losses, np.maximum(observed - 1, observed / 2))
+        best: tuple[float, int, list[NDArray[np.bool_]]] = 0.0, -1, []
         for column, groups in columns.items():
-            found = self._best_cut(centred, noise, column, groups)
-            if found is not None and found[0] > best[0] * (1 + _TIE):
-                best = found[0], column, found[1]
+            candidate = self._best_cut(centred, noise, column, groups)
+            if candidate is not None and candidate[0] > best[0] * (1 + _TIE):
+                best = candidate[0], column, candidate[1]
         return best
 
-    def _best_cut(self, centred, noise, column, groups):
-        """The largest gain in a column and the codes of each part, or None."""
+    def _best_cut(
+        self,
+        centred: RowCurves,
+        noise: NDArray[np.float64],
+        column: int,
+        groups: _Groups,
+    ) -> tuple[float, list[NDArray[np.bool_]]] | None:
+        """The largest gain in a column and the codes of each side, or None."""
         n_known = self.table.n_known[column]
         order = np.arange(len(groups.codes))
-        n_own = len(order) - (groups.codes[-1] == n_known)
-        if not n_own or not centred.values.size:
+        n_observed = len(order) - (groups.codes[-1] == n_known)
+        if not n_observed or not centred.values.size:
             return None
         if self.table.nominal[column]:
-            order[:n_own] = _similar_first(groups.sums(centred), n_own)
-        upto = np.cumsum(groups.sizes[order])[:n_own]
-        total, every = upto[-1], groups.sizes.sum()
+            order[:n_observed] = _similar_first(groups.sums(centred), n_observed)
+        upto = np.cumsum(groups.sizes[order])[:n_observed]
+        total, total_with_missing = upto[-1], groups.sizes.sum()
         # The last cut has all known values on one side and missing ones on the other.
-        above = np.where(upto < total, total - upto, every - total)
+        above = np.where(upto < total, total - upto, total_with_missing - total)
         cuts = np.flatnonzero(np.minimum(upto, above) >= self.min_rows)
         if not len(cuts):
             return None
@@ -191,16 +219,23 @@ class RegionSearch:
         for start in range(0, centred.values.shape[1], width):
             points = slice(start, start + width)
             sums = groups.sums(centred, points, order)
-            gains += _gains(*sums, cuts, n_own, noise[points])
+            gains += _gains(sums, cuts, n_observed, noise[points])
         best = gains.max()
         cut = int(np.argmax(gains >= best - _TIE * abs(best)))
-        return gains[cut], self._sides(column, groups, order, cuts[cut], n_own)
+        return gains[cut], self._sides(column, groups, order, cuts[cut], n_observed)
 
-    def _sides(self, column, groups, order, cut, n_own):
-        """Codes (n_known + 1,) of each part: low, high and missing, as there are."""
+    def _sides(
+        self,
+        column: int,
+        groups: _Groups,
+        order: NDArray[np.intp],
+        cut: int,
+        n_observed: int,
+    ) -> list[NDArray[np.bool_]]:
+        """Codes (n_known + 1,) of each side: low, high and missing, as there are."""
         n_known = self.table.n_known[column]
         low = np.zeros(n_known + 1, dtype=bool)
-        ends = groups.codes[order[:n_own][cut : cut + 2]]
+        ends = groups.codes[order[:n_observed][cut : cut + 2]]
         if len(ends) < 2:
             low[:n_known] = True
         elif self.table.nominal[column]:
@@ -211,62 +246,79 @@ class RegionSearch:
         sides = [low, ~low & ~missing]
         if len(ends) < 2:
             sides.pop()
-        return [*sides, missing] if n_own < len(order) else sides
+        return [*sides, missing] if n_observed < len(order) else sides
 
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
     """Rows grouped by code: their order, where groups start, their codes and weight."""
 
-    order: np.ndarray
-    starts: np.ndarray
-    codes: np.ndarray
-    sizes: np.ndarray
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    codes: NDArray[np.intp]
+    sizes: NDArray[np.float64]
 
     @classmethod
-    def of(cls, codes, weights):
+    def of(cls, codes: NDArray[np.intp], weights: NDArray[np.float64]) -> _Groups:
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
         sizes = np.add.reduceat(weights[order], starts)
         return cls(order, starts, codes[starts], sizes)
 
-    def sums(self, curves, points=slice(None), groups=slice(None)):
+    def sums(
+        self,
+        curves: RowCurves,
+        points: slice = slice(None),
+        groups: NDArray[np.intp] | slice = slice(None),
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sums of the weighted curves and of the weights, by group: (n_groups, ...)."""
         weights = curves.weights
         if weights.shape[1] > 1:
             weights = weights[:, points]
         weighted = weights * curves.values[:, points]
-        parts = (part.take(self.order, axis=0) for part in (weighted, weights))
-        return [np.add.reduceat(part, self.starts, axis=0)[groups] for part in parts]
+        sums = np.add.reduceat(weighted.take(self.order, axis=0), self.starts, axis=0)
+        sizes = np.add.reduceat(weights.take(self.order, axis=0), self.starts, axis=0)
+        return sums[groups], sizes[groups]
 
 
-def _ratio(sums, weights):
+def _ratio(
+    sums: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Sums over weights, zero where the weight is not positive."""
     weights = np.broadcast_to(weights, sums.shape)
     return np.divide(sums, weights, out=np.zeros_like(sums), where=weights > 0)
 
 
-def _gains(sums, weights, cuts, n_own, noise):
+def _gains(
+    sums: tuple[NDArray[np.float64], NDArray[np.float64]],
+    cuts: NDArray[np.intp],
+    n_observed: int,
+    noise: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Reductions of the loss of curves with mean zero by cuts: (n_cuts,).
 
-    Reductions by `noise` (n_points,), one for each part but one, are taken off.
+    `sums` are those of the weighted curves and of the weights, by group. Reductions by
+    `noise` (n_points,), one for each side but one, are taken off.
     """
-    low = [np.cumsum(part[:n_own], axis=0)[cuts] for part in (sums, weights)]
-    known = [part[:n_own].sum(axis=0) for part in (sums, weights)]
-    high = [all_known - part for all_known, part in zip(known, low, strict=True)]
-    missing = [part[n_own:].sum(axis=0) for part in (sums, weights)]
-    # Cuts with nothing above them leave rounding errors there.
-    high = [np.where((cuts == n_own - 1)[:, None], 0.0, part) for part in high]
-    parts = low, high, missing
-    gains = reduce(np.add, [_ratio(total**2, weight) for total, weight in parts])
-    n_means = reduce(np.add, [weight > 0 for _, weight in parts], 0)
+    reached = [np.cumsum(values[:n_observed], axis=0) for values in sums]
+    low = [cumulated[cuts] for cumulated in reached]
+    # Cuts with nothing above them would leave rounding errors there.
+    is_last = (cuts == n_observed - 1)[:, None]
+    high = [np.where(is_last, 0.0, c[-1] - c[cuts]) for c in reached]
+    missing = [values[n_observed:].sum(axis=0) for values in sums]
+    gains, n_means = np.zeros(low[0].shape), np.zeros(low[1].shape)
+    for total, weight in (low, high, missing):
+        gains += _ratio(total**2, weight)
+        n_means += weight > 0
     return (gains - (n_means - 1) * noise).sum(axis=1)
 
 
-def _similar_first(sums, n_own):
+def _similar_first(
+    sums: tuple[NDArray[np.float64], NDArray[np.float64]], n_observed: int
+) -> NDArray[np.intp]:
     """Order of the first groups along the first principal component of their means."""
-    total, weights = (part[:n_own] for part in sums)
+    total, weights = (values[:n_observed] for values in sums)
     means = _ratio(total, weights)
     spread = np.sqrt(weights) * (means - _ratio(total.sum(axis=0), weights.sum(axis=0)))
     direction = np.linalg.svd(spread, full_matrices=False)[2][0]

@@ -10,15 +10,16 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 
-def all_coalitions(n_players):
+def all_coalitions(n_players: int) -> NDArray[np.bool_]:
     """All coalitions between nobody and everybody, by number: (m, n_players) bool."""
     numbers = np.arange(1, max(2**n_players - 1, 1))
     return ((numbers[:, None] >> np.arange(n_players)) & 1).astype(bool)
 
 
-def values_of_all(values):
+def values_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
     r"""Shapley values (n_players, k) from values of all coalitions (2**n_players, k).
 
     The mean of :math:`v(S \cup j) - v(S)` over sizes of S, and for each size over all S
@@ -33,7 +34,7 @@ def values_of_all(values):
     return shares
 
 
-def interactions_of_all(values):
+def interactions_of_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
     r"""Shapley interaction values (n_players, n_players, k) of pairs.
 
     Half the mean of :math:`v(S \cup ij) - v(S \cup i) - v(S \cup j) + v(S)` over sizes
@@ -46,19 +47,19 @@ def interactions_of_all(values):
         for i in range(j):
             # By whether j and i are present.
             split = values.reshape(-1, 2, 2 ** (j - i - 1), 2, 2**i, k)
-            both = split[:, 1, :, 1] - split[:, 1, :, 0]
-            gains = (both - (split[:, 0, :, 1] - split[:, 0, :, 0])).reshape(-1, k)
-            pairs[i, j] = (gains * _weights(n_players, 2)).sum(axis=0) / 2
+            gains = split[:, :, :, 1] - split[:, :, :, 0]
+            differences = (gains[:, 1] - gains[:, 0]).reshape(-1, k)
+            pairs[i, j] = (differences * _weights(n_players, 2)).sum(axis=0) / 2
             pairs[j, i] = pairs[i, j]
     return pairs
 
 
-def _n_players(values):
+def _n_players(values: NDArray[np.float64]) -> int:
     return len(values).bit_length() - 1
 
 
 @lru_cache(maxsize=32)
-def _weights(n_players, order):
+def _weights(n_players: int, order: int) -> NDArray[np.float64]:
     """Weight of each coalition of all players but `order` of them, (n, 1)."""
     n_others = n_players - order
     sizes = np.bitwise_count(np.arange(2**n_others))
@@ -68,23 +69,25 @@ def _weights(n_players, order):
     return np.array(of_size)[sizes, None]
 
 
-# Subsets are listed and sampled if at most this many times the number wanted exist;
-# otherwise they are drawn until enough differ, which then rejects few.
+# Subsets are listed and sampled if at most this many times the number asked for exist;
+# otherwise they are drawn until enough differ, which then rejects at most a quarter.
 _MOST_LISTED = 4
 
 
-def n_pairs_of(n_players, size):
+def n_pairs_of(n_players: int, size: int) -> int:
     """Number of pairs whose smaller member has a size, at most half of all players."""
     n_subsets = comb(n_players, size)
     return n_subsets // 2 if 2 * size == n_players else n_subsets
 
 
-def paired_design(n_players, n_coalitions, rng):
+def paired_design(
+    n_players: int, n_coalitions: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
     """Pairs drawn without replacement, by one member: (n_pairs, n_players) bool.
 
     All sizes get the same number of coalitions: their leverage in a linear regression
-    with Shapley's weights (Musco & Witter 2025). Sizes with fewer coalitions are taken
-    whole; so are single players if the pairs suffice. Smaller sizes come first.
+    with Shapley's weights (Musco & Witter 2025). Sizes with fewer coalitions have all
+    of them; so do single players if the pairs suffice. Smaller sizes come first.
 
     Parameters
     ----------
@@ -101,15 +104,17 @@ def paired_design(n_players, n_coalitions, rng):
     existing = [n_pairs_of(n_players, size) for size in sizes]
     n_pairs = min((n_coalitions - 2) // 2, sum(existing))
     counts = _counts(n_players, existing, n_pairs, rng)
-    parts = [
-        _drawn(n_players, size, n_existing, count, rng)
+    blocks = [
+        _random_pairs(n_players, size, n_existing, count, rng)
         for size, n_existing, count in zip(sizes, existing, counts, strict=True)
         if count
     ]
-    return np.concatenate([np.zeros((0, n_players), dtype=bool), *parts])
+    return np.concatenate([np.zeros((0, n_players), dtype=bool), *blocks])
 
 
-def _counts(n_players, existing, n_pairs, rng):
+def _counts(
+    n_players: int, existing: list[int], n_pairs: int, rng: np.random.Generator
+) -> list[int]:
     """Number of pairs of each size."""
     counts = list(existing)
     shares = np.ones(len(existing))
@@ -117,7 +122,7 @@ def _counts(n_players, existing, n_pairs, rng):
         shares[-1:] = 0.5  # the middle size is one, other pairs join two sizes
     left = n_pairs
     for first, n_existing in enumerate(existing):
-        # Sizes are filled from the smallest up: those that are taken whole leave more.
+        # Sizes are filled from the smallest up: those of few coalitions leave more.
         fair = left * shares[first:] / shares[first:].sum()
         singles = first == 0 and left >= n_existing
         if fair[0] < n_existing - 1e-9 and not singles:
@@ -128,7 +133,7 @@ def _counts(n_players, existing, n_pairs, rng):
     return counts
 
 
-def _rounded(fair, rng):
+def _rounded(fair: NDArray[np.float64], rng: np.random.Generator) -> list[int]:
     """Random integers with the same sum and mean `fair`, each within one of it."""
     edges = np.concatenate([[0.0], np.cumsum(fair)])
     edges[-1] = np.rint(edges[-1])
@@ -136,34 +141,37 @@ def _rounded(fair, rng):
     return np.diff(np.ceil(edges - start)).astype(int).tolist()
 
 
-def _drawn(n_players, size, n_existing, count, rng):
+def _random_pairs(
+    n_players: int, size: int, n_existing: int, count: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
     """Random pairs of a size, (count, n_players)."""
     if n_existing <= _MOST_LISTED * count:
-        firsts = combinations(range(n_players), size)
         if 2 * size == n_players:
-            firsts = combinations(range(1, n_players), size - 1)
-            members = [(0, *rest) for rest in firsts]
+            subsets = combinations(range(1, n_players), size - 1)
+            members = [(0, *others) for others in subsets]
         else:
-            members = list(firsts)
+            members = list(combinations(range(n_players), size))
         if count < n_existing:
-            places = np.sort(rng.choice(n_existing, count, replace=False))
-            members = [members[place] for place in places]
-        drawn = np.zeros((count, n_players), dtype=bool)
-        np.put_along_axis(drawn, np.array(members), True, axis=1)
-        return drawn
-    drawn = {}
-    while len(drawn) < count:
-        for coalition in _subsets(n_players, size, count - len(drawn), rng):
-            drawn.setdefault(coalition.tobytes(), coalition)
-    return np.array(list(drawn.values()))
+            positions = np.sort(rng.choice(n_existing, count, replace=False))
+            members = [members[position] for position in positions]
+        coalitions = np.zeros((count, n_players), dtype=bool)
+        np.put_along_axis(coalitions, np.array(members), True, axis=1)
+        return coalitions
+    distinct: dict[bytes, NDArray[np.bool_]] = {}
+    while len(distinct) < count:
+        for coalition in _subsets(n_players, size, count - len(distinct), rng):
+            distinct.setdefault(coalition.tobytes(), coalition)
+    return np.array(list(distinct.values()))
 
 
-def _subsets(n_players, size, count, rng):
+def _subsets(
+    n_players: int, size: int, count: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
     """Subsets of a size, drawn independently; the middle size with the first player."""
     keys = rng.random((count, n_players))
     if 2 * size == n_players:
         keys[:, 0] = -1.0
     members = np.argpartition(keys, size - 1, axis=1)[:, :size]
-    drawn = np.zeros((count, n_players), dtype=bool)
-    np.put_along_axis(drawn, members, True, axis=1)
-    return drawn
+    coalitions = np.zeros((count, n_players), dtype=bool)
+    np.put_along_axis(coalitions, members, True, axis=1)
+    return coalitions

@@ -6,9 +6,12 @@ operator, computed once, maps rows to values. Each block of players connected by
 correlations has its own operator.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.sparse.csgraph import connected_components
 
@@ -24,10 +27,11 @@ _SINGULAR = 1e-9
 MOST_PLAYERS = 15
 _MOST_WORK = 2**MOST_PLAYERS * 32**3
 # Numbers of antithetic pairs of permutations that are sampled for larger blocks: fewer
-# where their operators would exceed the bytes below.
+# where their operators would exceed these bytes, 64 MB.
 _FEWEST_PAIRS, _MOST_PAIRS = 16, 256
 _PAIRS_BYTES = 2**26
-# Bytes of the matrices of a batch of coalitions, and of the values of a batch of rows.
+# Bytes of the matrices of a batch of coalitions, and of the values of a batch of rows:
+# 4 MB fit into a processor's cache.
 _BATCH_BYTES = 2**22
 
 
@@ -45,33 +49,40 @@ class Block:
         Values are the mean over draws of ``draws @ d[columns]``; one where it is exact.
     """
 
-    players: np.ndarray
-    columns: np.ndarray
-    draws: np.ndarray
+    players: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    draws: NDArray[np.float64]
 
     @property
-    def sampled(self):
+    def sampled(self) -> bool:
         """Whether permutations were sampled."""
         return len(self.draws) > 1
 
-    def values(self, deviations):
+    def values(
+        self, deviations: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Values (m, p, k) and standard errors of rows' deviations (m, n_columns)."""
         n_draws, *shape, n_columns = self.draws.shape
         operator = self.draws.reshape(-1, n_columns).T
         values, errors = np.zeros((2, len(deviations), *shape))
         step = max(1, _BATCH_BYTES // (8 * operator.shape[1]))
         for start in range(0, len(deviations), step):
-            part = slice(start, start + step)
-            drawn = deviations[part, self.columns] @ operator
-            drawn = drawn.reshape(-1, n_draws, *shape)
-            values[part] = drawn.mean(axis=1)
+            rows = slice(start, start + step)
+            values_of_draws = deviations[rows, self.columns] @ operator
+            values_of_draws = values_of_draws.reshape(-1, n_draws, *shape)
+            values[rows] = values_of_draws.mean(axis=1)
             if self.sampled:
-                spread = drawn.std(axis=1, ddof=1) / np.sqrt(n_draws)
-                errors[part] = student_factor(n_draws - 1) * spread
+                spread = values_of_draws.std(axis=1, ddof=1) / np.sqrt(n_draws)
+                errors[rows] = student_factor(n_draws - 1) * spread
         return values, errors
 
 
-def gaussian_blocks(covariance, coefficients, player, rng):
+def gaussian_blocks(
+    covariance: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> list[Block]:
     """Blocks of all players that have columns.
 
     Parameters
@@ -100,15 +111,21 @@ def gaussian_blocks(covariance, coefficients, player, rng):
     blocks = []
     for block in range(n_blocks):
         columns = np.flatnonzero(block_of == block)
-        players, place = np.unique(player[columns], return_inverse=True)
-        own = correlation[np.ix_(columns, columns)]
+        players, position = np.unique(player[columns], return_inverse=True)
+        block_correlation = correlation[np.ix_(columns, columns)]
         scaled = coefficients[columns] * spread[columns, None]
-        draws = _draws(own, scaled, place, len(players), rng) / spread[columns]
-        blocks.append(Block(players, columns, draws))
+        draws = _draws(block_correlation, scaled, position, len(players), rng)
+        blocks.append(Block(players, columns, draws / spread[columns]))
     return blocks
 
 
-def _draws(correlation, coefficients, player, n_players, rng):
+def _draws(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    n_players: int,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
     """Operators on standardised deviations: (n_draws, p, k, n)."""
     if n_players == 1:
         return coefficients.T[None, None]
@@ -133,47 +150,63 @@ def _draws(correlation, coefficients, player, n_players, rng):
 # Exact: all coalitions
 
 
-def _enumerated(correlation, coefficients, player, n_players, singular):
+def _enumerated(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    n_players: int,
+    singular: bool,
+) -> NDArray[np.float64]:
     """Operator (p, k, n): Shapley values of each deviation's coefficients."""
     n_columns, n_outputs = coefficients.shape
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
     values = np.empty((2**n_players, n_columns, n_outputs))
     for start in range(0, len(values), step):
-        part = slice(start, min(start + step, len(values)))
-        numbers = np.arange(part.start, part.stop)
+        batch = slice(start, min(start + step, len(values)))
+        numbers = np.arange(batch.start, batch.stop)
         present = (numbers[:, None] >> player) & 1 == 1
-        values[part] = _coalition_values(correlation, coefficients, present, singular)
+        values[batch] = _coalition_values(correlation, coefficients, present, singular)
     operator = values_of_all(values.reshape(len(values), -1))
     return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
 
 
-def _coalition_values(correlation, coefficients, present, singular):
+def _coalition_values(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    present: NDArray[np.bool_],
+    singular: bool,
+) -> NDArray[np.float64]:
     """Values of sets of columns as coefficients of the deviations: (m, n, k)."""
     inside, outside = present[:, :, None], ~present[:, :, None]
-    # Absent columns become uncorrelated ones of variance 1: batches keep one shape.
-    kept = np.where(inside & present[:, None, :], correlation, 0.0)
-    diagonal = np.einsum("mii->mi", kept)
+    # Absent columns become uncorrelated, of variance 1: all matrices have one shape.
+    masked = np.where(inside & present[:, None, :], correlation, 0.0)
+    diagonal = np.einsum("mii->mi", masked)
     diagonal[~present] = 1.0
-    pulled = inside * (correlation @ (outside * coefficients))
+    sums: NDArray[np.floating] = inside * (correlation @ (outside * coefficients))
     if singular:
-        pulled = np.linalg.pinv(kept, rcond=_SINGULAR, hermitian=True) @ pulled
+        sums = np.linalg.pinv(masked, rcond=_SINGULAR, hermitian=True) @ sums
     else:
-        pulled = np.linalg.solve(kept, pulled)
-    return inside * (coefficients + pulled)
+        sums = np.linalg.solve(masked, sums)
+    return np.where(inside, coefficients + sums, 0.0)
 
 
 # Sampled: permutations
 
 
-def _of_order(correlation, coefficients, player, order):
+def _of_order(
+    correlation: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    player: NDArray[np.intp],
+    order: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Operator (p, k, n) of the marginal contributions in one order of the players.
 
     With L the Cholesky factor of the correlation in that order, the function is
     (L' b) . L^-1 d: each player adds the terms of its innovations in L^-1 d.
     """
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    columns = np.argsort(place[player], kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    columns = np.argsort(rank[player], kind="stable")
     factor = cholesky(correlation[np.ix_(columns, columns)], lower=True)
     innovations = solve_triangular(factor, np.eye(len(columns)), lower=True)
     gains = (factor.T @ coefficients[columns])[:, :, None] * innovations[:, None, :]

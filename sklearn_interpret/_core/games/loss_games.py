@@ -13,11 +13,12 @@ error is a sum of unanimity games, with r the residual of f_0:
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import student_factor
 
 
-def membership(sets, n_players):
+def membership(sets: list[tuple[int, ...]], n_players: int) -> NDArray[np.float64]:
     """Members of sets of players as (n_sets, n_players) of zeros and ones."""
     members = np.zeros((len(sets), n_players))
     for row, players in zip(members, sets, strict=True):
@@ -25,19 +26,25 @@ def membership(sets, n_players):
     return members
 
 
-def squared_error_moments(components, residuals, weights):
+def squared_error_moments(
+    components: NDArray[np.float64],
+    residuals: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weighted sums of r g_U (n_sets,) and of g_U g_V (n_sets, n_sets).
 
     Components (m, n_sets, k) and residuals (m, k) are summed over rows and outputs.
     """
     scales = np.sqrt(weights)[:, None]
     residuals = (scales * residuals).ravel()
-    parts = (scales[:, None] * components).transpose(0, 2, 1)
-    parts = parts.reshape(len(residuals), -1)
-    return residuals @ parts, parts.T @ parts
+    products = (scales[:, None] * components).transpose(0, 2, 1)
+    products = products.reshape(len(residuals), -1)
+    return residuals @ products, products.T @ products
 
 
-def squared_error_values(members, linear, gram):
+def squared_error_values(
+    members: NDArray[np.float64], linear: NDArray[np.float64], gram: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Shapley values (n_players,) from E[r g_U] and E[g_U g_V] of nonempty sets."""
     sizes = members.sum(axis=1)
     shares = gram / (sizes[:, None] + sizes - members @ members.T)
@@ -46,13 +53,17 @@ def squared_error_values(members, linear, gram):
     return single + ((shares @ members) * members).sum(axis=0)
 
 
-def responses_of_coalitions(coalitions, members, components):
+def responses_of_coalitions(
+    coalitions: NDArray[np.bool_],
+    members: NDArray[np.float64],
+    components: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Sums of components (m, n_sets, k) within coalitions (m or 1, c, n_players)."""
     within = coalitions.astype(np.float64) @ members.T == members.sum(axis=1)
     return within.astype(np.float64) @ components
 
 
-def paired_coalitions(orders):
+def paired_coalitions(orders: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Coalitions of the first players of orders (m, r, n_players) and their reverses.
 
     Returns (m, 2 r (n_players - 1), n_players), bool: neither empty nor complete.
@@ -60,11 +71,13 @@ def paired_coalitions(orders):
     n_players = orders.shape[-1]
     ranks = np.argsort(orders, axis=-1)
     joined = ranks[:, :, None] < np.arange(1, n_players)[:, None]
-    both = np.stack([joined, ~joined[:, :, ::-1]], axis=2)
-    return both.reshape(len(orders), -1, n_players)
+    pairs = np.stack([joined, ~joined[:, :, ::-1]], axis=2)
+    return pairs.reshape(len(orders), -1, n_players)
 
 
-def paired_gains(orders, losses):
+def paired_gains(
+    orders: NDArray[np.intp], losses: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Losses that players remove, mean of an order and its reverse: (m, r, n_players).
 
     `losses` (m, 2 r (n_players - 1) + 2) are those of the empty coalition,
@@ -82,7 +95,9 @@ def paired_gains(orders, losses):
     return gains
 
 
-def means_of_draws(gains, weights):
+def means_of_draws(
+    gains: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weighted means over rows of gains (n, m, p) from m draws each, and their errors.
 
     Errors stem from the draws only; 1.96 of them to each side are an interval of 95 %,

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import fdtr
 
+from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.regression.working_regression import WorkingRegression
 
 # Residual degrees of freedom below this are rounding.
-_NONE_LEFT = 1e-9
-# Largest number of entries in a block of deletions.
+_NO_DOF = 1e-9
+# Limits the entries in a block of deletions, to 32 MB.
 _BLOCK = 2**22
 
 
@@ -33,21 +35,21 @@ class RegressionDiagnostics(WorkingRegression):
         Parameters without each row; None takes one step from those of all rows.
     """
 
-    without: np.ndarray | None = None
+    without: NDArray[np.float64] | None = None
 
     @cached_property
-    def _remaining(self):
+    def _remaining(self) -> NDArray[np.float64]:
         """One minus the leverage, NaN for zero."""
         return np.where(self.leverages < 1, 1 - self.leverages, np.nan)
 
     @cached_property
-    def _solved(self):
+    def _solved(self) -> NDArray[np.float64]:
         """(A'A + L)^-1 times each row of A, (n, d)."""
         basis, inverse = self.factors
         return basis @ inverse.T
 
     @cached_property
-    def dfbeta(self):
+    def dfbeta(self) -> NDArray[np.float64]:
         """Parameters less those without each row, (n, d)."""
         if self.without is not None:
             changes = self.parameters - self.without
@@ -55,39 +57,39 @@ class RegressionDiagnostics(WorkingRegression):
         return self._solved * (self.residuals[0] / self._remaining)[:, None]
 
     @cached_property
-    def _deviances_without(self):
+    def _deviances_without(self) -> NDArray[np.float64]:
         """Deviance of the other rows at the parameters without each row, (n,)."""
         if self.without is not None:
             return _deviances_of_others(self.model, self.without)
-        # With L b the slope of the deviance, less the row's own part.
+        # With L b the slope of the deviance, less the row's terms.
         steps, of_penalty = self.residuals[0] / self._remaining, self._penalised
         slopes = self._solved @ (self.penalty * self.parameters)
-        own = steps**2 * (self.leverages - of_penalty) - steps**2
-        return self.deviance + 2 * steps * slopes + own
+        row_terms = steps**2 * (self.leverages - of_penalty) - steps**2
+        return self.deviance + 2 * steps * slopes + row_terms
 
     @cached_property
-    def _penalised(self):
+    def _penalised(self) -> NDArray[np.float64]:
         """Reduction of each leverage by the penalty: a' (A'A+L)^-1 L (A'A+L)^-1 a."""
         if not self.penalty.any():
             return np.zeros(len(self.roots))
         return self._solved**2 @ self.penalty
 
     @cached_property
-    def sigma(self):
+    def sigma(self) -> NDArray[np.float64]:
         """Residual standard deviation without each row, (n,)."""
         dof = self.residual_dof - self.model.weights
-        dof = dof + self._penalised / self._remaining
-        dof = np.where(dof > _NONE_LEFT, dof, np.nan)
+        dof += self._penalised / self._remaining
+        dof = np.where(dof > _NO_DOF, dof, np.nan)
         return np.sqrt(np.maximum(self._deviances_without, 0) / dof)
 
     @cached_property
-    def residuals_standardized(self):
+    def residuals_standardized(self) -> NDArray[np.float64]:
         """Deviance residuals in units of their standard deviation."""
         spread = np.sqrt(self.dispersion * self._remaining)
         return _ratio(self.residuals[0], spread)
 
     @cached_property
-    def residuals_studentized(self):
+    def residuals_studentized(self) -> NDArray[np.float64]:
         """Signed roots of the change of the deviance without each row."""
         deviance, pearson = self.residuals
         unit = 1.0 if self.known_dispersion else self.sigma
@@ -100,7 +102,7 @@ class RegressionDiagnostics(WorkingRegression):
         return _ratio(np.sign(deviance) * np.sqrt(np.maximum(change, 0)), unit)
 
     @cached_property
-    def cooks_distances(self):
+    def cooks_distances(self) -> NDArray[np.float64]:
         """Squared length of the parameters' change, for each degree of freedom."""
         steps = self.residuals[1] / self._remaining
         lengths = steps**2 * self.leverages
@@ -111,7 +113,7 @@ class RegressionDiagnostics(WorkingRegression):
         return _ratio(lengths, self.effective_dof * self.dispersion)
 
     @cached_property
-    def dffits(self):
+    def dffits(self) -> NDArray[np.float64]:
         """Change of each row's own score, in its standard errors."""
         steps = self.residuals[0] / self._remaining * np.sqrt(self.leverages)
         if self.without is not None:
@@ -120,47 +122,51 @@ class RegressionDiagnostics(WorkingRegression):
         return _ratio(steps, self.sigma)
 
     @cached_property
-    def dfbetas(self):
+    def dfbetas(self) -> NDArray[np.float64]:
         """Changes of the parameters in their standard errors, (n, d)."""
         errors = np.linalg.norm(self.factors[1], axis=1)
         return self.dfbeta * _ratio(1, self.sigma)[:, None] * _ratio(1, errors)
 
     @cached_property
-    def covratio(self):
+    def covratio(self) -> NDArray[np.float64]:
         """Ratio of the determinants of the parameters' covariance."""
         rank = self.factors[1].shape[1]
         variance = self.deviance / self.residual_dof
         return _ratio(self.sigma**2, variance) ** rank / self._remaining
 
     @cached_property
-    def influential(self):
+    def influential(self) -> NDArray[np.bool_]:
         """Rows beyond one of the cut-offs of R's influence.measures."""
-        k, rest = self.effective_dof, self.residual_dof
+        k, dof = self.effective_dof, self.residual_dof
         return (
             ((self.dfbetas > 1) | (self.dfbetas < -1)).any(axis=1)
-            | (np.abs(self.dffits) > 3 * np.sqrt(k / rest))
-            | (np.abs(1 - self.covratio) > 3 * k / rest)
-            | (fdtr(k, rest, self.cooks_distances) > 0.5)
-            | (self.leverages > 3 * k / (k + rest))
+            | (np.abs(self.dffits) > 3 * np.sqrt(k / dof))
+            | (np.abs(1 - self.covratio) > 3 * k / dof)
+            | (fdtr(k, dof, self.cooks_distances) > 0.5)
+            | (self.leverages > 3 * k / (k + dof))
         )
 
 
-def _ratio(above, below):
+def _ratio(
+    numerator: NDArray[np.float64] | float, denominator: NDArray[np.float64] | float
+) -> NDArray[np.float64]:
     """A quotient, NaN where the divisor is not positive."""
-    below = np.asarray(below)
-    return above / np.where(below > 0, below, np.nan)
+    denominator = np.asarray(denominator)
+    return numerator / np.where(denominator > 0, denominator, np.nan)
 
 
-def _deviances_of_others(model, without):
+def _deviances_of_others(
+    model: ScoreModel, without: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Deviances of all rows but one, at the parameters without it each."""
     deviances = np.empty(len(without))
-    together = max(1, _BLOCK // len(model.design))
-    for start in range(0, len(without), together):
-        part = slice(start, start + together)
-        scores = (model.design @ without[part].T + model.offsets)[..., None]
+    n_together = max(1, _BLOCK // len(model.design))
+    for start in range(0, len(without), n_together):
+        rows = slice(start, start + n_together)
+        scores = (model.design @ without[rows].T + model.offsets)[..., None]
         losses = model.weights[:, None] * model.loss.values(
             model.targets[:, None], scores
         )
-        own = losses[np.arange(len(without))[part], np.arange(scores.shape[1])]
-        deviances[part] = 2 * (losses.sum(axis=0) - own)
+        row_losses = losses[np.arange(len(without))[rows], np.arange(scores.shape[1])]
+        deviances[rows] = 2 * (losses.sum(axis=0) - row_losses)
     return deviances

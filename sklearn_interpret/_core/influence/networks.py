@@ -3,28 +3,38 @@
 The objective is ``sum_i w_i loss(y_i, scores(x_i)) + penalty @ parameters**2 / 2``.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
-# Largest number of parameters whose matrix is formed and factorised.
+_Objective = Callable[
+    [NDArray[np.float64], NDArray[np.float64]], tuple[float, NDArray[np.float64]]
+]
+
+# Largest number of parameters whose matrix is formed and factorised: it then takes
+# 200 MB. Above, conjugate gradients need no matrix.
 _MOST_FACTORISED = 5000
 # Least damping, relative to the largest entry, which keeps directions without
-# information in place; an error is raised where it takes this share of a gradient.
-_LEAST, _HELD = 1e-5, 0.5
-# Curvatures below this part of a row's largest are zero.
-_NONE = 1e-12
+# information in place.
+_LEAST_DAMPING = 1e-5
+# An error is raised where this damping takes more than this share of a gradient: the
+# matrix then says little of the change.
+_MOST_DAMPED = 0.5
+# Curvatures below this share of a row's largest are zero.
+_NO_CURVATURE = 1e-12
 # Conjugate gradients: relative size of the residual at the end, and most steps.
 _TOLERANCE, _MOST_STEPS = 1e-6, 1000
 # L-BFGS runs until rounding ends it.
 _TO_THE_END = {"maxiter": 2000, "maxfun": 10_000, "maxcor": 30, "ftol": 0, "gtol": 1e-9}
-# Most steps without rows, and halvings of one; steps end below this part of the change
-# so far.
+# Most steps without rows, and halvings of a step; steps end below this share of the
+# change so far.
 _MOST_MOVES, _MOST_HALVINGS, _PRECISION = 10, 6, 0.02
-# Numbers in a block of slopes.
+# Limits the numbers in a block of slopes, to 32 MB.
 _BLOCK = 2**22
 
 
@@ -56,60 +66,70 @@ class NetworkModel:
         slopes do not hold: then there is one step, too.
     """
 
-    factors: list
-    slopes: np.ndarray
-    curvatures: np.ndarray
-    weights: np.ndarray
-    penalty: np.ndarray
-    parameters: np.ndarray
+    factors: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+    slopes: NDArray[np.float64]
+    curvatures: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    penalty: NDArray[np.float64]
+    parameters: NDArray[np.float64]
     damping: float = 0.0
-    value_and_gradient: object = None
+    value_and_gradient: _Objective | None = None
     is_smooth: bool = True
 
-    def changes_without(self, parts):
-        """Changes of the parameters without some rows each, (n_parts, n_parameters).
+    def changes_without(
+        self, groups: Sequence[NDArray[np.intp]]
+    ) -> NDArray[np.float64]:
+        """Changes of the parameters without groups of rows, (n_groups, n_parameters).
 
         By Woodbury's formula, where R are the rows' roots of curvature times slopes of
         scores: (H - R'R)^-1 g = x + H^-1 R' (1 - R H^-1 R')^-1 R x, with x = H^-1 g.
         """
-        changes = np.empty((len(parts), len(self.parameters)))
-        moved = np.empty(len(parts))
-        sizes, largest = np.array([len(rows) for rows in parts]), 0.0
-        for some in self._in_blocks(sizes):
-            rows = np.concatenate([parts[one] for one in some])
+        changes = np.empty((len(groups), len(self.parameters)))
+        lengths = np.empty(len(groups))
+        sizes, largest = np.array([len(rows) for rows in groups]), 0.0
+        objective = self._objective
+        for block in self._in_blocks(sizes):
+            rows = np.concatenate([groups[group] for group in block])
             gradients, roots = self._gradients_and_roots(rows)
-            right = np.concatenate([gradients[:, None], roots], axis=1)
-            solved = self._solved(right.reshape(-1, right.shape[2]).T).T
-            ends = np.cumsum(sizes[some])
-            for one, stop in zip(some, ends, strict=True):
-                part = slice(stop - sizes[one], stop)
-                inverse = solved.reshape(right.shape)[part]
-                without = _without_own_curvature(inverse[:, 1:], roots[part])
-                changes[one] = without(inverse[:, 0].sum(axis=0))
-                moved[one] = np.linalg.norm(changes[one])
-                if self._takes_steps:
-                    changes[one] = self._descended(parts[one], without)
-                largest = max(largest, np.linalg.norm(gradients[part].sum(axis=0)))
-        held = _LEAST * self._diagonal[1].max() * moved
-        if held.max() > _HELD * largest:
+            columns = np.concatenate([gradients[:, None], roots], axis=1)
+            solved = self._solved(columns.reshape(-1, columns.shape[2]).T).T
+            ends = np.cumsum(sizes[block])
+            for group, stop in zip(block, ends, strict=True):
+                span = slice(stop - sizes[group], stop)
+                inverse = solved.reshape(columns.shape)[span]
+                without = _without_own_curvature(inverse[:, 1:], roots[span])
+                changes[group] = without(inverse[:, 0].sum(axis=0))
+                lengths[group] = np.linalg.norm(changes[group])
+                if objective is not None:
+                    changes[group] = self._descended(objective, groups[group], without)
+                total = gradients[span].sum(axis=0)
+                largest = max(largest, float(np.linalg.norm(total)))
+        damped = _LEAST_DAMPING * self._diagonal[1].max() * lengths
+        if damped.max() > _MOST_DAMPED * largest:
             raise self._indefinite()
         return changes
 
     @property
-    def _takes_steps(self):
-        few = len(self.parameters) <= _MOST_FACTORISED
-        return few and self.is_smooth and self.value_and_gradient is not None
+    def _objective(self) -> _Objective | None:
+        """The objective by which several steps are taken; None takes a single step."""
+        is_small = len(self.parameters) <= _MOST_FACTORISED
+        return self.value_and_gradient if is_small and self.is_smooth else None
 
-    def _descended(self, rows, without):
+    def _descended(
+        self,
+        objective: _Objective,
+        rows: NDArray[np.intp],
+        without: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
         """The change without rows after steps that lead down."""
         weights = self.weights.copy()
         weights[rows] = 0
 
-        def measured(change):
-            value, slope = self.value_and_gradient(self.parameters + change, weights)
+        def measured(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            value, slope = objective(self.parameters + at, weights)
             return (
-                value + self.damping / 2 * change @ change,
-                slope + self.damping * change,
+                value + float(self.damping / 2 * at @ at),
+                slope + self.damping * at,
             )
 
         change = np.zeros(len(self.parameters))
@@ -129,31 +149,33 @@ class NetworkModel:
         return change
 
     @property
-    def distance(self):
+    def distance(self) -> float:
         """How far the parameters are from a minimum: 0 is there.
 
-        The square of the step to it in units of the matrix, by what those of the single
-        rows sum to. Rows like those of training, but others, make about two.
+        The square of the step to it in units of the matrix, over the sum of those of
+        single rows. New rows like those of training make about two.
         """
-        total, own = self.penalty * self.parameters, 0.0
+        total, of_rows = self.penalty * self.parameters, 0.0
         for rows in self._blocks:
             gradients, _ = self._gradients_and_roots(rows)
             total = total + gradients.sum(axis=0)
-            own += (gradients * self._solved(gradients.T).T).sum()
+            of_rows += (gradients * self._solved(gradients.T).T).sum()
         step = self._solved(total[:, None])[:, 0]
-        return total @ step / own if own > 0 else 0.0
+        return float(total @ step / of_rows) if of_rows > 0 else 0.0
 
     @property
-    def _blocks(self):
+    def _blocks(self) -> list[NDArray[np.intp]]:
         return self._in_blocks(np.ones(len(self.slopes)))
 
-    def _in_blocks(self, sizes):
+    def _in_blocks(self, sizes: NDArray) -> list[NDArray[np.intp]]:
         """Positions in blocks of limited memory, from the rows that each takes."""
-        together = max(1, _BLOCK // (self.slopes.shape[1] * len(self.parameters)))
-        block = ((np.cumsum(sizes) - 1) // together).astype(np.intp)
+        n_together = max(1, _BLOCK // (self.slopes.shape[1] * len(self.parameters)))
+        block = ((np.cumsum(sizes) - 1) // n_together).astype(np.intp)
         return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(block)) + 1)
 
-    def _gradients_and_roots(self, rows):
+    def _gradients_and_roots(
+        self, rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gradients (m, P) of rows, and R (m, k, P), with R'R in the matrix."""
         k = self.slopes.shape[1]
         slopes = np.concatenate(
@@ -170,32 +192,32 @@ class NetworkModel:
         roots = np.einsum("nkl,nkp->nlp", self._roots[rows], slopes)
         return gradients, roots
 
-    def _stacked_roots(self, rows):
+    def _stacked_roots(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         return self._gradients_and_roots(rows)[1].reshape(-1, len(self.parameters))
 
     @cached_property
-    def _roots(self):
+    def _roots(self) -> NDArray[np.float64]:
         """F (n, k, k), where F F' are the weighted curvatures."""
         weighted = self.weights[:, None, None] * self.curvatures
         sizes, directions = np.linalg.eigh(weighted)
         # Probabilities that sum to one leave a direction without curvature.
-        sizes[sizes < _NONE * sizes[:, -1:]] = 0
+        sizes[sizes < _NO_CURVATURE * sizes[:, -1:]] = 0
         return directions * np.sqrt(np.maximum(sizes, 0))[:, None]
 
     @cached_property
-    def _diagonal(self):
+    def _diagonal(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Penalty and damping, and that of the matrix with these."""
-        added, diagonal = self.penalty + self.damping, 0.0
+        added, diagonal = self.penalty + self.damping, np.zeros(len(self.penalty))
         for rows in self._blocks:
-            diagonal = diagonal + (self._stacked_roots(rows) ** 2).sum(axis=0)
+            diagonal += (self._stacked_roots(rows) ** 2).sum(axis=0)
         largest = (added + diagonal).max()
         if not largest > 0:
             raise self._indefinite()
-        added = added + _LEAST * largest
+        added = added + _LEAST_DAMPING * largest
         return added, added + diagonal
 
     @cached_property
-    def _factor(self):
+    def _factor(self) -> tuple[NDArray[np.float64], bool]:
         matrix = np.diag(self._diagonal[0])
         for rows in self._blocks:
             roots = self._stacked_roots(rows)
@@ -205,21 +227,23 @@ class NetworkModel:
         except LinAlgError:
             raise self._indefinite() from None
 
-    def _solved(self, right):
+    def _solved(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         """The inverse of the matrix times columns (n_parameters, r)."""
         if len(self.parameters) > _MOST_FACTORISED:
-            return self._by_conjugate_gradients(right)
-        return cho_solve(self._factor, right)
+            return self._by_conjugate_gradients(columns)
+        return cho_solve(self._factor, columns)
 
-    def _by_conjugate_gradients(self, right):
+    def _by_conjugate_gradients(
+        self, columns: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Solutions for all columns together, preconditioned by the diagonal."""
-        added, diagonal = (part[:, None] for part in self._diagonal)
-        solved, left = np.zeros(right.shape), right.copy()
-        near = left / diagonal
-        direction, size = near, (left * near).sum(axis=0)
-        enough = _TOLERANCE * np.linalg.norm(right, axis=0)
+        added, diagonal = (vector[:, None] for vector in self._diagonal)
+        solved, residuals = np.zeros(columns.shape), columns.copy()
+        preconditioned = residuals / diagonal
+        direction, size = preconditioned, (residuals * preconditioned).sum(axis=0)
+        limits = _TOLERANCE * np.linalg.norm(columns, axis=0)
         for _ in range(_MOST_STEPS):
-            if (np.linalg.norm(left, axis=0) <= enough).all():
+            if (np.linalg.norm(residuals, axis=0) <= limits).all():
                 return solved
             product = added * direction
             for rows in self._blocks:
@@ -228,20 +252,23 @@ class NetworkModel:
             curvature = (direction * product).sum(axis=0)
             step = size / np.where(curvature > 0, curvature, 1)
             solved = solved + step * direction
-            left = left - step * product
-            near = left / diagonal
-            before, size = size, (left * near).sum(axis=0)
-            direction = near + size / np.where(before > 0, before, 1) * direction
+            residuals = residuals - step * product
+            preconditioned = residuals / diagonal
+            last_size, size = size, (residuals * preconditioned).sum(axis=0)
+            ratio = size / np.where(last_size > 0, last_size, 1)
+            direction = preconditioned + ratio * direction
         raise self._indefinite()
 
-    def _indefinite(self):
+    def _indefinite(self) -> ValueError:
         return ValueError(
             f"damping={self.damping!r}: the Gauss-Newton matrix of the network is not "
             "positive definite where rows have slopes; a larger damping makes it so."
         )
 
 
-def _without_own_curvature(inverse, roots):
+def _without_own_curvature(
+    inverse: NDArray[np.float64], roots: NDArray[np.float64]
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """A function from x = H^-1 g to (H - R'R)^-1 g, without the curvature of rows."""
     roots = roots.reshape(-1, roots.shape[2])
     inverse = inverse.reshape(roots.shape)  # H^-1 R'
@@ -249,7 +276,11 @@ def _without_own_curvature(inverse, roots):
     return lambda x: x + inverse.T @ np.linalg.solve(inner, roots @ x)
 
 
-def descended(value_and_gradient, start, weights):
+def descended(
+    value_and_gradient: _Objective,
+    start: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Parameters of a minimum, from a start on, of rows with weights."""
     return minimize(
         value_and_gradient,

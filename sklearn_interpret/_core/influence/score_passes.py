@@ -5,29 +5,46 @@ the residuals of the last parameters, on columns that the pass before has made n
 orthonormal: as Cholesky QR twice (Yamamoto et al., 2015).
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.linalg.lapack import dpstrf
 
+from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.regression.separation import FLAT
-from sklearn_interpret._core.regression.working_regression import FittedRegression
-from sklearn_interpret._core.statistics.score_losses import Logistic
+from sklearn_interpret._core.regression.working_regression import (
+    FittedRegression,
+    SumsOverRows,
+)
+from sklearn_interpret._core.statistics.score_losses import (
+    HalfTweedie,
+    Logistic,
+    RegressionLoss,
+)
 from sklearn_interpret._core.statistics.weighted import (
     CrossProducts,
     Moments,
     row_blocks,
 )
 
-# Columns whose residual on others is below this part of their size depend on them:
-# cross products have half the digits of their columns. Smaller sizes, relative to the
-# mean, are rounding.
-_DEPENDENT, _CONSTANT = 1e-6, 1e-12
-# A step below this part of the parameters' errors is rounding; most passes.
-_CLOSE, _MOST_PASSES = 1e-11, 50
+_Model: TypeAlias = ScoreModel[RegressionLoss]
+
+# Columns whose residual on others is below this share of their size depend on them:
+# cross products have half the digits of their columns.
+_DEPENDENT = 1e-6
+# Columns of a size below this share of their mean are constant: the rest is rounding.
+_CONSTANT = 1e-12
+# A step below this share of the parameters' errors is rounding.
+_CLOSE = 1e-11
+# Limits the passes over the rows: those of a likelihood with a maximum converge
+# quadratically; along a separating direction each pass gains 1 / e of the last gain.
+_MOST_PASSES = 50
 # Relative rise of the deviance, and size of the objective, that are rounding.
 _RISE, _ROUNDING = 1e-9, 1e-12
 # Least ratio of the gains of two passes that do not converge quadratically.
@@ -37,25 +54,32 @@ _EPS = np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class Step:
-    """Parameters, and the columns in which their next change is found.
+    """Parameters, and the columns that the next change is computed in.
 
     Parameters
     ----------
     parameters : ndarray of shape (d,)
         The parameters; with an intercept as the last one if `free`.
     centre, matrix : ndarray of shape (d',), (d', r)
-        Columns less the centre are multiplied by the matrix; None leaves them.
+        Columns less the centre are multiplied by the matrix; None, in the first pass,
+        leaves them.
     free : bool
         Whether there is an intercept.
     null_score : float
         The score of a model of the intercept alone.
     """
 
-    parameters: np.ndarray
-    centre: np.ndarray
-    matrix: np.ndarray
+    parameters: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    matrix: NDArray[np.float64] | None
     free: bool
     null_score: float = 0.0
+
+    @property
+    def directions(self) -> NDArray[np.float64]:
+        """The matrix of a step after the first pass."""
+        assert self.matrix is not None
+        return self.matrix
 
 
 @dataclass(frozen=True)
@@ -78,19 +102,19 @@ class PassSums:
 
     products: CrossProducts
     columns: Moments
-    totals: np.ndarray
+    totals: NDArray[np.float64]
     largest: float
     flattest: float
 
     @classmethod
-    def of_model(cls, step, model):
+    def of_model(cls, step: Step, model: _Model) -> PassSums:
         """Sums of the rows of a `ScoreModel` at a step."""
         blocks = row_blocks(*model.design.shape)
         return reduce(cls.merge, (cls._of_rows(step, model, block) for block in blocks))
 
     @classmethod
     @np.errstate(all="ignore")  # steps that are too long are halved
-    def _of_rows(cls, step, model, rows):
+    def _of_rows(cls, step: Step, model: _Model, rows: slice) -> PassSums:
         loss, weights, targets = model.loss, model.weights[rows], model.targets[rows]
         columns = model.design[rows, : len(step.centre)]
         scores = model.scores_at(step.parameters[:, None], rows)
@@ -121,7 +145,7 @@ class PassSums:
         sizes = np.abs(scores).max(), expected.min()
         return cls(products, moments, np.array(totals), *sizes)
 
-    def merge(self, other):
+    def merge(self, other: PassSums) -> PassSums:
         """Sums of both sets of rows."""
         return PassSums(
             self.products.merge(other.products),
@@ -131,77 +155,78 @@ class PassSums:
             min(self.flattest, other.flattest),
         )
 
-    def independent(self, step):
-        """The sums and the step of independent columns of size one, and the others."""
+    def independent(self, step: Step) -> tuple[PassSums, Step, NDArray[np.intp]]:
+        """Sums and step of independent columns of size one; the dependent columns."""
         products, means = self.products.products[:-1, :-1], self.columns.mean
         sizes = np.sqrt(np.diag(products))
         flat = sizes <= _CONSTANT * np.abs(means) * np.sqrt(self.columns.weight)
         sizes = np.where(flat, 1.0, sizes)
         scaled = np.where(flat | flat[:, None], 0.0, products / np.outer(sizes, sizes))
         _, order, rank, _ = dpstrf(scaled, tol=_DEPENDENT**2, lower=1)
-        kept = np.sort(order[:rank] - 1)
-        matrix = (np.eye(len(sizes)) / sizes)[:, kept]
-        both = block_diag(matrix, 1.0)
+        independent = np.sort(order[:rank] - 1)
+        matrix = (np.eye(len(sizes)) / sizes)[:, independent]
+        transform = block_diag(matrix, 1.0)
         cross = CrossProducts(
             self.products.weight,
-            self.products.means @ both,
-            both.T @ self.products.products @ both,
+            self.products.means @ transform,
+            transform.T @ self.products.products @ transform,
         )
         _, vectors = np.linalg.eigh(scaled)
-        without = vectors[:, : len(sizes) - rank] / sizes[:, None]
-        constants = [means @ without] * step.free
-        without = np.vstack([without * sizes[:, None], *constants])
-        dependent = np.flatnonzero((np.abs(without) > _DEPENDENT).any(axis=1))
+        null_vectors = vectors[:, : len(sizes) - rank] / sizes[:, None]
+        constants = [means @ null_vectors] * step.free
+        null_vectors = np.vstack([null_vectors * sizes[:, None], *constants])
+        dependent = np.flatnonzero((np.abs(null_vectors) > _DEPENDENT).any(axis=1))
         sums = replace(self, products=cross)
         return sums, replace(step, matrix=matrix), dependent
 
-    def next(self, step, loss):
+    def next(self, step: Step, loss: RegressionLoss) -> tuple[Step, float]:
         """The next step, and its gain: its squared length in errors of parameters."""
         products, means = self.products.products, self.products.means
         white = _whitening(products[:-1, :-1])
         gains = white.T @ products[:-1, -1]
         shift = white @ gains
-        parameters, moved = step.parameters.copy(), step.matrix @ shift
-        parameters[: len(moved)] += moved
-        gain, centre, null = gains @ gains, step.centre, 0.0
+        parameters, change = step.parameters.copy(), step.directions @ shift
+        parameters[: len(change)] += change
+        gain, centre, null = float(gains @ gains), step.centre, 0.0
         if step.free:
-            parameters[-1] += means[-1] - means[:-1] @ shift - step.centre @ moved
+            parameters[-1] += means[-1] - means[:-1] @ shift - step.centre @ change
             gain += self.columns.weight * means[-1] ** 2
             centre = self.columns.mean
             null = float(loss.scores(self.totals[2:3] / self.totals[1])[0])
-        matrix = step.matrix @ white
+        matrix = step.directions @ white
         return Step(parameters, centre, matrix, step.free, null), gain
 
     @property
-    def _rounding(self):
+    def _rounding(self) -> float:
         """Square of rounding errors of the scores, over the rows."""
-        return (10 * _EPS * self.largest) ** 2 * self.columns.weight
+        return float((10 * _EPS * self.largest) ** 2 * self.columns.weight)
 
-    def is_rounding(self, gain):
+    def is_rounding(self, gain: float) -> bool:
         """Whether the gain of a step is too small to matter."""
         return gain <= max(_CLOSE**2 * self.totals[5] / self.totals[1], self._rounding)
 
-    def distance(self, gain):
+    def distance(self, gain: float) -> float:
         """The gain of the first step, in gains of single rows."""
         single = self.totals[6] + _ROUNDING * self.totals[4] + self._rounding
         return gain / single if single > 0 else 0.0
 
-    def may_be_separated(self, loss):
+    def may_be_separated(self, loss: RegressionLoss) -> bool:
         """Whether a curvature is far below that without effects."""
-        middle = 0.25
-        if not isinstance(loss, Logistic):
-            if not 1 <= getattr(loss, "power", 0) < 2:
-                return False
+        if isinstance(loss, Logistic):
+            middle = 0.25
+        elif isinstance(loss, HalfTweedie) and 1 <= loss.power < 2:
             middle = (self.totals[2] / self.totals[1]) ** (2 - loss.power)
+        else:
+            return False
         return not self.flattest > FLAT * middle
 
-    def inverse(self, step):
+    def inverse(self, step: Step) -> NDArray[np.float64]:
         """V (d, r) with the inverse information V V', at a step along V."""
         if not step.free:
-            return step.matrix
-        constants = -self.columns.mean @ step.matrix
-        alone = np.append(0 * step.centre, 1 / np.sqrt(self.columns.weight))
-        return np.column_stack([np.vstack([step.matrix, constants]), alone])
+            return step.directions
+        constants = -self.columns.mean @ step.directions
+        intercept = np.append(0 * step.centre, 1 / np.sqrt(self.columns.weight))
+        return np.column_stack([np.vstack([step.directions, constants]), intercept])
 
 
 @dataclass(frozen=True)
@@ -218,7 +243,7 @@ class PassedRegression(FittedRegression):
         Columns that depend on each other.
     totals : ndarray of shape (7,)
         As of `PassSums`.
-    loss : object
+    loss : loss of `score_losses`
         The loss.
     known_dispersion : bool
         Whether the dispersion is one.
@@ -234,64 +259,73 @@ class PassedRegression(FittedRegression):
         Of a function of a `ScoreModel` and a merge: the result for all rows.
     """
 
-    parameters: np.ndarray
-    inverse: np.ndarray
-    undetermined: np.ndarray
-    totals: np.ndarray
-    loss: object
+    parameters: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    undetermined: NDArray[np.intp]
+    totals: NDArray[np.float64]
+    loss: RegressionLoss
     known_dispersion: bool
     counts_rows: bool
     distance: float
     flat: bool
     slow: bool
-    sums: Callable
+    sums: SumsOverRows
 
     @classmethod
-    def fit(cls, sums, loss, own, free, known_dispersion, counts_rows):
+    def fit(
+        cls,
+        sums: SumsOverRows,
+        loss: RegressionLoss,
+        start: NDArray[np.float64],
+        free: bool,
+        known_dispersion: bool,
+        counts_rows: bool,
+    ) -> PassedRegression | None:
         """Fit in passes; None if they do not converge.
 
         Parameters
         ----------
         sums : callable
             As above.
-        loss : object
+        loss : loss of `score_losses`
             The loss.
-        own : ndarray of shape (d,)
+        start : ndarray of shape (d,)
             Parameters to begin with.
         free : bool
             Whether the last one is an intercept.
         known_dispersion, counts_rows : bool
             As above.
         """
-        n_columns = len(own) - free
-        step = Step(own, np.zeros(n_columns), None, free)
-        first = dependent = last = None
-        before, deviance = own, np.inf
+        n_columns = len(start) - free
+        step = Step(start, np.zeros(n_columns), None, free)
+        first: float | None = None
+        dependent, last = np.arange(0), np.inf
+        before, deviance = start, np.inf
         for _ in range(_MOST_PASSES):
-            found = sums(partial(PassSums.of_model, step), PassSums.merge)
-            if not found.totals[3] <= deviance * (1 + _RISE) and first is not None:
+            state = sums(partial(PassSums.of_model, step), PassSums.merge)
+            if not state.totals[3] <= deviance * (1 + _RISE) and first is not None:
                 halved = (step.parameters + before) / 2
                 step = replace(step, parameters=halved)
                 continue
-            before, deviance = step.parameters, found.totals[3]
+            before, deviance = step.parameters, state.totals[3]
             if first is None:
-                found, step, dependent = found.independent(step)
-            following, gain = found.next(step, loss)
+                state, step, dependent = state.independent(step)
+            following, gain = state.next(step, loss)
             if first is None:
                 first = gain
-            elif found.is_rounding(gain):
-                flat = found.may_be_separated(loss)
+            elif state.is_rounding(gain):
+                flat = state.may_be_separated(loss)
                 # Along a separating direction each pass gains 1 / e of the last one.
-                slow = not found.is_rounding(last) and gain > _LINEAR * last
+                slow = not state.is_rounding(last) and gain > _LINEAR * last
                 return cls(
                     step.parameters,
-                    found.inverse(replace(following, parameters=step.parameters)),
+                    state.inverse(replace(following, parameters=step.parameters)),
                     dependent,
-                    found.totals,
+                    state.totals,
                     loss,
                     known_dispersion,
                     counts_rows,
-                    found.distance(first),
+                    state.distance(first),
                     flat,
                     flat and slow,
                     sums,
@@ -300,36 +334,36 @@ class PassedRegression(FittedRegression):
         return None
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         """Number of rows."""
         return int(self.totals[0])
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> float:
         """Sum of the weights."""
         return self.totals[1]
 
     @property
-    def effective_dof(self):
+    def effective_dof(self) -> float:
         """Number of parameters that the rows determine."""
         return self.inverse.shape[1]
 
     @property
-    def deviance(self):
+    def deviance(self) -> float:
         """The deviance."""
         return self.totals[3]
 
-    def null_deviance(self, has_intercept):
+    def null_deviance(self, has_intercept: bool) -> float:
         """The deviance of the intercept, or of a score of zero."""
         return self.totals[4]
 
     @property
-    def pearson_statistic(self):
+    def pearson_statistic(self) -> float:
         """Sum of the squared Pearson residuals."""
         return self.totals[5]
 
 
-def _whitening(products):
+def _whitening(products: NDArray[np.float64]) -> NDArray[np.float64]:
     """M (r, r) by which M' P M is the identity, for products P of independent columns.
 
     Eigenvectors, which have the most digits.

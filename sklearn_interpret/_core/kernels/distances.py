@@ -1,13 +1,16 @@
 """Distances between all rows of one table and all of another."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 # Up to this number of rows a product of matrices is no faster than scipy.
 FEW_ROWS = 8
 
 
-def squared_distances(A, B):
+def squared_distances(
+    A: NDArray[np.float64], B: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Squared Euclidean distances of rows (m, d) and (n, d): (m, n).
 
     Exactly zero between copies where one table has few rows; else to rounding.
@@ -22,13 +25,15 @@ def squared_distances(A, B):
     return np.maximum(distances, 0, out=distances)
 
 
-def gower_distances(A, B, categorical):
+def gower_distances(
+    A: NDArray[np.float64], B: NDArray[np.float64], categorical: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """Gower's distances of encoded rows (m, d) and (n, d): (m, n).
 
     Means over the columns of the differences: of numbers, which come in units of their
     range; of categories 0 or 1. NaN is one away from all but NaN.
     """
-    gaps = np.isnan(A).any(axis=0) | np.isnan(B).any(axis=0)
+    gaps = np.any(np.isnan(A), axis=0) | np.any(np.isnan(B), axis=0)
     plain = ~categorical & ~gaps
     total = cdist(A[:, plain], B[:, plain], "cityblock")
     for j in np.flatnonzero(~plain):

@@ -1,35 +1,46 @@
-"""k-medoids: BUILD, FasterPAM's swaps, and the alternating search.
+"""k-medoids: BUILD, FasterPAM's swaps, and the alternating search."""
 
-`distances` is anything of which ``distances[rows]``, for positions or a slice, are the
-distances of those rows from all: (len(rows), n). They are symmetric.
-"""
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-# Distances in a block of candidates, and in a part of it that stays in the cache.
-# Independent of memory: the block size changes the order of swaps.
+# Distances in a block of candidates (32 MB), and in a slice of it that stays in the
+# cache (2 MB). They do not depend on the memory: the block size changes the order of
+# swaps, and so the result. benchmarks/bench_medoids.py times them.
 _BLOCK, _CACHED = 2**22, 2**18
-# Least and largest number of candidates in a block.
+# Least and largest number of candidates in a block: fewer make products of matrices
+# slow; more wait longer for the first swap, after which most gains are outdated.
 _LEAST, _MOST = 16, 128
-# Number of outdated gains that are computed together.
+# Number of outdated gains that are computed together: more are mostly in vain, since a
+# few updates settle which candidate is best; fewer are slow products.
 _STALE = 32
 # Changes below this share of the sum of distances are rounding.
 _ROUNDING = 1e-12
 
 
-def candidate_blocks(n_rows):
+class Distances(Protocol):
+    """A symmetric matrix of distances, or an object that computes some of its rows."""
+
+    def __getitem__(self, rows: Any, /) -> NDArray[np.floating]:
+        """Distances of rows, by positions or a slice, from all: (len(rows), n)."""
+
+
+def candidate_blocks(n_rows: int) -> list[slice]:
     """Slices of candidates; the best of each may be swapped in before the next."""
     step = int(np.clip(_BLOCK // n_rows, _LEAST, _MOST))
     return [slice(a, min(a + step, n_rows)) for a in range(0, n_rows, step)]
 
 
-def build(distances, weights, n_medoids):
+def build(
+    distances: Distances, weights: NDArray[np.float64], n_medoids: int
+) -> NDArray[np.intp]:
     """Kaufman & Rousseeuw's BUILD: each medoid lowers the sum of distances the most.
 
     Parameters
     ----------
-    distances : object
-        See above.
+    distances : Distances
+        Distances between all rows.
     weights : ndarray of shape (n,)
         Weights of the rows.
     n_medoids : int
@@ -46,7 +57,7 @@ def build(distances, weights, n_medoids):
     medoids = [int(np.argmin(np.concatenate(sums)))]
     (nearest,) = distances[medoids]
 
-    def gains(rows):
+    def gains(rows: NDArray[np.intp] | slice) -> NDArray[np.floating]:
         return (nearest - np.minimum(distances[rows], nearest)) @ weights
 
     if n_medoids > 1:
@@ -70,7 +81,12 @@ def build(distances, weights, n_medoids):
 class _Assignment:
     """The nearest medoid of each row, and the distances of the nearest two."""
 
-    def __init__(self, distances, weights, medoids):
+    def __init__(
+        self,
+        distances: Distances,
+        weights: NDArray[np.float64],
+        medoids: NDArray[np.intp],
+    ) -> None:
         self.weights, self.medoids = weights, np.array(medoids)
         self._to_medoids = np.array(distances[self.medoids])
         dtype, n_rows = self._to_medoids.dtype, len(weights)
@@ -81,7 +97,7 @@ class _Assignment:
         self._members = np.zeros((n_rows, len(medoids)), dtype=dtype)
         self._settle(np.arange(n_rows))
 
-    def _settle(self, rows):
+    def _settle(self, rows: NDArray[np.intp]) -> None:
         """Find the nearest medoids of some rows anew."""
         near, each = self._to_medoids[:, rows], np.arange(len(rows))
         nearest = self.nearest[rows] = near.argmin(axis=0)
@@ -94,10 +110,12 @@ class _Assignment:
         sums = np.bincount(self.nearest, self.weights * self.first, len(near))
         self.sums, self.total = sums, float(sums.sum())
 
-    def swap(self, position, candidate, row):
+    def swap(self, position: int, candidate: int, row: NDArray[np.floating]) -> bool:
         """Let a candidate take a medoid's place if the sum falls; whether it does."""
-        others = np.where(self.nearest == position, self._second, self.first)
-        change = self.weights @ np.minimum(others, row) - self.total
+        distances_to_others = np.where(
+            self.nearest == position, self._second, self.first
+        )
+        change = self.weights @ np.minimum(distances_to_others, row) - self.total
         if not change < -_ROUNDING * self.total:
             return False
         self.medoids[position] = candidate
@@ -106,32 +124,37 @@ class _Assignment:
         self._settle(np.flatnonzero(moved | (row < self._second)))
         return True
 
-    def changes(self, block):
+    def changes(self, block: NDArray[np.floating]) -> NDArray[np.floating]:
         """By how much the sum changes where rows take a medoid's place, (b, k).
 
         Equations 10 to 12 of Schubert & Rousseeuw (2021): a row goes to the candidate
         or its nearest medoid; without that, to the candidate or the second nearest.
         """
         step = max(1, _CACHED // len(self.weights))
-        parts = []
+        changes = []
         for start in range(0, len(block), step):
             # min(d, first) = first + min(d, second) - clip(d, first, second)
-            some = np.minimum(block[start : start + step], self._second)
-            kept = some @ self._rounded_weights
-            removed = np.maximum(some, self.first, out=some) @ self._members
-            parts.append(removed + (kept - removed.sum(axis=1))[:, None])
-        return np.concatenate(parts) - self.sums
+            capped = np.minimum(block[start : start + step], self._second)
+            capped_sums = capped @ self._rounded_weights
+            removed = np.maximum(capped, self.first, out=capped) @ self._members
+            changes.append(removed + (capped_sums - removed.sum(axis=1))[:, None])
+        return np.concatenate(changes) - self.sums
 
 
-def fasterpam(distances, weights, medoids, max_iter):
+def fasterpam(
+    distances: Distances,
+    weights: NDArray[np.float64],
+    medoids: NDArray[np.intp],
+    max_iter: int,
+) -> tuple[NDArray[np.intp], int, bool]:
     """Swap medoids for other rows until no single swap lowers the sum of distances.
 
     The best swap of each block of candidates is made before the next block.
 
     Parameters
     ----------
-    distances : object
-        See above.
+    distances : Distances
+        Distances between all rows.
     weights : ndarray of shape (n,)
         Weights of the rows.
     medoids : ndarray of shape (k,), int
@@ -148,22 +171,27 @@ def fasterpam(distances, weights, medoids, max_iter):
     converged : bool
         Whether the last pass found no swap.
     """
-    found = _Assignment(distances, weights, medoids)
+    assignment = _Assignment(distances, weights, medoids)
     blocks, unchanged = candidate_blocks(len(weights)), 0
     for n_iter in range(1, max_iter + 1):
         for block in blocks:
             rows = distances[block]
-            changes = found.changes(rows)
+            changes = assignment.changes(rows)
             best, position = np.unravel_index(changes.argmin(), changes.shape)
             unchanged += 1
-            if found.swap(position, block.start + best, rows[best]):
+            if assignment.swap(int(position), int(block.start + best), rows[best]):
                 unchanged = 0
             if unchanged == len(blocks):
-                return found.medoids, n_iter, True
-    return found.medoids, max_iter, False
+                return assignment.medoids, n_iter, True
+    return assignment.medoids, max_iter, False
 
 
-def alternate(distances, weights, medoids, max_iter):
+def alternate(
+    distances: Distances,
+    weights: NDArray[np.float64],
+    medoids: NDArray[np.intp],
+    max_iter: int,
+) -> tuple[NDArray[np.intp], int, bool]:
     """Assign rows to medoids, and take each cluster's best row, until none changes.
 
     Parameters and returns as of `fasterpam`; faster, with larger sums.
@@ -184,15 +212,20 @@ def alternate(distances, weights, medoids, max_iter):
     return medoids, max_iter, False
 
 
-def _central_row(distances, weights, members, medoid):
+def _central_row(
+    distances: Distances,
+    weights: NDArray[np.float64],
+    members: NDArray[np.intp],
+    medoid: int,
+) -> int:
     """The member with the least sum of distances from the others; of ties `medoid`."""
     if not len(members):  # all are as near to another medoid
         return medoid
-    parts = candidate_blocks(len(weights))[0].stop
+    step = candidate_blocks(len(weights))[0].stop
     sums = np.concatenate(
         [
-            distances[members[start : start + parts]][:, members] @ weights[members]
-            for start in range(0, len(members), parts)
+            distances[members[start : start + step]][:, members] @ weights[members]
+            for start in range(0, len(members), step)
         ]
     )
     sums[members == medoid] *= 1 - _ROUNDING

@@ -1,17 +1,25 @@
 """Prototypes and criticisms by the maximum mean discrepancy (Kim et al. 2016).
 
 A kernel comes as a function of two slices of rows, which gives that block of its
-matrix K; all of the matrix is never held. Rows have shares w that sum to one.
+matrix K; the whole matrix is never in memory. Rows have shares w that sum to one.
 """
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 
 # Scores that differ by less, relative to the diagonal of K, are ties; rows whose
 # squared distance in feature space is less are copies.
 _ROUNDING = 1e-12
 
 
-def strip_of_means(block, shares, rows, step):
+def strip_of_means(
+    block: Callable[[slice, slice], NDArray[np.float64]],
+    shares: NDArray[np.float64],
+    rows: slice,
+    step: int,
+) -> NDArray[np.float64]:
     """Part of the means K @ shares from a strip of K, from its diagonal to the right.
 
     Parameters
@@ -33,17 +41,26 @@ def strip_of_means(block, shares, rows, step):
     n_rows, first = len(shares), rows.start
     values = block(rows, rows)
     means = np.zeros(n_rows - first)
-    own, below = means[: rows.stop - first], means[rows.stop - first :]
-    own += values @ shares[rows]
+    strip_means, later_means = means[: rows.stop - first], means[rows.stop - first :]
+    strip_means += values @ shares[rows]
     for start in range(rows.stop, n_rows, step):
         columns = slice(start, min(start + step, n_rows))
         values = block(rows, columns)
-        own += values @ shares[columns]
-        below[start - rows.stop : columns.stop - rows.stop] += shares[rows] @ values
+        strip_means += values @ shares[columns]
+        later_means[start - rows.stop : columns.stop - rows.stop] += (
+            shares[rows] @ values
+        )
     return means
 
 
-def select_prototypes(column, means, diagonal, n_prototypes):
+def select_prototypes(
+    column: Callable[[int], NDArray[np.float64]],
+    means: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    n_prototypes: int,
+) -> tuple[
+    NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]
+]:
     """Rows whose mean in feature space is nearest to that of all, greedily.
 
     Each next row maximises, over sets S with one row more than before,
@@ -75,7 +92,8 @@ def select_prototypes(column, means, diagonal, n_prototypes):
     free : ndarray of shape (n,), bool
         Rows that are not copies of a prototype.
     """
-    chosen, objectives = [], []
+    chosen: list[int] = []
+    objectives: list[float] = []
     similarity = np.zeros(len(means))
     free = np.ones(len(means), dtype=bool)
     linear = quadratic = 0.0  # the two sums in J
@@ -88,13 +106,21 @@ def select_prototypes(column, means, diagonal, n_prototypes):
         chosen.append(best)
         objectives.append(scores[best])
         linear, quadratic = linears[best], quadratics[best]
-        own = column(best)
-        similarity += own
-        free &= _are_apart(own, diagonal, best)
+        similarities = column(best)
+        similarity += similarities
+        free &= _are_apart(similarities, diagonal, best)
     return np.array(chosen, np.intp), np.array(objectives), similarity, free
 
 
-def select_criticisms(column, witness, diagonal, free, n_criticisms, *, spread):
+def select_criticisms(
+    column: Callable[[int], NDArray[np.float64]],
+    witness: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    free: NDArray[np.bool_],
+    n_criticisms: int,
+    *,
+    spread: bool,
+) -> NDArray[np.intp]:
     """Rows that the prototypes represent worst, greedily.
 
     Each next row maximises, over sets C with one row more than before,
@@ -125,7 +151,8 @@ def select_criticisms(column, witness, diagonal, free, n_criticisms, *, spread):
     ndarray of int
         The criticisms in the order in which they are chosen.
     """
-    chosen, sizes, left = [], np.abs(witness), diagonal.astype(np.float64)
+    chosen: list[int] = []
+    sizes, left = np.abs(witness), diagonal.astype(np.float64)
     free = free & (left > 0) if spread else free.copy()
     factor = np.empty((min(n_criticisms, free.sum()) if spread else 0, len(sizes)))
     while len(chosen) < n_criticisms and free.any():
@@ -133,27 +160,33 @@ def select_criticisms(column, witness, diagonal, free, n_criticisms, *, spread):
         if spread:
             scores = sizes + np.log(left, out=np.zeros_like(left), where=free)
         best = _first_best(scores, free, diagonal)
-        own = column(best)
-        free &= _are_apart(own, diagonal, best)
+        similarities = column(best)
+        free &= _are_apart(similarities, diagonal, best)
         if spread:
-            known, new = factor[: len(chosen)], factor[len(chosen)]
-            new[:] = (own - known[:, best] @ known) / np.sqrt(left[best])
-            left -= new**2
+            previous_rows, new_row = factor[: len(chosen)], factor[len(chosen)]
+            new_row[:] = (
+                similarities - previous_rows[:, best] @ previous_rows
+            ) / np.sqrt(left[best])
+            left -= new_row**2
             free &= left > _ROUNDING * diagonal
         chosen.append(best)
     return np.array(chosen, np.intp)
 
 
-def _first_best(scores, free, diagonal):
+def _first_best(
+    scores: NDArray[np.float64], free: NDArray[np.bool_], diagonal: NDArray[np.float64]
+) -> int:
     """The first of the free rows with the largest score, to rounding."""
     rows = np.flatnonzero(free)
     best = scores[rows].max() - _ROUNDING * np.abs(diagonal).max()
     return int(rows[np.argmax(scores[rows] >= best)])
 
 
-def _are_apart(own, diagonal, row):
+def _are_apart(
+    similarities: NDArray[np.float64], diagonal: NDArray[np.float64], row: int
+) -> NDArray[np.bool_]:
     """The mask of rows that are not copies of a row, given its column of K."""
     sizes = diagonal + diagonal[row]
-    apart = sizes - 2 * own > _ROUNDING * np.abs(sizes)
-    apart[row] = False
-    return apart
+    is_apart = sizes - 2 * similarities > _ROUNDING * np.abs(sizes)
+    is_apart[row] = False
+    return is_apart

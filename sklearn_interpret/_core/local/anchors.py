@@ -9,30 +9,35 @@ chance is a draw of the longer rule only together with those changed to meet it:
 it would keep a dependence that these lose.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
+_Rule = tuple[int, ...]
+
 # Draws of the first stage in which rules are compared; each further stage doubles them.
-# Fewer miss the best of many rules that are alike, and the search takes a worse turn.
+# Fewer miss the best of many rules that are alike, and the search extends worse rules.
 _FIRST_DRAWS = 128
 # The search ends after this number of sizes without a rule that beats shorter ones.
 _MOST_STALLED = 4
-# Bisections of a unit interval for the bounds: exact to 1e-9.
+# Bisections of a unit interval for the bounds, which are then exact to 1e-9.
 _BISECTIONS = 30
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """The rule found for a sample.
+    """The best rule of a sample.
 
     Parameters
     ----------
     rule : tuple of int
         Positions of its conditions.
-    found : bool
+    is_precise : bool
         Whether `low` reaches the required precision.
     precision : float
         Share of the perturbed samples on which the model keeps its answer.
@@ -42,8 +47,8 @@ class Anchor:
         Share of samples for which the rule holds.
     """
 
-    rule: tuple
-    found: bool
+    rule: _Rule
+    is_precise: bool
     precision: float
     low: float
     high: float
@@ -67,11 +72,17 @@ class Neighbours:
         Their weights, which sum to one.
     """
 
-    def __init__(self, met, ask, covered, shares):
+    def __init__(
+        self,
+        met: NDArray[np.bool_],
+        ask: Callable[[NDArray[np.intp], NDArray[np.bool_]], NDArray[np.bool_]],
+        covered: NDArray[np.bool_],
+        shares: NDArray[np.float64],
+    ) -> None:
         self.n_draws, self.n_conditions = len(met) // 2, met.shape[1]
         self._unmet, self._ask = ~met, ask
         self._covered, self._shares = covered, shares
-        self._answers = {}
+        self._answers: dict[int, bool] = {}
         # The key of a perturbed sample is a sum of random 64 bit numbers: a hash.
         rng = np.random.default_rng(0)
         self._of_condition, self._of_draw = (
@@ -79,51 +90,65 @@ class Neighbours:
             for size in (self.n_conditions, len(met))
         )
 
-    def coverage(self, rule):
+    def coverage(self, rule: _Rule) -> float:
         """Share of the samples for which a rule holds."""
         return float(self._shares[self._covered[:, rule].all(axis=1)].sum())
 
-    def coverages(self, rule):
+    def coverages(self, rule: _Rule) -> NDArray[np.float64]:
         """Coverage of a rule with each condition added: (n_conditions,)."""
         within = np.flatnonzero(self._covered[:, rule].all(axis=1))
         return self._shares[within] @ self._covered[within]
 
-    def count(self, rules, starts, stops):
+    def count(
+        self, rules: Sequence[_Rule], starts: Sequence[int], stops: Sequence[int]
+    ) -> NDArray[np.intp]:
         """Number of draws from start to stop on which the model keeps its answer."""
-        kept, n_draws = self.kept(rules, starts, stops), np.subtract(stops, starts)
-        return np.add.reduceat(kept, np.cumsum(n_draws) - n_draws, dtype=np.intp)
+        keeps_answer = self.keeps_answer(rules, starts, stops)
+        n_draws = np.subtract(stops, starts)
+        firsts = np.cumsum(n_draws) - n_draws
+        return np.add.reduceat(keeps_answer, firsts, dtype=np.intp)
 
-    def kept(self, rules, starts, stops):
+    def keeps_answer(
+        self,
+        rules: Sequence[_Rule],
+        starts: NDArray[np.intp] | Sequence[int],
+        stops: NDArray[np.intp] | Sequence[int],
+    ) -> NDArray[np.bool_]:
         """Whether the model keeps its answer on each of these draws, by rule."""
-        draws = [np.arange(*part) for part in zip(starts, stops, strict=True)]
+        draws = [np.arange(*span) for span in zip(starts, stops, strict=True)]
         keys = np.concatenate(
             [
-                self._of_draw[some] + self._unmet[some][:, rule] @ self._numbers(rule)
-                for rule, some in zip(rules, draws, strict=True)
+                self._of_draw[block] + self._unmet[block][:, rule] @ self._numbers(rule)
+                for rule, block in zip(rules, draws, strict=True)
             ]
         )
-        ends = np.cumsum([len(some) for some in draws])
+        ends = np.cumsum([len(block) for block in draws])
         self._learn(rules, np.concatenate(draws), keys, ends)
         return np.array([self._answers[key] for key in keys.tolist()], dtype=bool)
 
-    def _numbers(self, rule):
+    def _numbers(self, rule: _Rule) -> NDArray[np.uint64]:
         return self._of_condition[list(rule)]
 
-    def _learn(self, rules, draws, keys, ends):
+    def _learn(
+        self,
+        rules: Sequence[_Rule],
+        draws: NDArray[np.intp],
+        keys: NDArray[np.uint64],
+        ends: NDArray[np.intp],
+    ) -> None:
         """Ask the model about the perturbed samples without a cached answer."""
         keys, first = np.unique(keys, return_index=True)
-        known = self._answers
-        fresh = np.array([key not in known for key in keys.tolist()], dtype=bool)
+        fresh = np.array([key not in self._answers for key in keys.tolist()], bool)
         keys, first = keys[fresh], first[fresh]
         if not len(keys):
             return
         changed = np.zeros((len(keys), self.n_conditions), dtype=bool)
         of_rule = np.searchsorted(ends, first, side="right")
         for k in np.unique(of_rule).tolist():
-            at, rule = np.flatnonzero(of_rule == k)[:, None], list(rules[k])
-            changed[at, rule] = self._unmet[draws[first[at]], rule]
+            positions, rule = np.flatnonzero(of_rule == k)[:, None], list(rules[k])
+            changed[positions, rule] = self._unmet[draws[first[positions]], rule]
         answers = self._ask(draws[first], changed)
-        known.update(zip(keys.tolist(), answers.tolist(), strict=True))
+        self._answers.update(zip(keys.tolist(), answers.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -154,15 +179,16 @@ class AnchorSearch:
     max_size: int | None
     least_coverage: float = 0.0
 
-    def level(self, n_looks):
+    def level(self, n_looks: int) -> float:
         """Minus the log of delta / n_looks, the failure probability of one look."""
-        return np.log(n_looks) - np.log(self.delta)
+        return float(np.log(n_looks) - np.log(self.delta))
 
-    def __call__(self, neighbours):
+    def __call__(self, neighbours: Neighbours) -> Anchor:
         """The `Anchor` of a sample, from its `Neighbours`."""
         verify = _Verifier(self, neighbours)
-        beam, best = [()], verify(())
-        closest, highest, n_stalled, size = (), 0.0, 0, 0
+        beam: list[_Rule] = [()]
+        closest, best = beam[0], verify(())
+        highest, n_stalled, size = 0.0, 0, 0
         most = neighbours.n_conditions if self.max_size is None else self.max_size
         while size < most and n_stalled < _MOST_STALLED:
             rules = self._extended(neighbours, beam, best)
@@ -171,23 +197,25 @@ class AnchorSearch:
             arms = _BestArms(self, neighbours, rules)
             beam = arms.run()
             for rule in arms.promising(beam):
-                if not best.found or neighbours.coverage(rule) > best.coverage:
+                if not best.is_precise or neighbours.coverage(rule) > best.coverage:
                     verified = verify(rule)
-                    best = verified if verified.found else best
+                    best = verified if verified.is_precise else best
             n_stalled = 0 if arms.highest > highest else n_stalled + 1
             if arms.highest > highest:
                 closest, highest = beam[0], arms.highest
             size += 1
-        return best if best.found else verify(closest)
+        return best if best.is_precise else verify(closest)
 
-    def _extended(self, neighbours, beam, best):
+    def _extended(
+        self, neighbours: Neighbours, beam: list[_Rule], best: Anchor
+    ) -> list[_Rule]:
         """Rules with one more condition that may cover more than the best anchor."""
         rules = set()
         for rule in beam:
             if neighbours.coverage(rule) < self.least_coverage:
                 continue
             wider = np.ones(neighbours.n_conditions, dtype=bool)
-            if best.found:
+            if best.is_precise:
                 # More conditions cover less: a rule that covers no more cannot win.
                 wider = neighbours.coverages(rule) > best.coverage
             wider[list(rule)] = False
@@ -200,60 +228,64 @@ class _BestArms:
 
     (Kaufmann & Kalyanakrishnan 2013.) All rules have the same draws, in stages, each of
     which doubles those of the rules that may still be on the wrong side. Two rules
-    differ in precision by the share of draws on which only the one keeps the answer,
-    less that of the other: as most answers agree, few draws bound it. The bounds of one
-    pair hold in all stages together, but not those of all pairs together: the rules
-    found are verified by other draws.
+    differ in precision by the share of draws on which only the first keeps the answer,
+    less that of the second: as most answers agree, few draws bound it. The bounds of a
+    pair hold in all stages together, but not those of all pairs together: the best
+    rules are verified by other draws.
     """
 
-    def __init__(self, search, neighbours, rules):
+    def __init__(
+        self, search: AnchorSearch, neighbours: Neighbours, rules: list[_Rule]
+    ) -> None:
         self._search, self._neighbours, self._rules = search, neighbours, rules
         self._n_draws = np.zeros(len(rules), dtype=np.intp)
         # Answers of the rules to their draws, False for draws not made yet.
-        self._kept = np.zeros((len(rules), neighbours.n_draws), dtype=bool)
+        self._keeps_answer = np.zeros((len(rules), neighbours.n_draws), dtype=bool)
 
     @property
-    def _means(self):
-        return self._kept.sum(axis=1) / self._n_draws
+    def _means(self) -> NDArray[np.float64]:
+        return self._keeps_answer.sum(axis=1) / self._n_draws
 
     @property
-    def highest(self):
+    def highest(self) -> float:
         """The highest estimated precision."""
-        return self._means.max()
+        return float(self._means.max())
 
-    def run(self):
+    def run(self) -> list[_Rule]:
         """The rules of the beam, those of the highest precision first."""
-        unclear, n_draws = np.arange(len(self._rules)), _FIRST_DRAWS
-        for stage in count(1):
+        unclear, n_draws, stage = np.arange(len(self._rules)), _FIRST_DRAWS, 0
+        while True:
+            stage += 1
             self._draw(unclear, min(n_draws, self._neighbours.n_draws))
             unclear = self._unclear(stage)
             if not len(unclear) or n_draws >= self._neighbours.n_draws:
                 return [self._rules[k] for k in self._order()[0]]
             n_draws *= 2
 
-    def _order(self):
+    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Positions of the rules of the beam, and of the others."""
         order = np.argsort(-self._means, kind="stable")
         return order[: self._search.beam_size], order[self._search.beam_size :]
 
-    def _unclear(self, stage):
+    def _unclear(self, stage: int) -> NDArray[np.intp]:
         """Rules that may be on the wrong side of another, by over tau."""
-        top, rest = self._order()
-        if not len(rest):
-            return rest
-        n_draws = np.minimum.outer(self._n_draws[top], self._n_draws[rest])
+        top, others = self._order()
+        if not len(others):
+            return others
+        n_draws = np.minimum.outer(self._n_draws[top], self._n_draws[others])
         n_seen = n_draws.max()
-        kept = self._kept[:, :n_seen].astype(np.float32)  # exact for 2^24 draws
-        lost = (np.arange(n_seen) < self._n_draws[:, None]) - kept
+        # Products of single precision are exact for 2^24 draws.
+        agreed = self._keeps_answer[:, :n_seen].astype(np.float32)
+        lost = (np.arange(n_seen) < self._n_draws[:, None]) - agreed
         level = self._search.level(2 * stage * (stage + 1))
-        high = kl_bounds(lost[top] @ kept[rest].T, n_draws, level)[1]
-        low = kl_bounds(kept[top] @ lost[rest].T, n_draws, level)[0]
+        high = kl_bounds(lost[top] @ agreed[others].T, n_draws, level)[1]
+        low = kl_bounds(agreed[top] @ lost[others].T, n_draws, level)[0]
         unclear = high - low > self._search.tau
-        return np.concatenate([top[unclear.any(axis=1)], rest[unclear.any(axis=0)]])
+        return np.concatenate([top[unclear.any(axis=1)], others[unclear.any(axis=0)]])
 
-    def promising(self, beam):
+    def promising(self, beam: list[_Rule]) -> list[_Rule]:
         """Rules of the beam that may have enough precision, by falling coverage."""
-        n_kept = self._kept.sum(axis=1)
+        n_kept = self._keeps_answer.sum(axis=1)
         _, high = kl_bounds(n_kept, self._n_draws, self._search.level(1))
         chosen = high[self._order()[0]] >= self._search.precision
         rules = [
@@ -261,13 +293,15 @@ class _BestArms:
         ]
         return sorted(rules, key=self._neighbours.coverage, reverse=True)
 
-    def _draw(self, chosen, stop):
+    def _draw(self, chosen: NDArray[np.intp], stop: int) -> None:
         """Get the answers of some rules on their draws up to `stop`."""
         rules = [self._rules[k] for k in chosen]
         stops = np.full(len(chosen), stop)
         starts = self._n_draws[chosen]
-        at, draws = np.nonzero(np.arange(stop) >= starts[:, None])
-        self._kept[chosen[at], draws] = self._neighbours.kept(rules, starts, stops)
+        row, draws = np.nonzero(np.arange(stop) >= starts[:, None])
+        self._keeps_answer[chosen[row], draws] = self._neighbours.keeps_answer(
+            rules, starts, stops
+        )
         self._n_draws[chosen] = stop
 
 
@@ -278,15 +312,15 @@ class _Verifier:
     one: all lower bounds hold with probability 1 - delta, and so do all upper ones.
     """
 
-    def __init__(self, search, neighbours):
+    def __init__(self, search: AnchorSearch, neighbours: Neighbours) -> None:
         self._search, self._neighbours = search, neighbours
         self._n_looks = 0
 
-    def __call__(self, rule):
+    def __call__(self, rule: _Rule) -> Anchor:
         """The `Anchor` of a rule, with draws until its bounds decide the precision."""
         target, n_most = self._search.precision, self._neighbours.n_draws
-        stop = n_kept = 0
-        for n_before in count():
+        stop, is_first, n_kept = 0, True, np.zeros(1, dtype=np.intp)
+        while True:
             self._n_looks += 1
             level = self._search.level(self._n_looks * (self._n_looks + 1))
             # With fewer draws the lower bound fails even if all answers are kept.
@@ -295,16 +329,21 @@ class _Verifier:
             n_kept += self._neighbours.count([rule], [n_most + start], [n_most + stop])
             low, high = kl_bounds(n_kept, np.array([stop]), level)
             mean = n_kept[0] / stop
-            hopeless = high[0] < target or (n_before and mean < target)
+            hopeless = high[0] < target or (not is_first and mean < target)
             if low[0] >= target or hopeless or stop == n_most:
                 break
+            is_first = False
         bounds = mean.item(), low.item(), high.item()
         return Anchor(
             rule, bounds[1] >= target, *bounds, self._neighbours.coverage(rule)
         )
 
 
-def kl_bounds(n_kept, n_draws, level):
+def kl_bounds(
+    n_kept: NDArray[np.integer] | NDArray[np.floating],
+    n_draws: NDArray[np.intp],
+    level: float,
+) -> NDArray[np.float64]:
     """Bounds of probabilities: q with n KL(mean, q) = level, below and above the mean.
 
     Parameters
@@ -318,9 +357,9 @@ def kl_bounds(n_kept, n_draws, level):
     # KL(mean, q) = least - mean log q - (1 - mean) log(1 - q).
     least = xlogy(mean, mean) + xlog1py(1 - mean, -mean)
     most = level / n_draws - least
-    near, far = np.stack([mean, mean]), np.stack([0 * mean, 0 * mean + 1])
+    inner, outer = np.stack([mean, mean]), np.stack([0 * mean, 0 * mean + 1])
     for _ in range(_BISECTIONS):
-        middle = (near + far) / 2
+        middle = (inner + outer) / 2
         within = -xlogy(mean, middle) - xlog1py(1 - mean, -middle) <= most
-        near, far = np.where(within, middle, near), np.where(within, far, middle)
-    return far
+        inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
+    return outer

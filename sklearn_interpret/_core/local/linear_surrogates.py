@@ -7,13 +7,16 @@ Selection and coefficients need only weighted moments of the samples. With weigh
     b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lstsq
 from scipy.linalg.lapack import dposv
 
-# Differences below this, relative to the largest number, are ties: the first is taken.
+# Differences below this, relative to the largest number, are ties: the first wins.
 _TIE = 1e-9
 # Numbers below this, relative to the largest, are zero: a column is collinear.
 _ZERO = 1e-10
@@ -35,13 +38,18 @@ class LocalMoments:
         Covariances of features and responses: b.
     """
 
-    mean: np.ndarray
-    response: np.ndarray
-    gram: np.ndarray
-    cross: np.ndarray
+    mean: NDArray[np.float64]
+    response: NDArray[np.float64]
+    gram: NDArray[np.float64]
+    cross: NDArray[np.float64]
 
     @classmethod
-    def of_samples(cls, design, responses, weights):
+    def of_samples(
+        cls,
+        design: NDArray[np.float64],
+        responses: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> LocalMoments:
         """Moments of samples (n, p), responses (n, k) and weights (n,)."""
         shares = weights / weights.sum()
         mean, response = shares @ design, shares @ responses
@@ -49,16 +57,26 @@ class LocalMoments:
         weighted = (design * shares[:, None]).T
         return cls(mean, response, weighted @ design, weighted @ (responses - response))
 
-    def coefficients(self, features, output):
+    def coefficients(
+        self, features: NDArray[np.intp], output: int
+    ) -> NDArray[np.float64]:
         """Regression on some features; of collinear ones, the least-norm solution."""
         gram = self.gram[np.ix_(features, features)]
         return least_norm(gram, self.cross[features, output])
 
-    def intercept(self, features, coefficients, output):
+    def intercept(
+        self, features: NDArray[np.intp], coefficients: NDArray[np.float64], output: int
+    ) -> float:
         """The regression's value where all features are zero."""
         return float(self.response[output] - self.mean[features] @ coefficients)
 
-    def sampling_errors(self, features, design, residuals, weights):
+    def sampling_errors(
+        self,
+        features: NDArray[np.intp],
+        design: NDArray[np.float64],
+        residuals: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         r"""Sampling standard errors (size,) of coefficients.
 
         The square roots of the diagonal of :math:`G^{-1} (\sum_i \pi_i^2 r_i^2 z_i
@@ -73,49 +91,51 @@ class LocalMoments:
         return np.sqrt(np.einsum("ij,ij->j", scores, scores))
 
 
-def least_norm(gram, right):
+def least_norm(
+    gram: NDArray[np.float64], cross: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Solution of normal equations for (p,) or (p, m); of many, the least norm."""
     if not len(gram):
-        return right.copy()
+        return cross.copy()
     # Called for each row, where scipy's checks would take most of the time.
-    factor, solution, failed = dposv(gram, right, lower=True)
+    factor, solution, failed = dposv(gram, cross, lower=True)
     if not failed and (factor.diagonal() ** 2).min() > _ZERO * gram.diagonal().max():
         return solution
-    return lstsq(gram, right, cond=_ZERO)[0]
+    return lstsq(gram, cross, cond=_ZERO)[0]
 
 
-def largest_first(sizes):
+def largest_first(sizes: NDArray[np.float64]) -> NDArray[np.intp]:
     """Positions of sizes from large to small; ties within rounding keep their order."""
     # Ranks of rounded sizes: stable sorting then keeps ties in order.
     ranks = np.round(sizes / (_TIE * (sizes.max(initial=0.0) or 1.0)))
     return np.argsort(-ranks, kind="stable")
 
 
-def by_weight(moments, output, size):
+def by_weight(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The `size` features of the largest coefficients in a regression on all."""
-    every = np.arange(len(moments.mean))
-    sizes = np.abs(moments.coefficients(every, output))
+    features = np.arange(len(moments.mean))
+    sizes = np.abs(moments.coefficients(features, output))
     return largest_first(sizes)[:size]
 
 
-def forward(moments, output, size):
+def forward(moments: LocalMoments, output: int, size: int) -> NDArray[np.intp]:
     """The first `size` features of a forward selection.
 
     Each step adds the feature that explains most of the remaining variance.
     """
     gram, cross = moments.gram.copy(), moments.cross[:, output].copy()
     start = gram.diagonal().copy()
-    chosen, free = [], np.ones(len(start), dtype=bool)
+    selected, free = [], np.ones(len(start), dtype=bool)
     for _ in range(size):
-        left = gram.diagonal()
-        usable = free & (left > _ZERO * start) & (left > 0)
-        gains = np.where(usable, cross**2 / np.where(usable, left, 1.0), -1.0)
+        variances = gram.diagonal()
+        usable = free & (variances > _ZERO * start) & (variances > 0)
+        gains = np.where(usable, cross**2 / np.where(usable, variances, 1.0), -1.0)
         gains[~free] = -2.0
         best = int(np.argmax(gains >= gains.max() * (1 - np.sign(gains.max()) * _TIE)))
-        chosen.append(best)
+        selected.append(best)
         free[best] = False
         if usable[best]:  # project it out of the others
             column = gram[:, best] / gram[best, best]
             cross = cross - column * cross[best]
             gram = gram - np.outer(column, gram[best])
-    return np.array(chosen, dtype=np.intp)
+    return np.array(selected, dtype=np.intp)

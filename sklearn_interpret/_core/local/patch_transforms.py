@@ -3,17 +3,24 @@
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 
-def random_paste(shares, image_shape, patch_shape, scale, max_rotation):
-    """The pasting matrix for a random place, size and angle.
+def random_paste(
+    shares: NDArray[np.float64],
+    image_shape: tuple[int, int],
+    patch_shape: tuple[int, int],
+    scale: tuple[float, float],
+    max_rotation: float,
+) -> sparse.csr_array:
+    """The pasting matrix for a random position, size and angle.
 
     Parameters
     ----------
     shares : ndarray of shape (4,)
-        Relative positions of the angle, the size, the row and the column of the place
-        in their ranges: uniform numbers in [0, 1).
+        Relative positions of the angle, the size, the row and the column in their
+        ranges: uniform numbers in [0, 1).
     image_shape, patch_shape : (int, int)
         Height and width.
     scale : (float, float)
@@ -30,12 +37,18 @@ def random_paste(shares, image_shape, patch_shape, scale, max_rotation):
     size = scale[0] + shares[1] * (scale[1] - scale[0])
     room = np.array(image_shape) - _bounding_box(patch_shape, size, degrees)
     # Whole pixels, so that a patch is not blurred without rotation or scaling.
-    places = np.floor(shares[2:] * (np.floor(room) + 1))
-    place = np.where(room >= 0, places, room / 2)
-    return paste(place, image_shape, patch_shape, size, degrees)
+    corners = np.floor(shares[2:] * (np.floor(room) + 1))
+    corner = np.where(room >= 0, corners, room / 2)
+    return paste(corner, image_shape, patch_shape, size, degrees)
 
 
-def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
+def paste(
+    corner: NDArray[np.float64] | tuple[float, float],
+    image_shape: tuple[int, int],
+    patch_shape: tuple[int, int],
+    scale: float = 1.0,
+    degrees: float = 0.0,
+) -> sparse.csr_array:
     """Weights of the pixels of a patch in each pixel of an image: rows sum to one.
 
     Pixels whose centre the patch does not cover have an empty row. Interpolation is
@@ -43,7 +56,7 @@ def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
 
     Parameters
     ----------
-    place : (float, float)
+    corner : (float, float)
         Row and column of the upper left corner of the box around the pasted patch.
     image_shape, patch_shape : (int, int)
         Height and width.
@@ -54,16 +67,16 @@ def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
     -------
     csr_array of shape (n_image_pixels, n_patch_pixels)
     """
-    centre = np.asarray(place) + _bounding_box(patch_shape, scale, degrees) / 2
+    centre = np.asarray(corner) + _bounding_box(patch_shape, scale, degrees) / 2
     pixels = np.indices(image_shape).reshape(2, -1).T
     cos, sin = _rotation(degrees)
     back = np.array([[cos, -sin], [sin, cos]])
     size = np.array(patch_shape)
-    at = (pixels + 0.5 - centre) @ back / scale + size / 2
-    covered = np.flatnonzero(((at >= 0) & (at < size)).all(axis=1))
-    at = np.clip(at[covered] - 0.5, 0, size - 1)
-    lower = np.floor(at).astype(np.intp)
-    upper, share = np.minimum(lower + 1, size - 1), at - lower
+    positions = (pixels + 0.5 - centre) @ back / scale + size / 2
+    covered = np.flatnonzero(((positions >= 0) & (positions < size)).all(axis=1))
+    positions = np.clip(positions[covered] - 0.5, 0, size - 1)
+    lower = np.floor(positions).astype(np.intp)
+    upper, share = np.minimum(lower + 1, size - 1), positions - lower
     cells, weights = [], []
     ends = (lower, 1 - share), (upper, share)
     for (rows, of_row), (columns, of_column) in product(ends, ends):
@@ -73,12 +86,14 @@ def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
     return sparse.csr_array(entries, shape=(len(pixels), size.prod()))
 
 
-def _bounding_box(patch_shape, scale, degrees):
+def _bounding_box(
+    patch_shape: tuple[int, int], scale: float, degrees: float
+) -> NDArray[np.float64]:
     """Height and width of the box around a pasted patch."""
     cos, sin = np.abs(_rotation(degrees))
     return scale * np.array([[cos, sin], [sin, cos]]) @ np.array(patch_shape)
 
 
-def _rotation(degrees):
+def _rotation(degrees: float) -> tuple[float, float]:
     """Cosine and sine of an angle."""
     return np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))

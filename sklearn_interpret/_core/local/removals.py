@@ -1,24 +1,40 @@
 """Search for the smallest set of words whose removal changes an answer, and proofs."""
 
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import combinations
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
-# Number of tangents or chords that bound the square root.
+# Sets of words, bool (m, n_words), and for each set the margin of the answer without it
+# and whether that satisfies the target.
+_Sets = NDArray[np.bool_]
+_Replies = Iterable[tuple[float, bool]]
+
+# Number of tangents or chords that bound the square root: chords are off by 1/256 at
+# most, near zero.
 _N_LINES = 64
 # Relative rounding error of a sum, in units of the sizes of its terms.
 _ROUNDING = 1e-9
 
 
-def smallest_removal(n_words, most, n_rounds, n_sets, hints=(), bound=1):
+def smallest_removal(
+    n_words: int,
+    most: int,
+    n_rounds: int,
+    n_sets: int,
+    hints: Sequence[_Sets] = (),
+    bound: int = 1,
+) -> Generator[_Sets, _Replies, RemovalSearch]:
     """Best-first search for the smallest set (Martens & Provost 2014, SEDC).
 
-    A generator: it yields sets of words, bool (m, n_words); the caller sends, for each
-    set, the margin of the answer without it and whether that satisfies the target. It
-    returns a `RemovalSearch`.
+    A generator: it yields sets, and the caller sends the replies to them. It returns a
+    `RemovalSearch`.
 
     Parameters
     ----------
@@ -79,46 +95,48 @@ class RemovalSearch:
     n_words: int
     most: int
     bound: int
-    best: np.ndarray | None = None
-    _rank: tuple = (np.inf,)  # of the best set: its size, and minus its margin
-    _open: list = field(default_factory=list)  # heap of sets that do not suffice
-    _known: dict = field(default_factory=dict)  # margins by set
+    best: NDArray[np.bool_] | None = None
+    # Of the best set: its size, and minus its margin.
+    _rank: tuple[float, float] = (np.inf, 0.0)
+    # Heap of the sets that do not suffice: minus the margin, a number, and the set.
+    _open: list[tuple[float, int, NDArray[np.bool_]]] = field(default_factory=list)
+    _margins: dict[bytes, float] = field(default_factory=dict)  # by set
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Size of the smallest set found; one more than allowed before there is one."""
         return int(min(self._rank[0], self.most + 1))
 
     @property
-    def proved(self):
+    def proved(self) -> bool:
         """Whether no smaller set suffices, or no set at all."""
         return self.bound >= self.size
 
-    def ask(self, sets):
-        """Yield the new ones of `sets`; return the margins of all."""
-        keys = [one.tobytes() for one in np.packbits(sets, axis=1)]
-        fresh = [place for place, key in enumerate(keys) if key not in self._known]
+    def ask(self, sets: _Sets) -> Generator[_Sets, _Replies, NDArray[np.float64]]:
+        """Yield those of `sets` that are new; return the margins of all."""
+        keys = [row.tobytes() for row in np.packbits(sets, axis=1)]
+        fresh = [index for index, key in enumerate(keys) if key not in self._margins]
         if fresh:
             replies = yield sets[fresh]
-            for place, (margin, does) in zip(fresh, replies, strict=True):
-                self._known[keys[place]] = margin
-                # Smaller sets first; of equal sizes, the one of the larger margin.
-                rank = sets[place].sum(), -margin
-                if not does:
-                    heappush(self._open, (-margin, len(self._known), sets[place]))
+            for index, (margin, suffices) in zip(fresh, replies, strict=True):
+                self._margins[keys[index]] = margin
+                # Smaller sets first; of equal sizes, that of the largest margin.
+                rank = sets[index].sum(), -margin
+                if not suffices:
+                    heappush(self._open, (-margin, len(self._margins), sets[index]))
                 elif rank < self._rank:
-                    self.best, self._rank = sets[place], rank
-        return np.array([self._known[key] for key in keys])
+                    self.best, self._rank = sets[index], rank
+        return np.array([self._margins[key] for key in keys])
 
-    def next_sets(self):
+    def next_sets(self) -> _Sets | None:
         """The open set of best margin plus each word, if below the best size."""
         while self._open:
-            one = heappop(self._open)[-1]
-            if one.sum() + 1 < self.size:
-                return one | np.eye(self.n_words, dtype=bool)[~one]
+            removed = heappop(self._open)[-1]
+            if removed.sum() + 1 < self.size:
+                return removed | np.eye(self.n_words, dtype=bool)[~removed]
         return None
 
-    def give_back(self):
+    def give_back(self) -> Generator[_Sets, _Replies, None]:
         """Return words of the best set to the text until none can be."""
         size = None
         while self.best is not None and not self.proved and size != self.size:
@@ -127,7 +145,7 @@ class RemovalSearch:
                 self.best & ~np.eye(self.n_words, dtype=bool)[self.best]
             )
 
-    def prove(self, n_sets):
+    def prove(self, n_sets: int) -> Generator[_Sets, _Replies, None]:
         """Evaluate all smaller sets, size by size, as long as `n_sets` allows."""
         while not self.proved:
             n_sets -= comb(self.n_words, self.bound)
@@ -140,7 +158,14 @@ class RemovalSearch:
             self.bound = min(self.bound + 1, self.size)
 
 
-def linear_hint(effects, sizes, total, offset, norm, most):
+def linear_hint(
+    effects: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    total: float,
+    offset: float,
+    norm: str | None,
+    most: int,
+) -> tuple[NDArray[np.bool_], int]:
     """Sets of words without which a linear function is nonnegative, and a bound.
 
     Without a set S of words the function has the sign of f(S) = A - sum_S a + b N(S),
@@ -176,20 +201,23 @@ def linear_hint(effects, sizes, total, offset, norm, most):
     upper = reach.min(axis=0) if offset > 0 else reach.max(axis=0)
     terms = abs(total) + np.abs(effects).sum() + abs(offset)
     possible = np.flatnonzero(upper[:most] >= -_ROUNDING * terms)
-    left = np.maximum(1 - np.cumsum(sizes[order], axis=1), 0)
-    norms = {None: np.ones_like(left), "l1": left, "l2": np.sqrt(left)}[norm]
+    remaining = np.maximum(1 - np.cumsum(sizes[order], axis=1), 0)
+    powers = {None: 0.0, "l1": 1.0, "l2": 0.5}
+    norms = remaining ** powers[norm]
     values = total - np.cumsum(effects[order], axis=1) + offset * norms
     lines, values = values.argmax(axis=0)[:most], values.max(axis=0)[:most]
-    does = np.flatnonzero(values >= 0)
-    size = does[0] + 1 if len(does) else most
+    suffices = np.flatnonzero(values >= 0)
+    size = suffices[0] + 1 if len(suffices) else most
     tried = np.arange(max(size - 1, 1), min(size + 1, most) + 1)
     sets = np.zeros((len(tried), len(effects)), dtype=bool)
-    for one, k in zip(sets, tried, strict=True):
-        one[order[lines[k - 1], :k]] = True
+    for row, k in zip(sets, tried, strict=True):
+        row[order[lines[k - 1], :k]] = True
     return sets, int(possible[0]) + 1 if len(possible) else most + 1
 
 
-def _lines(sizes, offset, norm):
+def _lines(
+    sizes: NDArray[np.float64], offset: float, norm: str | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Slopes and constants of lines in Q - sum_S q that bound b N(S) from above."""
     if norm is None:
         return np.zeros(1), np.ones(1)

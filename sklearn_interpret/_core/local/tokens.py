@@ -1,10 +1,17 @@
 """Texts split into words and the pieces between them, and joined again."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+# A word, in the form that equal words share, and the number of its occurrence.
+Key = tuple[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,24 +29,26 @@ class Tokens:
         occurrence, from 1; 0 if the feature is all occurrences.
     """
 
-    pieces: tuple
-    features: np.ndarray
-    keys: tuple
+    pieces: tuple[str, ...]
+    features: NDArray[np.intp]
+    keys: tuple[Key, ...]
 
-    def copies(self, kept, mask_token=None):
-        """Copies of the text with features kept (n_copies, n_features), a list of str.
+    def copies(
+        self, present: NDArray[np.bool_], mask_token: str | NDArray | None = None
+    ) -> list[str]:
+        """Copies of the text with the features of a mask (n_copies, n_features).
 
         `mask_token` replaces each word that is left out; None removes it. An array of
-        the shape of `kept` holds one replacement for each.
+        the shape of `present` holds a replacement for each.
         """
         if not self.keys:
-            return ["".join(self.pieces)] * len(kept)
+            return ["".join(self.pieces)] * len(present)
         pieces, between = np.array(self.pieces, dtype=object), self.features < 0
         if isinstance(mask_token, np.ndarray):
             absent = mask_token[:, self.features]
         else:
             absent = np.where(between, pieces, mask_token or "")
-        copies = np.where(kept[:, self.features] | between, pieces, absent)
+        copies = np.where(present[:, self.features] | between, pieces, absent)
         return ["".join(copy) for copy in copies.tolist()]
 
 
@@ -62,18 +71,20 @@ class Splitter:
     """
 
     expression: str
-    tokenizer: Callable | None
+    tokenizer: Callable[[str], Any] | None
     together: bool
-    form: Callable | None = None
+    form: Callable[[str], str] | None = None
 
-    def __call__(self, text):
+    def __call__(self, text: str) -> Tokens:
         """Tokens of a text."""
         if self.tokenizer is None:
             spans = _spans_between(self.expression, text)
         else:
-            spans = _spans_of(self._tokens(text), text)
-        pieces, features, numbers, seen, forms = [], [], {}, {}, {}
-        end = 0
+            spans = _spans_of(_tokens(self.tokenizer, text), text)
+        numbers: dict[Key, int] = {}
+        counts: dict[str, int] = {}
+        forms: dict[str, str] = {}
+        pieces, features, end = [], [], 0
         for start, stop in spans:
             if start > end:
                 pieces.append(text[end:start])
@@ -84,27 +95,28 @@ class Splitter:
                 if word not in forms:
                     forms[word] = self.form(word)
                 word = forms[word]
-            seen[word] = seen.get(word, 0) + 1
-            key = (word, 0 if self.together else seen[word])
+            counts[word] = counts.get(word, 0) + 1
+            key = (word, 0 if self.together else counts[word])
             features.append(numbers.setdefault(key, len(numbers)))
         if end < len(text):
             pieces.append(text[end:])
             features.append(-1)
         return Tokens(tuple(pieces), np.array(features, dtype=np.intp), tuple(numbers))
 
-    def _tokens(self, text):
-        """Tokens of the tokenizer; a TypeError if it does not take a text."""
-        try:
-            tokens = self.tokenizer(text)
-            return tokens if isinstance(tokens, str | bytes) else list(tokens)
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"tokenizer={self.tokenizer!r} does not return the words of a text as "
-                f"a list of str: {error}"
-            ) from error
+
+def _tokens(tokenizer: Callable[[str], Any], text: str) -> Any:
+    """Tokens of the tokenizer; a TypeError if it does not take a text."""
+    try:
+        tokens = tokenizer(text)
+        return tokens if isinstance(tokens, str | bytes) else list(tokens)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"tokenizer={tokenizer!r} does not return the words of a text as "
+            f"a list of str: {error}"
+        ) from error
 
 
-def _spans_between(expression, text):
+def _spans_between(expression: str, text: str) -> Iterator[tuple[int, int]]:
     """Starts and ends of the pieces between the matches of an expression."""
     end = 0
     for match in re.finditer(expression, text):
@@ -115,7 +127,7 @@ def _spans_between(expression, text):
         yield end, len(text)
 
 
-def _spans_of(tokens, text):
+def _spans_of(tokens: Any, text: str) -> Iterator[tuple[int, int]]:
     """Starts and ends of tokens, found from left to right."""
     if isinstance(tokens, str | bytes):
         raise TypeError(
@@ -123,16 +135,16 @@ def _spans_of(tokens, text):
             "a text as a list of str."
         )
     end = 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if not isinstance(token, str):
             raise TypeError(
-                f"tokenizer returned {type(token).__name__} as token {place}; its "
+                f"tokenizer returned {type(token).__name__} as token {index}; its "
                 "tokens must be str."
             )
         start = text.find(token, end)
         if start < 0:
             raise ValueError(
-                f"tokenizer returned the token {token!r} (number {place}), which does "
+                f"tokenizer returned the token {token!r} (number {index}), which does "
                 f"not stand in the text from position {end} on: {_glance(text[end:])}. "
                 "Tokens must be parts of the text as they stand there, in order."
             )
@@ -141,11 +153,11 @@ def _spans_of(tokens, text):
             yield start, end
 
 
-def _glance(text, most=40):
+def _glance(text: str, most: int = 40) -> str:
     return repr(text if len(text) <= most else text[:most] + "...")
 
 
-def feature_name(key):
+def feature_name(key: Key) -> str:
     """Name of a feature: its word, and its number if it is not the first of several."""
     word, number = key
     return word if number < 2 else f"{word} ({number})"

@@ -1,19 +1,24 @@
 """Whether counts and classes vary more than their distribution implies (Dean, 1992)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc, expit
 
-# Smallest dispersion, and largest p-value of its test, that warn.
-DISPERSED, _SIGNIFICANT = 1.5, 0.001
+# Smallest dispersion that warns: standard errors are then too small by 18 % or more.
+DISPERSED = 1.5
+# Largest p-value of its test that warns: one warning in a thousand fits is by chance.
+_SIGNIFICANT = 0.001
 # Log-odds that differ by less, relative to their size or one, are equal to rounding.
 _SAME = 1e-9
 
 
 def excess_of_counts(
-    y: np.ndarray, means: np.ndarray, copies: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    y: NDArray[np.float64], means: NDArray[np.float64], copies: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Squared Pearson residuals of means of counts, less y / mean; the variances.
 
     Unlike squared residuals, these have no long tail where means are small.
@@ -22,8 +27,8 @@ def excess_of_counts(
 
 
 def excess_of_shares(
-    y: np.ndarray, means: np.ndarray, trials: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    y: NDArray[np.float64], means: NDArray[np.float64], trials: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Squared Pearson residuals of shares, less what they are expected to be.
 
     That is linear in the share, and what a single trial has: this says nothing.
@@ -83,23 +88,26 @@ class Trials:
         Of the groups, by increasing log-odds.
     """
 
-    log_odds: np.ndarray
-    trials: np.ndarray
-    successes: np.ndarray
+    log_odds: NDArray[np.float64]
+    trials: NDArray[np.float64]
+    successes: NDArray[np.float64]
 
     @classmethod
     def of_rows(
-        cls, log_odds: np.ndarray, trials: np.ndarray, successes: np.ndarray
-    ) -> "Trials":
+        cls,
+        log_odds: NDArray[np.float64],
+        trials: NDArray[np.float64],
+        successes: NDArray[np.float64],
+    ) -> Trials:
         """Those of rows in any order."""
         order = np.argsort(log_odds, kind="stable")
         log_odds = log_odds[order]
         units = _SAME * np.maximum(np.abs(log_odds[1:]), 1)
         starts = np.flatnonzero(np.append(True, np.diff(log_odds) > units))
-        sums = (np.add.reduceat(of[order], starts) for of in (trials, successes))
+        sums = (np.add.reduceat(n[order], starts) for n in (trials, successes))
         return cls(log_odds[starts], *sums)
 
-    def merge(self, other: "Trials") -> "Trials":
+    def merge(self, other: Trials) -> Trials:
         """Those of both sets of rows."""
         names = ("log_odds", "trials", "successes")
         both = (np.append(getattr(self, n), getattr(other, n)) for n in names)
@@ -108,14 +116,14 @@ class Trials:
     @property
     def pearson_statistic(self) -> float:
         """Sum of the squared Pearson residuals."""
-        shares, others = expit(self.log_odds), expit(-self.log_odds)
-        errors = self.successes * others - (self.trials - self.successes) * shares
-        variances = self.trials * shares * others
+        shares, complements = expit(self.log_odds), expit(-self.log_odds)
+        errors = self.successes * complements - (self.trials - self.successes) * shares
+        variances = self.trials * shares * complements
         # Classes that are separated have none.
         squares = np.divide(errors**2, variances, 0 * errors, where=variances > 0)
         return float(squares.sum())
 
-    def excess(self) -> np.ndarray:
+    def excess(self) -> NDArray[np.float64]:
         """Sums of the excess and of the variances."""
         y, shares = self.successes / self.trials, expit(np.clip(self.log_odds, -30, 30))
         return np.sum(excess_of_shares(y, shares, self.trials), axis=1)

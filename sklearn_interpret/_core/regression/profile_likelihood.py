@@ -5,12 +5,22 @@ risen by the height. Parameters are b + V g, where V has the columns of the work
 regression's inverse factor: at the optimum half of the deviance has the Hessian 1.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import null_space, pinvh
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.regression.working_regression import WorkingRegression
 
 # Relative precision of a bound, and decrease of the deviance, relative to the height,
 # at which the minimisation ends.
 _PRECISION, _FLAT = 1e-9, 1e-9
+# Limits the steps of the search, and of each minimisation: where more are needed, the
+# bound is NaN.
 _MOST_STEPS = 100
 # Largest rise of the deviance along a step, and largest error of the height at the end
 # of an interval, both relative to the height.
@@ -19,7 +29,9 @@ _MOST_RISE, _CLOSE = 1e6, 1e-6
 _SLOW = 0.05
 
 
-def profile_bounds(regression, parameter, height):
+def profile_bounds(
+    regression: WorkingRegression, parameter: int, height: float
+) -> NDArray[np.float64]:
     """Lower and upper bound of a parameter; NaN where the search fails.
 
     Parameters
@@ -42,7 +54,12 @@ def profile_bounds(regression, parameter, height):
 class _Profile:
     """The deviance along one direction, least over all others."""
 
-    def __init__(self, regression, direction, height):
+    def __init__(
+        self,
+        regression: WorkingRegression,
+        direction: NDArray[np.float64],
+        height: float,
+    ) -> None:
         model = regression.model
         self.loss, self.weights, self.targets = model.loss, model.weights, model.targets
         self.scores = model.scores_at(regression.parameters[:, None])
@@ -50,81 +67,83 @@ class _Profile:
         self.losses = self.loss.values(self.targets, self.scores)
         self.direction = direction / np.linalg.norm(direction)
         self.height = height
-        self.others = null_space(self.direction[None])
+        self.complement = null_space(self.direction[None])
         # The Hessian is the identity at the optimum.
-        self.inverse, self.follow = np.eye(self.others.shape[1]), self.direction
+        self.inverse, self.follow = np.eye(self.complement.shape[1]), self.direction
 
-    def reach(self):
+    def reach(self) -> float:
         """How far along the direction the deviance has risen by the height."""
-        low, high, at = 0.0, np.inf, 0.0
-        place, step = np.zeros_like(self.direction), np.sqrt(self.height)
+        low, high, distance = 0.0, np.inf, 0.0
+        point, step = np.zeros_like(self.direction), np.sqrt(self.height)
         for _ in range(_MOST_STEPS):
-            start = place + step * self.follow
+            start = point + step * self.follow
             # Too far along the line, numbers overflow.
             while not (rise := self._rise(start)) <= _MOST_RISE * self.height:
                 step /= 2
-                start = place + step * self.follow
-            at += step
-            place, rise, slope = self._lowest(start, rise)
+                start = point + step * self.follow
+            distance += step
+            point, rise, slope = self._lowest(start, rise)
             if np.isnan(rise):
                 break
             if rise < self.height:
-                low = at
+                low = distance
             else:
-                high = at
+                high = distance
             # The root of the rise is nearly linear (Bates & Watts, 1988).
             root = np.sqrt(max(rise, 0))
-            new = at + 2 * root * (np.sqrt(self.height) - root) / slope
-            if not low < new < high:
-                new = (low + high) / 2 if np.isfinite(high) else 2 * at
-            step = new - at
-            if abs(step) <= _PRECISION * new:
+            next_distance = distance + 2 * root * (np.sqrt(self.height) - root) / slope
+            if not low < next_distance < high:
+                next_distance = (low + high) / 2 if np.isfinite(high) else 2 * distance
+            step = next_distance - distance
+            if abs(step) <= _PRECISION * next_distance:
                 break
-        found = abs(rise - self.height) <= _CLOSE * self.height
-        return new if found else np.nan
+        is_close = abs(rise - self.height) <= _CLOSE * self.height
+        return next_distance if is_close else np.nan
 
-    def _set_hessian(self, hessian):
+    def _set_hessian(self, hessian: NDArray[np.float64]) -> None:
         """The inverse across the direction, and how all parameters move with it."""
-        self.inverse = pinvh(self.others.T @ hessian @ self.others)
-        across = self.inverse @ (self.others.T @ (hessian @ self.direction))
-        self.follow = self.direction - self.others @ across
+        self.inverse = pinvh(self.complement.T @ hessian @ self.complement)
+        across = self.inverse @ (self.complement.T @ (hessian @ self.direction))
+        self.follow = self.direction - self.complement @ across
 
-    def _lowest(self, place, rise):
+    def _lowest(
+        self, point: NDArray[np.float64], rise: float
+    ) -> tuple[NDArray[np.float64], float, float]:
         """Where the deviance is least at this distance; its rise or NaN; its slope."""
         before = np.inf
         for _ in range(_MOST_STEPS):
-            gradient = self._gradient(place)
-            slopes = self.others.T @ gradient
+            gradient = self._gradient(point)
+            slopes = self.complement.T @ gradient
             move = -self.inverse @ slopes
-            fall = -slopes @ move
+            fall = float(-slopes @ move)
             if fall <= _FLAT * self.height:
                 break
             if fall > _SLOW * before:
-                self._set_hessian(self._hessian(place))
+                self._set_hessian(self._hessian(point))
                 before = np.inf
                 continue
-            move, share, before = self.others @ move, 1.0, fall
-            while not (risen := self._rise(place + share * move)) <= rise:
+            move, share, before = self.complement @ move, 1.0, fall
+            while not (risen := self._rise(point + share * move)) <= rise:
                 share /= 2
-            place, rise = place + share * move, risen
+            point, rise = point + share * move, risen
         else:
             rise = np.nan
-        return place, rise - fall, 2 * gradient @ self.follow
+        return point, rise - fall, float(2 * gradient @ self.follow)
 
-    def _scores_at(self, place):
-        return self.scores + (self.columns @ place)[:, None]
+    def _scores_at(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.scores + (self.columns @ point)[:, None]
 
-    def _rise(self, place):
-        losses = self.loss.values(self.targets, self._scores_at(place))
-        return 2 * self.weights @ (losses - self.losses)
+    def _rise(self, point: NDArray[np.float64]) -> float:
+        losses = self.loss.values(self.targets, self._scores_at(point))
+        return float(2 * self.weights @ (losses - self.losses))
 
-    def _gradient(self, place):
+    def _gradient(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
         """Gradient of half of the deviance."""
-        slopes = self.loss.slopes(self.targets, self._scores_at(place))
+        slopes = self.loss.slopes(self.targets, self._scores_at(point))
         return self.columns.T @ (self.weights * slopes[:, 0])
 
-    def _hessian(self, place):
-        scores = self._scores_at(place)
+    def _hessian(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        scores = self._scores_at(point)
         # Far from the targets the expected curvatures, which are all positive, are too
         # small or too large by orders of magnitude.
         expected, observed = (

@@ -4,56 +4,69 @@ The likelihood has no maximum at finite parameters then (Albert & Anderson, 1984
 Correia, Guimarães & Zylkin, 2019).
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import null_space
 from scipy.optimize import linprog
 
-from sklearn_interpret._core.statistics.score_losses import HalfTweedie, Logistic
+from sklearn_interpret._core.influence.score_models import ScoreModel
+from sklearn_interpret._core.statistics.score_losses import (
+    HalfTweedie,
+    Logistic,
+    RegressionLoss,
+)
 
-# Separation is sought where a curvature is below this part of that without effects;
-# rows this far from the plane, in units of the largest entries, are separated.
-FLAT, _APART = 1e-6, 1e-4
+# Separation is looked for where a curvature is below this share of that without
+# effects: of classes, at log-odds beyond 15.
+FLAT = 1e-6
+# Rows this far from the plane, in units of the largest entries, are separated: linear
+# programs are solved to 1e-7.
+_SEPARATED = 1e-4
 
 
-def without_separated_rows(model):
+def without_separated_rows(
+    model: ScoreModel[RegressionLoss],
+) -> ScoreModel[RegressionLoss]:
     """The `ScoreModel` of the rows that no direction separates.
 
     The rows left out have a likelihood of one at infinite weights, so that the
     likelihood is that of the others.
     """
     while len(model.design):
-        kept = ~_separated(model)
-        if kept.all():
+        remaining = ~_separated(model)
+        if remaining.all():
             break
         model = replace(
             model,
-            design=model.design[kept],
-            targets=model.targets[kept],
-            weights=model.weights[kept],
-            offsets=model.offsets_of(kept),
+            design=model.design[remaining],
+            targets=model.targets[remaining],
+            weights=model.weights[remaining],
+            offsets=model.offsets_of(remaining),
         )
-        if kept.any():
+        if remaining.any():
             model = model.polished()
     return model
 
 
-def _separated(model):
+def _separated(model: ScoreModel[RegressionLoss]) -> NDArray[np.bool_]:
     """Rows (n,) along which some direction raises the likelihood, and none falls.
 
     The parameters are those that Newton's method has ended with.
     """
     design, targets = model.design, model.targets[:, 0]
     separated = np.zeros(len(design), dtype=bool)
-    power = getattr(model.loss, "power", None)
     if isinstance(model.loss, Logistic):
         free, middle = ~separated, 0.25
         signed = design * (2 * targets - 1)[:, None]
-    elif isinstance(model.loss, HalfTweedie) and 1 <= power < 2:
+    elif isinstance(model.loss, HalfTweedie) and 1 <= model.loss.power < 2:
         free = targets == 0
         signed = -design[free]
-        middle = np.average(targets, weights=model.weights) ** (2 - power)
+        mean = np.average(targets, weights=model.weights)
+        middle = float(mean ** (2 - model.loss.power))
     else:
         return separated
     scores = model.scores_at(model.parameters)
@@ -62,11 +75,13 @@ def _separated(model):
         return separated
     direction = rising_direction(signed, design[~free])
     if direction is not None:
-        separated[free] = signed @ direction > _APART
+        separated[free] = signed @ direction > _SEPARATED
     return separated
 
 
-def rising_direction(signed, fixed):
+def rising_direction(
+    signed: NDArray[np.float64], fixed: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
     """Direction (d,) along which no row of `signed` falls, and some rise, or None.
 
     The rows of `fixed` stay as they are along it.
@@ -79,6 +94,7 @@ def rising_direction(signed, fixed):
     rows = signed / scale @ basis
     if not rows.size:
         return None
-    found = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=0 * rows[:, 0], bounds=(-1, 1))
-    direction = basis @ found.x / scale
-    return direction if (signed @ direction).max() > _APART else None
+    zeros = np.zeros(len(rows))
+    solution = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=zeros, bounds=(-1, 1))
+    direction = basis @ solution.x / scale
+    return direction if (signed @ direction).max() > _SEPARATED else None

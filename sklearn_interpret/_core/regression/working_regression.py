@@ -5,29 +5,47 @@ curvature of its loss. A penalty is a prior that the rows are added to. Formulas
 those of McCullagh & Nelder (1989). Its parameters have standard errors and Wald tests.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.regression.overdispersion import (
     OverdispersionTest,
     Trials,
     excess_of_counts,
 )
-from sklearn_interpret._core.statistics.score_losses import HalfSquared, Logistic
+from sklearn_interpret._core.statistics.score_losses import (
+    HalfSquared,
+    Logistic,
+    RegressionLoss,
+)
 from sklearn_interpret._core.statistics.weighted import row_blocks
+
+_Model: TypeAlias = ScoreModel[RegressionLoss]
+# A function of a model of some rows, and of how two results are merged: the result for
+# all rows.
+SumsOverRows: TypeAlias = Callable[
+    [Callable[[_Model], Any], Callable[[Any, Any], Any]], Any
+]
 
 # A row whose leverage is this near to one determines a parameter alone. Leverages of
 # passes over the rows are less exact than those of singular vectors.
-_ALONE, _ALONE_IN_PASSES = 1e-12, 1e-9
+_DECISIVE, _DECISIVE_IN_PASSES = 1e-12, 1e-9
 # Share of such rows in a parameter's variance that is rounding.
 _NO_SHARE = 1e-12
-# Residuals below this part of the largest target are rounding, and so are residual
-# degrees of freedom below the second number.
-_ROUNDING, _NONE_LEFT = 1e-14, 1e-9
-# Columns whose residual on others is below this part of their size depend on them.
+# Residuals below this share of the largest target are rounding.
+_ROUNDING = 1e-14
+# Residual degrees of freedom below this are rounding.
+_NO_DOF = 1e-9
+# Columns whose residual on others is below this share of their size depend on them.
 _DEPENDENT = 1e-9
 # Newton's method for the intercept of a model without terms: most steps, the length of
 # the last one, and the relative rise of the deviance that is rounding.
@@ -35,52 +53,74 @@ _MOST_STEPS, _CLOSE, _RISE = 50, 1e-9, 1e-12
 
 
 class FittedRegression:
-    """What follows from sums over the rows of a fitted model of one score.
+    """Results of a fitted model of one score that need only sums over its rows.
 
-    Subclasses have `parameters` and `inverse`, V (d, r) with the inverse information
-    V V', `loss`, `known_dispersion`, `pearson_statistic`, `counts_rows`, which is
-    whether weights are numbers of equal rows and not precisions, and
-    ``sums(function, merge)``: the result of a function of a `ScoreModel`.
+    Subclasses have the properties below: `inverse` is V (d, r) with the inverse
+    information V V', and `counts_rows` whether weights are numbers of equal rows and
+    not precisions.
     """
 
+    if TYPE_CHECKING:  # dataclasses would take them for the defaults of their fields
+
+        @property
+        def parameters(self) -> NDArray[np.float64]: ...
+        @property
+        def inverse(self) -> NDArray[np.float64]: ...
+        @property
+        def loss(self) -> RegressionLoss: ...
+        @property
+        def known_dispersion(self) -> bool: ...
+        @property
+        def counts_rows(self) -> bool: ...
+        @property
+        def n_rows(self) -> int: ...
+        @property
+        def total_weight(self) -> float: ...
+        @property
+        def effective_dof(self) -> float: ...
+        @property
+        def pearson_statistic(self) -> float: ...
+        @property
+        def sums(self) -> SumsOverRows: ...
+
     @property
-    def n_observations(self):
+    def n_observations(self) -> float:
         """Sum of the weights that count rows, else the number of rows."""
         return float(self.total_weight if self.counts_rows else self.n_rows)
 
     @property
-    def residual_dof(self):
+    def residual_dof(self) -> float:
         """Number of observations, less the degrees of freedom."""
-        return _some_left(self.n_observations - self.effective_dof)
+        return _without_rounding(self.n_observations - self.effective_dof)
 
     @cached_property
-    def _trials(self):
+    def _trials(self) -> Trials:
         """Of classes, the trials and successes at each log-odds."""
         return self.sums(partial(_trials_of, self.parameters), Trials.merge)
 
     @property
-    def overdispersion(self):
+    def overdispersion(self) -> OverdispersionTest:
         """Test of counts, or of classes whose rows of equal log-odds are one target."""
         if isinstance(self.loss, Logistic):
             trials = self._trials
-            statistic, excess = trials.pearson_statistic, trials.excess()
+            statistic, (excess, variance) = trials.pearson_statistic, trials.excess()
         else:
             statistic = self.pearson_statistic
             task = partial(_excess_of_counts, self.parameters, self.counts_rows)
-            excess = self.sums(task, np.add)
+            excess, variance = self.sums(task, np.add)
         dof = self.dispersion_dof
         dispersion = statistic / dof if dof else np.nan
-        return OverdispersionTest(dispersion, dof, *excess, self.effective_dof)
+        return OverdispersionTest(dispersion, dof, excess, variance, self.effective_dof)
 
     @property
-    def dispersion_dof(self):
+    def dispersion_dof(self) -> float:
         """Degrees of freedom of an estimated dispersion."""
         if isinstance(self.loss, Logistic):
-            return _some_left(len(self._trials.trials) - self.effective_dof)
+            return _without_rounding(len(self._trials.trials) - self.effective_dof)
         return self.residual_dof
 
     @property
-    def dispersion(self):
+    def dispersion(self) -> float:
         """One where it is known, else Pearson's estimate."""
         if self.known_dispersion:
             return 1.0
@@ -88,14 +128,15 @@ class FittedRegression:
             return self._trials.pearson_statistic / self.dispersion_dof
         return self.pearson_statistic / self.residual_dof
 
-    def sandwich(self, kind):
+    def sandwich(self, kind: str) -> NDArray[np.float64]:
         """Covariance of the parameters (MacKinnon & White, 1985).
 
         In HC2 and HC3 it is NaN for those that rows of leverage one determine alone.
         """
         power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[kind]
-        given = self.parameters, self.inverse, power, self.counts_rows
-        observed, meat, alone = self.sums(partial(_bread_and_meat, *given), np.add)
+        arguments = self.parameters, self.inverse, power, self.counts_rows
+        task = partial(_bread_and_meat, *arguments)
+        observed, meat, decisive = self.sums(task, np.add)
         if kind == "HC1":
             meat = meat * (self.n_observations / self.residual_dof)
         bread = self.inverse @ np.linalg.inv(observed)
@@ -103,12 +144,12 @@ class FittedRegression:
         if power:
             # Directions of rows of leverage one are orthogonal to all others.
             of_all = (self.inverse**2).sum(axis=1)
-            of_alone = ((self.inverse @ alone) * self.inverse).sum(axis=1)
-            lost = of_alone > _NO_SHARE * of_all
-            covariance[lost] = covariance[:, lost] = np.nan
+            of_decisive = ((self.inverse @ decisive) * self.inverse).sum(axis=1)
+            is_undetermined = of_decisive > _NO_SHARE * of_all
+            covariance[is_undetermined] = covariance[:, is_undetermined] = np.nan
         return covariance
 
-    def deviance_without_terms(self, has_intercept):
+    def deviance_without_terms(self, has_intercept: bool) -> float:
         """The deviance of the intercept and the offsets, or of the offsets alone."""
         # Far from the optimum, numbers may overflow: steps are halved then.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -129,7 +170,7 @@ class FittedRegression:
                 score -= step
         return lowest
 
-    def _without_terms(self, score):
+    def _without_terms(self, score: float) -> NDArray[np.float64]:
         return self.sums(partial(_sums_without_terms, score), np.add)
 
 
@@ -144,30 +185,30 @@ class WorkingRegression(FittedRegression):
     known_dispersion : bool
         Whether the dispersion is one, as of classes and counts.
     rank : int, default=None
-        Number of the largest directions of the columns that least squares has taken;
-        None takes all that are no rounding.
+        Number of the largest directions of the columns that least squares used; None
+        takes all that exceed rounding.
     counts_rows : bool, default=True
         Whether weights are numbers of equal rows, and not precisions.
     """
 
-    model: object
+    model: _Model
     known_dispersion: bool
     rank: int | None = None
     counts_rows: bool = True
 
     @property
-    def loss(self):
+    def loss(self) -> RegressionLoss:
         """The loss of the model."""
         return self.model.loss
 
     @cached_property
-    def penalty(self):
+    def penalty(self) -> NDArray[np.float64]:
         """Penalties of the squared parameters, (d,)."""
         model = self.model
         return (model.penalty + model.weights.sum() * model.row_penalty)[:, 0]
 
     @cached_property
-    def roots(self):
+    def roots(self) -> NDArray[np.float64]:
         """Roots of the working weights, (n,)."""
         model = self.model
         scores = model.scores_at(model.parameters)
@@ -175,7 +216,7 @@ class WorkingRegression(FittedRegression):
         return np.sqrt(model.weights * curvatures[:, 0, 0])
 
     @cached_property
-    def parameters(self):
+    def parameters(self) -> NDArray[np.float64]:
         """Parameters (d,); of least squares those along the directions taken."""
         if not isinstance(self.model.loss, HalfSquared):
             return self.model.parameters[:, 0]
@@ -184,7 +225,7 @@ class WorkingRegression(FittedRegression):
         return inverse @ (basis.T @ (self.roots * targets))
 
     @cached_property
-    def residuals(self):
+    def residuals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Deviance residuals and Pearson residuals, (n,) each."""
         model, loss, root = self.model, self.model.loss, self.roots
         scores = model.scores_at(self.parameters[:, None])
@@ -199,7 +240,7 @@ class WorkingRegression(FittedRegression):
         return np.where(exact, 0, deviance), np.where(exact, 0, pearson)
 
     @cached_property
-    def factors(self):
+    def factors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Orthonormal columns U (n, r), whose squares sum to leverages, and V (d, r).
 
         With the working design A = diag(root) X: A (A'A + L)^-1 A' = U U', and
@@ -226,17 +267,17 @@ class WorkingRegression(FittedRegression):
         inverse = right[:rank].T / sizes[:rank]
         if not free:
             return basis, inverse
-        alone = np.append(np.zeros(columns.shape[1]), 1 / scale)
-        inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), alone])
+        intercept = np.append(np.zeros(columns.shape[1]), 1 / scale)
+        inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), intercept])
         return np.column_stack([basis, root / scale]), inverse
 
     @cached_property
-    def columns(self):
+    def columns(self) -> NDArray[np.float64]:
         """The design in the directions V, (n, r)."""
         return self.model.design @ self.factors[1]
 
     @property
-    def undetermined(self):
+    def undetermined(self) -> NDArray[np.intp]:
         """Positions of the columns that depend on others, or are zero."""
         design = self.model.design
         if self.factors[1].shape[1] == design.shape[1]:
@@ -244,81 +285,86 @@ class WorkingRegression(FittedRegression):
         sizes = np.linalg.norm(design, axis=0)
         columns = design / np.where(sizes > 0, sizes, 1)
         _, sizes, right = np.linalg.svd(np.linalg.qr(columns, mode="r"))
-        without = right[int((sizes > _DEPENDENT * sizes.max()).sum()) :]
-        found = np.flatnonzero((np.abs(without) > _DEPENDENT).any(axis=0))
+        null_vectors = right[int((sizes > _DEPENDENT * sizes.max()).sum()) :]
+        dependent = np.flatnonzero((np.abs(null_vectors) > _DEPENDENT).any(axis=0))
         # Where no column depends on others, their scales differ too much.
-        return found if len(found) else np.arange(design.shape[1])
+        return dependent if len(dependent) else np.arange(design.shape[1])
 
     @cached_property
-    def leverages(self):
+    def leverages(self) -> NDArray[np.float64]:
         """Diagonal of the hat matrix, (n,)."""
         basis, _ = self.factors
         leverages = np.einsum("nr,nr->n", basis, basis)
-        return np.where(leverages > 1 - _ALONE, 1.0, leverages)
+        return np.where(leverages > 1 - _DECISIVE, 1.0, leverages)
 
     @cached_property
-    def effective_dof(self):
+    def effective_dof(self) -> float:
         """Trace of the hat matrix: the number of parameters, less what is penalised."""
         return float(self.leverages.sum())
 
     @cached_property
-    def deviance(self):
+    def deviance(self) -> float:
+        """The deviance."""
         return float((self.residuals[0] ** 2).sum())
 
     @cached_property
-    def pearson_statistic(self):
+    def pearson_statistic(self) -> float:
         """Sum of the squared Pearson residuals."""
         return float((self.residuals[1] ** 2).sum())
 
     @property
-    def inverse(self):
+    def inverse(self) -> NDArray[np.float64]:
         """V (d, r) of the factors."""
         return self.factors[1]
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         """Number of rows."""
         return len(self.model.design)
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> float:
         """Sum of the weights."""
         return self.model.weights.sum()
 
-    def null_deviance(self, has_intercept):
+    def null_deviance(self, has_intercept: bool) -> float:
         """The deviance of the intercept, or of a score of zero."""
         model, scores = self.model, np.zeros_like(self.model.targets)
         if has_intercept:
             mean = np.average(model.targets, weights=model.weights, axis=0)
             scores += model.loss.scores(mean)
-        return 2 * model.weights @ model.loss.values(model.targets, scores)
+        return float(2 * model.weights @ model.loss.values(model.targets, scores))
 
-    def sums(self, function, merge):
+    def sums(
+        self, function: Callable[[_Model], Any], merge: Callable[[Any, Any], Any]
+    ) -> Any:
         """A function of the model, which has all rows."""
         return function(self.model)
 
 
-def _some_left(dof):
-    """Degrees of freedom without what is rounding."""
-    return float(dof) if dof > _NONE_LEFT else 0.0
+def _without_rounding(dof: float) -> float:
+    """Degrees of freedom, zero where they are rounding."""
+    return float(dof) if dof > _NO_DOF else 0.0
 
 
-def _trials_of(parameters, model):
+def _trials_of(parameters: NDArray[np.float64], model: _Model) -> Trials:
     """Trials of classes at rows of equal log-odds."""
     scores = model.scores_at(parameters[:, None])[:, 0]
     return Trials.of_rows(scores, model.weights, model.weights * model.targets[:, 0])
 
 
-def _excess_of_counts(parameters, counts_rows, model):
+def _excess_of_counts(
+    parameters: NDArray[np.float64], counts_rows: bool, model: _Model
+) -> NDArray[np.float64]:
     """Sums over rows of `excess_of_counts`: of their copies, or of sums of counts."""
     means = model.loss.means(model.scores_at(parameters[:, None]))[:, 0]
-    counts, once = model.targets[:, 0], np.ones_like(means)
+    counts, single = model.targets[:, 0], np.ones_like(means)
     if counts_rows:
-        return np.array(excess_of_counts(counts, means, once)) @ model.weights
+        return np.array(excess_of_counts(counts, means, single)) @ model.weights
     return np.sum(excess_of_counts(counts, means, model.weights), axis=1)
 
 
-def _sums_without_terms(score, model):
+def _sums_without_terms(score: float, model: _Model) -> NDArray[np.float64]:
     """Deviance at a score and the offsets, its slope and curvature, by half; totals."""
     scores = np.full_like(model.targets, score) + model.offsets
     means = model.loss.means(scores)
@@ -333,7 +379,13 @@ def _sums_without_terms(score, model):
     return np.array(rows) @ model.weights
 
 
-def _bread_and_meat(parameters, inverse, power, counts_rows, model):
+def _bread_and_meat(
+    parameters: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    power: float,
+    counts_rows: bool,
+    model: _Model,
+) -> NDArray[np.float64]:
     """Observed information, squared slopes, and rows of leverage one: (3, r, r).
 
     Sums of products of rows along V.
@@ -348,20 +400,20 @@ def _bread_and_meat(parameters, inverse, power, counts_rows, model):
         # Each copy of a row of weight two has half of its leverage; less than one row
         # has its own.
         copies = np.maximum(weights, 1) if counts_rows else np.ones_like(weights)
-        left = 1 - weights / copies * expected * (columns**2).sum(axis=1)
-        alone = left <= _ALONE_IN_PASSES
+        remaining = 1 - weights / copies * expected * (columns**2).sum(axis=1)
+        decisive = remaining <= _DECISIVE_IN_PASSES
         total[0] += (columns.T * (weights * observed)) @ columns
-        of_alone = columns[alone] * np.sqrt(weights * expected)[alone, None]
-        total[2] += of_alone.T @ of_alone
-        # Their residuals are zero.
-        left = np.where(alone, np.inf, left) if power else 1.0
-        slopes = loss.slopes(targets, scores)[:, 0] / left ** (power / 2)
+        of_decisive = columns[decisive] * np.sqrt(weights * expected)[decisive, None]
+        total[2] += of_decisive.T @ of_decisive
+        slopes = loss.slopes(targets, scores)[:, 0]
+        if power:  # residuals of rows of leverage one are zero
+            slopes /= np.where(decisive, np.inf, remaining) ** (power / 2)
         columns *= (slopes * (np.sqrt(weights) if counts_rows else weights))[:, None]
         total[1] += columns.T @ columns
     return total
 
 
-def _epsilon(design):
+def _epsilon(design: NDArray[np.float64]) -> float:
     """Relative size below which numbers are rounding, as in least squares of LAPACK."""
     return max(design.shape) * np.finfo(np.float64).eps
 
@@ -372,17 +424,17 @@ class WaldTests:
 
     Parameters
     ----------
-    regression : WorkingRegression
+    regression : FittedRegression
         Without a penalty.
     kind : {"model", "HC0", "HC1", "HC2", "HC3"}
         Of the covariance: the model's, or a sandwich.
     """
 
-    regression: object
+    regression: FittedRegression
     kind: str = "model"
 
     @cached_property
-    def covariance(self):
+    def covariance(self) -> NDArray[np.float64]:
         """Covariance of the parameters, (d, d)."""
         regression = self.regression
         if self.kind == "model":
@@ -390,15 +442,15 @@ class WaldTests:
         return regression.sandwich(self.kind)
 
     @property
-    def _dof(self):
+    def _dof(self) -> float:
         """Degrees of freedom of Student's t; infinite where the dispersion is known."""
         regression = self.regression
         return np.inf if regression.known_dispersion else regression.dispersion_dof
 
-    def pvalues(self, statistics):
+    def pvalues(self, statistics: NDArray[np.float64]) -> NDArray[np.float64]:
         """Two-sided p-values of parameters by their standard errors."""
         return 2 * stdtr(self._dof, -np.abs(statistics))
 
-    def quantile(self, level):
+    def quantile(self, level: float) -> float:
         """Size of the statistic that is exceeded with a probability of 1 - level."""
         return float(stdtrit(self._dof, (1 + level) / 2))

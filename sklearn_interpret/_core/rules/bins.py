@@ -1,10 +1,15 @@
-"""Bins of a number that are about classes (Holte 1993), or of equal width."""
+"""Bins of a number: by classes (Holte 1993; Fayyad & Irani 1993), width or weight."""
+
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 
-def majority_bins(class_sums, min_size):
+def majority_bins(
+    class_sums: NDArray[np.float64], min_size: NDArray[np.float64] | Sequence[float]
+) -> list[tuple[int, int]]:
     """Bins, each of whose majority class is large enough, as first and last value.
 
     A bin is closed before a value at which another class is the largest, once its own
@@ -24,10 +29,11 @@ def majority_bins(class_sums, min_size):
     """
     largest = class_sums.argmax(axis=1)
     upto = class_sums.cumsum(axis=0)
-    bins, majority, first, before = [], None, 0, 0.0
+    bins: list[tuple[int, int]] = []
+    majority, first, before = -1, 0, np.zeros(class_sums.shape[1])
     for last in range(len(class_sums)):
         sums = upto[last] - before
-        label = sums.argmax()
+        label = int(sums.argmax())
         at_end = last + 1 == len(class_sums)
         if not at_end and (sums[label] < min_size[label] or largest[last + 1] == label):
             continue
@@ -40,7 +46,7 @@ def majority_bins(class_sums, min_size):
     return bins
 
 
-def uniform_bins(values, n_bins):
+def uniform_bins(values: NDArray[np.float64], n_bins: int) -> list[tuple[int, int]]:
     """Bins of equal width that hold values, as first and last value."""
     edges = np.linspace(values[0], values[-1], n_bins + 1)[1:-1]
     starts = np.searchsorted(values, edges, side="right")
@@ -48,7 +54,7 @@ def uniform_bins(values, n_bins):
     return list(zip(bounds[:-1].tolist(), (bounds[1:] - 1).tolist(), strict=True))
 
 
-def quantile_bins(weights, n_bins):
+def quantile_bins(weights: NDArray[np.float64], n_bins: int) -> list[tuple[int, int]]:
     """Bins of about the same weight, as first and last value; fewer of few values."""
     upto = weights.cumsum()
     inner = upto[-1] * np.arange(1, n_bins)[:, None] / n_bins
@@ -57,7 +63,7 @@ def quantile_bins(weights, n_bins):
     return list(zip(starts[:-1], (start - 1 for start in starts[1:]), strict=True))
 
 
-def entropy_bins(class_sums):
+def entropy_bins(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Bins that separate classes, as first and last value (Fayyad & Irani 1993).
 
     A bin is cut where the entropy of the classes drops most, as long as that saves more
@@ -80,21 +86,19 @@ def entropy_bins(class_sums):
     sides = np.stack([upto[:-1], upto[-1] - upto[:-1]])
     bits = _bits(sides).sum(axis=0)
     cut = int(bits.argmin())
-    whole, sides = upto[-1], sides[:, cut]
+    total, sides = upto[-1], sides[:, cut]
     # (9) and (10) of the paper, times the number of rows.
-    spent = np.log2(max(whole.sum() - 1, 1)) + np.log2(3.0 ** np.sum(whole > 0) - 2)
-    spent -= _bits(whole) / whole.sum() * np.sum(whole > 0)
+    spent = np.log2(max(total.sum() - 1, 1)) + np.log2(3.0 ** np.sum(total > 0) - 2)
+    spent -= _bits(total) / total.sum() * np.sum(total > 0)
     spent += np.sum(_bits(sides) / sides.sum(axis=1) * np.sum(sides > 0, axis=1))
-    if _bits(whole) - bits[cut] <= spent:
+    if _bits(total) - bits[cut] <= spent:
         return [(0, last)]
-    below, above = (
-        entropy_bins(class_sums[: cut + 1]),
-        entropy_bins(class_sums[cut + 1 :]),
-    )
-    return below + [(a + cut + 1, b + cut + 1) for a, b in above]
+    below = entropy_bins(class_sums[: cut + 1])
+    above = entropy_bins(class_sums[cut + 1 :])
+    return below + [(first + cut + 1, last + cut + 1) for first, last in above]
 
 
-def _bits(class_sums):
+def _bits(class_sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entropy of classes, times their weight, along the last axis."""
     total = class_sums.sum(axis=-1)
     saved = xlogy(class_sums, class_sums).sum(axis=-1)

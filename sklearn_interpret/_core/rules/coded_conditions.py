@@ -1,14 +1,20 @@
 """Conditions on columns of codes, and class sums of all of them together.
 
 A column holds codes: those of its known values, and behind them that of missing ones.
-A condition is an interval of codes of one column, (column, first, last), last included:
-up to or above a number, equal to a level, or missing. A rule is a sequence of
-conditions that hold together.
+A condition says that a value is up to or above a number, equal to a level, or missing.
+A rule is a sequence of conditions that hold together.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+# An interval of codes of a column: (column, first, last), the last one included.
+Condition = tuple[int, int, int]
 
 
 class Candidates(NamedTuple):
@@ -22,10 +28,10 @@ class Candidates(NamedTuple):
         Sums of weights.
     """
 
-    column: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    sums: np.ndarray
+    column: NDArray[np.intp]
+    first: NDArray[np.integer]
+    last: NDArray[np.integer]
+    sums: NDArray[np.float64]
 
 
 class CodedTable:
@@ -42,36 +48,45 @@ class CodedTable:
         Columns whose codes have no order.
     """
 
-    def __init__(self, codes, n_known, nominal):
+    def __init__(
+        self,
+        codes: NDArray[np.integer],
+        n_known: NDArray[np.intp],
+        nominal: NDArray[np.bool_],
+    ) -> None:
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
         self.n_known, self.nominal = n_known, nominal
         self.order = np.argsort(codes, axis=1, kind="stable")
 
-    def take(self, index):
+    def take(self, index: NDArray[np.intp]) -> CodedTable:
         """The table of some rows."""
         return CodedTable(self.codes[:, index], self.n_known, self.nominal)
 
     @property
-    def n_conditions(self):
+    def n_conditions(self) -> int:
         """Number of conditions on the table: two for a number, one for a level."""
         has_missing = (self.codes == self.n_known[:, None]).any(axis=1)
-        known = np.where(self.nominal, self.n_known, 2 * (self.n_known - 1))
-        return int((known + has_missing).sum())
+        n_on_values = np.where(self.nominal, self.n_known, 2 * (self.n_known - 1))
+        return int((n_on_values + has_missing).sum())
 
-    def holds(self, rule):
+    def holds(self, rule: Iterable[Condition]) -> NDArray[np.bool_]:
         """Whether all conditions of a rule hold for each row: (n_rows,), bool."""
-        return rows_in_memory(self.codes, rule)
+        return rule_mask(self.codes, rule)
 
-    def sorted_rows(self, kept, order=None):
-        """Rows that are kept, sorted along each column: (n_columns, n_kept).
+    def sorted_rows(
+        self, mask: NDArray[np.bool_], order: NDArray[np.intp] | None = None
+    ) -> NDArray[np.intp]:
+        """Rows of a mask, sorted along each column: (n_columns, n_rows of the mask).
 
-        `order` are such rows, all of the table's by default, among which these are.
+        `order` holds more rows, sorted in this way; by default all of the table's.
         """
         order = self.order if order is None else order
-        rows = order.ravel().compress(kept.take(order).ravel())
+        rows = order.ravel().compress(mask.take(order).ravel())
         return rows.reshape(len(order), -1)
 
-    def candidates(self, order, weights):
+    def candidates(
+        self, order: NDArray[np.intp], weights: NDArray[np.float64]
+    ) -> Candidates:
         """All conditions that hold for some of the rows only, with their sums.
 
         A bound lies in the middle between the codes of the rows on its two sides.
@@ -100,30 +115,34 @@ class CodedTable:
         # Up to or above a code, where a known one of the same column follows.
         cuts = np.flatnonzero(follows & ordered[:-1] & ordered[1:])
         cut = (code[cuts] + code[cuts + 1] - 1) // 2
-        at, below = column[cuts], upto.take(cuts, axis=1)
+        cut_column, below = column[cuts], upto.take(cuts, axis=1)
         # Equal to a code, where there are others.
         behind, before = np.append(False, follows), np.append(follows, False)
-        one = np.flatnonzero(~ordered & (behind | before))
-        equal = upto[:, one] - upto[:, one - 1] * behind[one]
-        above = all_ordered.take(at, axis=1) - below
+        single = np.flatnonzero(~ordered & (behind | before))
+        equal = upto[:, single] - upto[:, single - 1] * behind[single]
+        above = all_ordered.take(cut_column, axis=1) - below
         return Candidates(
-            np.concatenate([at, at, column[one]]),
-            np.concatenate([np.zeros_like(cut), cut + 1, code[one]]),
-            np.concatenate([cut, self.n_known[at] - 1, code[one]]),
+            np.concatenate([cut_column, cut_column, column[single]]),
+            np.concatenate([np.zeros_like(cut), cut + 1, code[single]]),
+            np.concatenate([cut, self.n_known[cut_column] - 1, code[single]]),
             np.concatenate([below, above, equal], axis=1),
         )
 
 
-def rows_in_memory(columns, rule):
-    """Whether all intervals of a rule hold for each row of columns: (n_rows,), bool."""
-    held = np.ones(columns.shape[1], dtype=bool)
+def rule_mask(
+    codes: NDArray[np.integer], rule: Iterable[Condition]
+) -> NDArray[np.bool_]:
+    """Whether all conditions of a rule hold for each row of codes: (n_rows,), bool."""
+    mask = np.ones(codes.shape[1], dtype=bool)
     for column, first, last in rule:
-        values = columns[column]
-        held &= (values >= first) & (values <= last)
-    return held
+        values = codes[column]
+        mask &= (values >= first) & (values <= last)
+    return mask
 
 
-def all_hold(rules, X, n_rows):
+def all_hold(
+    rules: Collection[Iterable[Any]], X: Any, n_rows: int
+) -> NDArray[np.bool_]:
     """Whether all conditions of each rule hold for each row: (n_rules, n_rows), bool.
 
     Each condition has three methods: `_read(X)` returns the data that it needs,
@@ -131,27 +150,30 @@ def all_hold(rules, X, n_rows):
     and `_flags(data)` returns a flag for each row.
     """
     holds = np.ones((len(rules), n_rows), dtype=bool)
-    columns, flags = {}, {}
-    for of_rule, rule in zip(holds, rules, strict=True):
+    columns: dict[Any, Any] = {}
+    flags: dict[Any, NDArray[np.bool_]] = {}
+    for mask, rule in zip(holds, rules, strict=True):
         for condition in rule:
             if condition not in flags:
                 if condition._source not in columns:
                     columns[condition._source] = condition._read(X)
                 flags[condition] = condition._flags(columns[condition._source])
-            of_rule &= flags[condition]
+            mask &= flags[condition]
     return holds
 
 
-def merged(rule):
+def merged(rule: Iterable[Condition]) -> list[Condition]:
     """A rule with one condition for each column: the codes that all of them allow."""
-    intervals = {}
+    intervals: dict[int, tuple[int, int]] = {}
     for column, first, last in rule:
         low, high = intervals.get(column, (first, last))
         intervals[column] = max(low, first), min(high, last)
     return [(column, *interval) for column, interval in intervals.items()]
 
 
-def distinct_rows(codes, labels, weights):
+def distinct_rows(
+    codes: NDArray[np.integer], labels: NDArray[np.intp], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Rows that differ in codes or label, in an order that depends on these alone.
 
     Parameters
@@ -177,7 +199,13 @@ def distinct_rows(codes, labels, weights):
     return order[starts], np.add.reduceat(weights[order], starts)
 
 
-def node_rules(left, right, column, cut, n_known):
+def node_rules(
+    left: NDArray[np.intp],
+    right: NDArray[np.intp],
+    column: NDArray[np.intp],
+    cut: NDArray[np.float64],
+    n_known: NDArray[np.intp],
+) -> list[tuple[Condition, ...]]:
     """The path to each node of a tree, as a rule.
 
     Parameters
@@ -198,16 +226,15 @@ def node_rules(left, right, column, cut, n_known):
         Where it has known ranks and the missing one, of the known ones: a missing value
         meets no condition on these.
     """
-    n_known = n_known.tolist()
-    paths = [{} for _ in left]
+    paths: list[dict[int, tuple[int, int]]] = [{} for _ in left]
     for node in np.flatnonzero(left >= 0):
         path, j, last = paths[node], int(column[node]), int(np.floor(cut[node]))
-        low, high = path.get(j, (0, 2 * n_known[j]))
+        low, high = path.get(j, (0, 2 * int(n_known[j])))
         paths[left[node]] = {**path, j: (low, last)}
         paths[right[node]] = {**path, j: (last + 1, high)}
     return [
         tuple(
-            (j, first, last if first >= n_known[j] else min(last, n_known[j] - 1))
+            (j, first, last if first >= n_known[j] else min(last, int(n_known[j]) - 1))
             for j, (first, last) in sorted(path.items())
         )
         for path in paths

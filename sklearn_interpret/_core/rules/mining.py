@@ -1,18 +1,27 @@
 """Rules of a few conditions that hold for enough rows of a class, counted as bits."""
 
+from __future__ import annotations
+
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.rules.coded_conditions import CodedTable, Condition
+
 _WORD = 64
-# Words in a block, which fits the cache.
+# Words of each set in a block: those of some thousands of sets fit the cache
+# (benchmarks/bench_rules.py times it). Sums over a block fit two bytes: 32 * 64 bits.
 _BLOCK = 32
-# Largest sum of the weights in units, in all or for each row if that is more.
+# Largest sum of the weights in units, in all or for each row if that is more: it limits
+# the powers of two, each of which takes a pass over the sets. Weights without a common
+# unit are rounded to it, by at most a 32nd of the mean weight.
 _MOST_UNITS, _MOST_UNITS_OF_ROW = 2**20, 16
 
 
@@ -39,7 +48,9 @@ class PackedRows:
         The set of all rows.
     """
 
-    def __init__(self, labels, weights, n_classes):
+    def __init__(
+        self, labels: NDArray[np.intp], weights: NDArray[np.float64], n_classes: int
+    ) -> None:
         sizes = np.bincount(labels, minlength=n_classes)
         ends = np.cumsum(-(-sizes // _WORD))
         starts = np.append(0, ends[:-1])
@@ -55,19 +66,21 @@ class PackedRows:
         self._of_power = self.pack((units >> powers[:, None]) & 1 == 1).T
         self.everything = np.bitwise_or.reduce(self._of_power)
 
-    def pack(self, flags):
+    def pack(self, flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
         """Flags of rows (n_sets, n_rows) as words of sets (n_words, n_sets)."""
         bits = np.zeros((len(flags), self._n_words * _WORD), dtype=bool)
         bits[:, self._bits] = flags
         return np.ascontiguousarray(np.packbits(bits, axis=1).view(np.uint64).T)
 
-    def bits_of_class(self):
+    def bits_of_class(self) -> NDArray[np.uint64]:
         """Rows whose weight has each power of two: (n_classes, n_powers, n_words)."""
         labels = np.searchsorted(self._ends, np.arange(self._n_words), side="right")
-        own = labels == np.arange(self._n_classes)[:, None, None]
-        return np.where(own, self._of_power, np.uint64(0))
+        mask = labels == np.arange(self._n_classes)[:, None, None]
+        return np.where(mask, self._of_power, np.uint64(0))
 
-    def sums(self, sets, within=None):
+    def sums(
+        self, sets: NDArray[np.uint64], within: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.intp]:
         """Weights, in units, of each class in sets of rows.
 
         Parameters
@@ -90,29 +103,29 @@ class PackedRows:
             (used,) = counted.nonzero()
             for first in range(0, len(used), _BLOCK):
                 block = used[first : first + _BLOCK]
-                held = sets.take(block, axis=-2)
-                held &= counted.take(block)[:, None]
-                held = np.bitwise_count(held)
+                bits = sets.take(block, axis=-2)
+                bits &= counted.take(block)[:, None]
+                counts = np.bitwise_count(bits)
                 ends = block.searchsorted(self._ends).tolist()
                 for label, words in enumerate(pairwise([0, *ends])):
                     if words[0] < words[1]:
                         # Sums of bytes are much faster in two bytes than in eight.
-                        own = held[..., slice(*words), :].sum(axis=-2, dtype=np.uint16)
-                        total[label] += own.astype(np.int64) << power
+                        class_sums = counts[..., slice(*words), :].sum(-2, np.uint16)
+                        total[label] += class_sums.astype(np.int64) << power
         return total
 
 
-def _unit(weights):
+def _unit(weights: NDArray[np.float64]) -> float:
     """A unit of which all weights are multiples, at least nearly."""
     total = weights.sum()
     most = max(_MOST_UNITS, _MOST_UNITS_OF_ROW * len(weights))
     for unit in (1.0, weights.min()):
         units = weights / unit
         # 0.3 / 0.1 is not 3 in floats.
-        whole = np.abs(units - np.rint(units)) <= 1e-9 * units
-        if whole.all() and total / unit <= most:
-            return unit
-    return total / most
+        is_integer = np.abs(units - np.rint(units)) <= 1e-9 * units
+        if is_integer.all() and total / unit <= most:
+            return float(unit)
+    return float(total / most)
 
 
 class MinedRules(NamedTuple):
@@ -130,15 +143,22 @@ class MinedRules(NamedTuple):
         The rows: one for all of a class that meet the same conditions.
     """
 
-    rules: list
-    sizes: np.ndarray
-    sets: np.ndarray
+    rules: list[list[Condition]]
+    sizes: NDArray[np.intp]
+    sets: NDArray[np.uint64]
     rows: PackedRows
 
 
 def mine_rules(
-    table, labels, weights, n_classes, *, min_support, max_conditions, max_rules
-):
+    table: CodedTable,
+    labels: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    n_classes: int,
+    *,
+    min_support: float,
+    max_conditions: int,
+    max_rules: int,
+) -> MinedRules:
     """Frequent rules on a table.
 
     Parameters
@@ -164,43 +184,53 @@ def mine_rules(
         The rules.
     """
     conditions, codes = _conditions(table, labels, weights, n_classes)
-    # Rows that meet like conditions, first those that tell most, share words.
-    left = [_entropy(_class_sums(own, labels, weights)).sum() for own in codes]
-    by_entropy = np.argsort(left)[::-1]
+    # Rows with the same codes in the most informative columns share words.
+    entropies = [
+        _entropy(_class_sums(column, labels, weights)).sum() for column in codes
+    ]
+    by_entropy = np.argsort(entropies)[::-1]
     index, weights = distinct_rows(codes[by_entropy], labels, weights)
     rows = PackedRows(labels[index], weights, n_classes)
-    flags = [table.holds([condition])[index] for condition in conditions]
-    flags = np.reshape(flags, (-1, len(index))).astype(bool)
+    masks = [table.holds([condition])[index] for condition in conditions]
+    flags = np.reshape(masks, (-1, len(index))).astype(bool)
     search = _Search(rows, rows.pack(flags), min_support, max_rules)
     columns = np.array([column for column, _, _ in conditions], dtype=np.intp)
     chosen, sets = search.frequent_conditions()
-    found = [(chosen, sets)]
-    while len(chosen) and len(found) < max_conditions:
+    by_size = [(chosen, sets)]
+    while len(chosen) and len(by_size) < max_conditions:
         chosen, sets = search.longer(chosen, sets, columns)
-        found.append((chosen, sets))
-    sizes = np.repeat(np.arange(len(found)) + 1, [len(own) for own, _ in found])
-    sets = np.concatenate([own for _, own in found], axis=1)
-    rules = [[conditions[i] for i in rule] for own, _ in found for rule in own]
-    # Of rules that hold for the same rows the shortest is kept.
-    _, kept = np.unique(sets, axis=1, return_index=True)
-    kept.sort()
+        by_size.append((chosen, sets))
+    sizes = np.repeat(np.arange(len(by_size)) + 1, [len(some) for some, _ in by_size])
+    sets = np.concatenate([sets for _, sets in by_size], axis=1)
+    rules = [[conditions[i] for i in rule] for some, _ in by_size for rule in some]
+    # Of rules that hold for the same rows, the first is among the shortest.
+    _, distinct = np.unique(sets, axis=1, return_index=True)
+    distinct.sort()
     return MinedRules(
-        [rules[i] for i in kept], sizes[kept], sets.take(kept, axis=1), rows
+        [rules[i] for i in distinct], sizes[distinct], sets.take(distinct, axis=1), rows
     )
 
 
-def _conditions(table, labels, weights, n_classes):
+def _conditions(
+    table: CodedTable,
+    labels: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    n_classes: int,
+) -> tuple[list[Condition], NDArray[np.integer]]:
     """Levels, intervals of bins and missing values; codes that bins share."""
-    conditions, codes = [], table.codes.copy()
-    for column, own in enumerate(codes):
+    conditions: list[Condition] = []
+    codes = table.codes.copy()
+    for column, column_codes in enumerate(codes):
         n_known = int(table.n_known[column])
         sums = np.zeros((n_known + 1, n_classes))
-        np.add.at(sums, (own, labels), weights)
+        np.add.at(sums, (column_codes, labels), weights)
         levels = np.flatnonzero(sums.any(axis=1))
         if n_known and not table.nominal[column]:
             intervals = _intervals(sums[:-1])
             firsts = np.unique([[first, last + 1] for first, last in intervals])
-            own[:] = firsts[np.searchsorted(firsts, own, side="right") - 1]
+            column_codes[:] = firsts[
+                np.searchsorted(firsts, column_codes, side="right") - 1
+            ]
             everything = 0, n_known - 1
             intervals.remove(everything)
             conditions += [(column, *interval) for interval in intervals]
@@ -209,69 +239,86 @@ def _conditions(table, labels, weights, n_classes):
     return conditions, codes
 
 
-def _class_sums(codes, labels, weights):
+def _class_sums(
+    codes: NDArray[np.integer], labels: NDArray[np.intp], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weight of each class with each code: (n_classes, n_codes)."""
     sums = np.zeros((labels.max() + 1, codes.max() + 1))
     np.add.at(sums, (labels, codes), weights)
     return sums
 
 
-def _entropy(sums):
+def _entropy(sums: NDArray[np.float64 | np.intp]) -> NDArray[np.float64]:
     """Weight times entropy of the classes (axis 0) of each column."""
     total = sums.sum(axis=0)
     return xlogy(total, total) - xlogy(sums, sums).sum(axis=0)
 
 
-def _intervals(class_sums):
+def _intervals(class_sums: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Unions of adjacent bins: of those that separate classes, and of quarters."""
-    found = {}
+    intervals: dict[tuple[int, int], None] = {}
     for bins in (entropy_bins(class_sums), quantile_bins(class_sums.sum(axis=1), 4)):
         unions = [(a, b) for i, (a, _) in enumerate(bins) for _, b in bins[i:]]
-        found |= dict.fromkeys(unions)
-    return list(found)
+        intervals |= dict.fromkeys(unions)
+    return list(intervals)
 
 
 class _Search:
     """Search for the rules that hold for enough rows of some class."""
 
-    def __init__(self, rows, conditions, min_support, max_rules):
+    def __init__(
+        self,
+        rows: PackedRows,
+        conditions: NDArray[np.uint64],
+        min_support: float,
+        max_rules: int,
+    ) -> None:
         self.rows, self.conditions, self.max_rules = rows, conditions, max_rules
         self.of_class = rows.sums(rows.everything[:, None])
         # Less the rounding of the product; at least one row.
         self.least = np.maximum(min_support * self.of_class * (1 - 1e-12), 1)
 
-    def frequent_conditions(self):
+    def frequent_conditions(self) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
         """Rules of one condition, as positions of conditions, and their sets."""
         sums = self.rows.sums(self.conditions)
-        kept = np.flatnonzero(self._are_frequent(sums, self.of_class.sum()))
-        return self._most_informative(kept[:, None], sums[:, kept])
+        frequent = np.flatnonzero(self._are_frequent(sums, self.of_class.sum()))
+        return self._most_informative(frequent[:, None], sums[:, frequent])
 
-    def longer(self, chosen, sets, columns):
+    def longer(
+        self,
+        chosen: NDArray[np.intp],
+        sets: NDArray[np.uint64],
+        columns: NDArray[np.intp],
+    ) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
         """Rules with one more condition, on a later column."""
         ends = np.searchsorted(columns[chosen[:, -1]], columns)
-        shorter, one = self.rows.sums(sets), self.rows.sums(self.conditions)
-        shorter, one = shorter.sum(axis=0), one.sum(axis=0)
+        shorter, single = self.rows.sums(sets), self.rows.sums(self.conditions)
+        shorter, single = shorter.sum(axis=0), single.sum(axis=0)
         longer, all_sums = [], []
         for j, end in enumerate(ends):
             sums = self.rows.sums(sets[:, :end] & self.conditions[:, j, None])
-            fewest = np.minimum(shorter[:end], one[j])
-            kept = np.flatnonzero(self._are_frequent(sums, fewest))
-            longer.append(np.insert(chosen[kept], chosen.shape[1], j, axis=1))
-            all_sums.append(sums[:, kept])
+            fewest = np.minimum(shorter[:end], single[j])
+            frequent = np.flatnonzero(self._are_frequent(sums, fewest))
+            longer.append(np.insert(chosen[frequent], chosen.shape[1], j, axis=1))
+            all_sums.append(sums[:, frequent])
         return self._most_informative(
             np.concatenate(longer), np.concatenate(all_sums, axis=1)
         )
 
-    def _are_frequent(self, sums, more):
+    def _are_frequent(
+        self, sums: NDArray[np.intp], more: NDArray[np.intp] | int
+    ) -> NDArray[np.bool_]:
         """Whether rules hold for enough rows of a class, and for less than `more`."""
         return (sums >= self.least).any(axis=0) & (sums.sum(axis=0) < more)
 
-    def _most_informative(self, chosen, sums):
-        """Not too many rules, by the entropy of the classes that is left, in order."""
-        left = sum(_entropy(part) for part in (sums, self.of_class - sums))
+    def _most_informative(
+        self, chosen: NDArray[np.intp], sums: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
+        """At most `max_rules` rules, those that leave least entropy, in their order."""
+        left = _entropy(sums) + _entropy(self.of_class - sums)
         best = np.sort(np.argsort(left, kind="stable")[: self.max_rules])
         chosen = chosen[best]
         sets = self.conditions.take(chosen[:, 0], axis=1)
-        for others in chosen.T[1:]:
-            sets &= self.conditions.take(others, axis=1)
+        for positions in chosen.T[1:]:
+            sets &= self.conditions.take(positions, axis=1)
         return chosen, sets

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class Judged(NamedTuple):
@@ -20,24 +21,29 @@ class Judged(NamedTuple):
         Weight of the rows for which the rule holds.
     """
 
-    label: np.ndarray
-    shares: np.ndarray
-    precision: np.ndarray
-    recall: np.ndarray
-    weight: np.ndarray
+    label: NDArray[np.intp]
+    shares: NDArray[np.float64]
+    precision: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    weight: NDArray[np.float64]
 
 
-def draw_share(weights, share, random):
+def draw_share(
+    weights: NDArray[np.float64], share: float, random: np.random.RandomState
+) -> NDArray[np.float64]:
     """Weights of rows drawn without replacement, each with a chance of `share`.
 
     A row of weight two is two rows, of which both, one or none are drawn.
     """
-    whole = np.floor(np.minimum(weights, 2**31))
-    part = (weights - whole) * (random.random_sample(len(weights)) < share)
-    return random.binomial(whole.astype(np.int64), share) + part
+    # Counts above 2^31 do not fit `binomial` everywhere: the excess is one row.
+    units = np.floor(np.minimum(weights, 2**31))
+    fraction = (weights - units) * (random.random_sample(len(weights)) < share)
+    return random.binomial(units.astype(np.int64), share) + fraction
 
 
-def judge(holds, weights, classes):
+def judge(
+    holds: NDArray[np.bool_], weights: NDArray[np.float64], classes: NDArray[np.float64]
+) -> Judged:
     """Judge rules by rows, each with weights of its own.
 
     Parameters
@@ -53,22 +59,24 @@ def judge(holds, weights, classes):
     -------
     Judged
     """
-    held, everywhere = (weights * holds) @ classes, weights @ classes
-    weight = held.sum(axis=1)
-    shares = _ratio(held, weight[:, None])
-    everyone = _ratio(everywhere, everywhere.sum(axis=1, keepdims=True))
-    label = _ratio(shares, everyone).argmax(axis=1)
-    own = np.arange(len(holds)), label
-    recall = _ratio(held, everywhere)[own]
-    return Judged(label, shares, shares[own], recall, weight)
+    covered, total = (weights * holds) @ classes, weights @ classes
+    weight = covered.sum(axis=1)
+    shares = _ratio(covered, weight[:, None])
+    base_shares = _ratio(total, total.sum(axis=1, keepdims=True))
+    label = _ratio(shares, base_shares).argmax(axis=1)
+    of_label = np.arange(len(holds)), label
+    recall = _ratio(covered, total)[of_label]
+    return Judged(label, shares, shares[of_label], recall, weight)
 
 
-def f1(precision, recall):
+def f1(precision: float, recall: float) -> float:
     """Harmonic mean of precision and recall, not both of them zero."""
     return 2 * precision * recall / (precision + recall)
 
 
-def unlike(holds, weights, most):
+def unlike(
+    holds: NDArray[np.bool_], weights: NDArray[np.float64], most: float
+) -> list[int]:
     """Positions of rules, none of which overlaps too much with an earlier one.
 
     Parameters
@@ -85,18 +93,22 @@ def unlike(holds, weights, most):
     -------
     list of int
     """
-    held = holds.astype(np.float64)
-    both = (held * weights) @ held.T
+    flags = holds.astype(np.float64)
+    both = (flags * weights) @ flags.T
     size = both.diagonal()
     # Equal sets have an overlap of one, but for rounding.
     alike = both > (most + 1e-12) * (size[:, None] + size - both)
-    kept = []
+    selected: list[int] = []
     for rule, earlier in enumerate(alike):
-        if not earlier[kept].any():
-            kept.append(rule)
-    return kept
+        if not earlier[selected].any():
+            selected.append(rule)
+    return selected
 
 
-def _ratio(part, whole):
+def _ratio(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """A quotient, zero where nothing is divided by nothing."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return np.divide(
+        numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0
+    )

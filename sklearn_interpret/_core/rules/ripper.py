@@ -3,21 +3,28 @@
 After Cohen (1995), with the choices of Weka's JRip where the paper leaves them open.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.rules.coded_conditions import CodedTable, Condition
 
 # Cohen's d: the search ends at a description this many bits longer than the shortest.
 _MAX_SURPLUS = 64
 
 
-class _Found(NamedTuple):
+class _MeasuredRule(NamedTuple):
     """A rule, the rows for which it holds, and its description length in bits."""
 
-    rule: list
-    held: np.ndarray
+    rule: list[Condition]
+    mask: NDArray[np.bool_]
     bits: float
 
 
@@ -38,7 +45,14 @@ class ClassRules:
         Source of the rows that rules are grown on; the rest prunes them.
     """
 
-    def __init__(self, table, positive, weights, min_weight, random):
+    def __init__(
+        self,
+        table: CodedTable,
+        positive: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        min_weight: float,
+        random: np.random.RandomState,
+    ) -> None:
         self.table, self.positive = table, positive
         # Weights of the class, and of all rows.
         self.weights = np.stack([weights * positive, weights])
@@ -46,149 +60,167 @@ class ClassRules:
         self.min_weight, self.random = min_weight, random
         self.n_conditions = table.n_conditions
 
-    def covering(self):
+    def covering(self) -> list[list[Condition]]:
         """Rules of sequential covering: grown until they make no errors, not pruned."""
-        return [found.rule for found in self._add_rules([], self.grow, np.inf)]
+        return [added.rule for added in self._add_rules([], self.grow, np.inf)]
 
-    def pruned(self, n_optimizations):
+    def pruned(self, n_optimizations: int) -> list[list[Condition]]:
         """Rules of RIPPER: IREP*, then passes that optimize them."""
-        found = self._add_rules([], self._grow_and_prune, _MAX_SURPLUS)
+        rules = self._add_rules([], self._grow_and_prune, _MAX_SURPLUS)
         for _ in range(n_optimizations):
-            found = self._optimized(found)
-            found = self._add_rules(found, self._grow_and_prune, _MAX_SURPLUS)
-            found, _ = self._reduced(found)
-        return [rule for rule, _, _ in found]
+            rules = self._optimized(rules)
+            rules = self._add_rules(rules, self._grow_and_prune, _MAX_SURPLUS)
+            rules, _ = self._reduced(rules)
+        return [rule for rule, _, _ in rules]
 
-    def _add_rules(self, found, find, max_surplus):
-        """Add rules for the rows that those found leave uncovered."""
-        found, left = list(found), self._uncovered_by(found)
-        shortest = self._description_length(found)
-        while (left & self.positive).any():
-            new = self._measured(find(left))
-            of_class, covered = self.weights @ (left & new.held)
-            bits = self._description_length([*found, new])
+    def _add_rules(
+        self,
+        rules: list[_MeasuredRule],
+        find: Callable[[NDArray[np.bool_]], list[Condition]],
+        max_surplus: float,
+    ) -> list[_MeasuredRule]:
+        """Add rules for the rows that the rules so far do not cover."""
+        rules, uncovered = list(rules), self._uncovered_by(rules)
+        shortest = self._description_length(rules)
+        while (uncovered & self.positive).any():
+            new = self._measured(find(uncovered))
+            of_class, covered = self.weights @ (uncovered & new.mask)
+            bits = self._description_length([*rules, new])
             wrong = of_class <= covered / 2
             if not new.rule or wrong or bits > shortest + max_surplus:
                 break
-            found.append(new)
-            left &= ~new.held
+            rules.append(new)
+            uncovered &= ~new.mask
             shortest = min(shortest, bits)
-        return found
+        return rules
 
-    def _uncovered_by(self, found):
-        left = np.ones(len(self.positive), dtype=bool)
-        for rule in found:
-            left &= ~rule.held
-        return left
+    def _uncovered_by(self, rules: list[_MeasuredRule]) -> NDArray[np.bool_]:
+        uncovered = np.ones(len(self.positive), dtype=bool)
+        for rule in rules:
+            uncovered &= ~rule.mask
+        return uncovered
 
-    def grow(self, rows, rule=()):
+    def grow(
+        self, rows: NDArray[np.bool_], start: Sequence[Condition] = ()
+    ) -> list[Condition]:
         """Add the condition of the largest gain to a rule, until it makes no errors."""
-        rule, order = list(rule), None
+        rule, order = list(start), None
         inside = rows & self.table.holds(rule)
-        while True:
-            if self.positive[inside].all():
-                return rule
+        while not self.positive[inside].all():
             order = self.table.sorted_rows(inside, order)
-            candidates = self.table.candidates(order, self.weights)
+            column, first, last, sums = self.table.candidates(order, self.weights)
             of_class, covered = self.weights @ inside
-            best = _largest_gain(candidates.sums, of_class / covered, self.min_weight)
+            best = _largest_gain(sums, of_class / covered, self.min_weight)
             if best is None:
-                return rule
-            rule.append(tuple(int(part[best]) for part in candidates[:3]))
+                break
+            rule.append((int(column[best]), int(first[best]), int(last[best])))
             inside &= self.table.holds(rule[-1:])
+        return rule
 
-    def _grow_and_prune(self, rows):
+    def _grow_and_prune(self, rows: NDArray[np.bool_]) -> list[Condition]:
         grown_on, pruned_on = self._split(rows)
         return self._prune(self.grow(grown_on), pruned_on)
 
-    def _split(self, rows):
+    def _split(
+        self, rows: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Two thirds of the rows, by weight, of the class and of others; the rest."""
         order = self.random.permutation(len(rows))
         order = order[rows[order]]
         grown_on = np.zeros_like(rows)
-        for own in (order[self.positive[order]], order[~self.positive[order]]):
-            weights = self.weights[1, own]
+        for members in (order[self.positive[order]], order[~self.positive[order]]):
+            weights = self.weights[1, members]
             middle = np.cumsum(weights) - weights / 2
-            grown_on[own[middle <= weights.sum() * 2 / 3]] = True
+            grown_on[members[middle <= weights.sum() * 2 / 3]] = True
         return grown_on, rows & ~grown_on
 
-    def _prune(self, rule, rows, whole=False):
+    def _prune(
+        self, rule: list[Condition], rows: NDArray[np.bool_], by_accuracy: bool = False
+    ) -> list[Condition]:
         """Drop the last conditions where that makes a rule better on other rows.
 
         The value of a rule is (p + 1) / (t + 2), for the weights p of the class and t
-        of all rows that it covers: Weka's, not Cohen's (2 p - t) / t. With `whole`, it
-        is the share of all rows that the rule gets right.
+        of all rows that it covers: Weka's, not Cohen's (2 p - t) / t. With
+        `by_accuracy`, it is the share of all rows that the rule gets right.
         """
         of_class, total = self.weights @ rows
         if total == 0:
             return rule
-        best, kept, inside = (of_class + 1) / (total + 2), len(rule), rows
-        for length in range(1, len(rule) + 1):
-            inside = inside & self.table.holds(rule[length - 1 : length])
+        best, length, inside = (of_class + 1) / (total + 2), len(rule), rows
+        for n_conditions in range(1, len(rule) + 1):
+            inside = inside & self.table.holds(rule[n_conditions - 1 : n_conditions])
             p, t = self.weights @ inside
             value = (p + 1) / (t + 2)
-            if whole:
+            if by_accuracy:
                 value = (p + (total - of_class) - (t - p)) / total
             if value > best:
-                best, kept = value, length
-        return rule[:kept]
+                best, length = value, n_conditions
+        return rule[:length]
 
-    def _optimized(self, found):
+    def _optimized(self, rules: list[_MeasuredRule]) -> list[_MeasuredRule]:
         """Each rule, or its revision or replacement, whichever takes fewest bits."""
-        found, left = list(found), self._uncovered_by([])
-        for k, rule in enumerate(found):
-            if (left & self.positive).any() and (left & rule.held).any():
-                variants = [rule, *self._variants(rule, left, found[k + 1 :])]
+        rules, uncovered = list(rules), self._uncovered_by([])
+        for k, rule in enumerate(rules):
+            if (uncovered & self.positive).any() and (uncovered & rule.mask).any():
+                later = rules[k + 1 :]
+                variants = [rule, *self._variants(rule.rule, uncovered, later)]
                 bits = [
-                    self._reduced([*found[:k], variant, *found[k + 1 :]])[1]
+                    self._reduced([*rules[:k], variant, *later])[1]
                     for variant in variants
                 ]
-                found[k] = variants[int(np.argmin(bits))]
-            left &= ~found[k].held
-        return found
+                rules[k] = variants[int(np.argmin(bits))]
+            uncovered &= ~rules[k].mask
+        return rules
 
-    def _variants(self, found, left, later):
+    def _variants(
+        self,
+        start: list[Condition],
+        uncovered: NDArray[np.bool_],
+        later: list[_MeasuredRule],
+    ) -> Iterator[_MeasuredRule]:
         """Cohen's revision of a rule, grown on from it, and replacement, afresh."""
-        grown_on, pruned_on = self._split(left)
+        grown_on, pruned_on = self._split(uncovered)
         pruned_on &= self._uncovered_by(later)
-        for start in (found.rule, ()):
-            rule = self._prune(self.grow(grown_on, start), pruned_on, whole=True)
+        for first in (start, []):
+            rule = self._prune(self.grow(grown_on, first), pruned_on, by_accuracy=True)
             if rule:
                 yield self._measured(rule)
 
-    def _measured(self, rule):
+    def _measured(self, rule: list[Condition]) -> _MeasuredRule:
         """A rule with its rows and bits."""
         bits = theory_bits(len(rule), self.n_conditions)
-        return _Found(rule, self.table.holds(rule), bits)
+        return _MeasuredRule(rule, self.table.holds(rule), bits)
 
-    def _reduced(self, found):
+    def _reduced(self, rules: list[_MeasuredRule]) -> tuple[list[_MeasuredRule], float]:
         """Rules without those, from the last on, that save no bits; bits of these."""
         counts = np.zeros(len(self.positive), dtype=np.intp)
-        for rule in found:
-            counts += rule.held
-        covered, theory = self.weights @ (counts > 0), sum(rule.bits for rule in found)
-        errors, kept = self._error_bits(covered), []
-        for rule in reversed(found):
-            fewer = covered - self.weights @ (rule.held & (counts == 1))
+        for rule in rules:
+            counts += rule.mask
+        covered, theory = self.weights @ (counts > 0), sum(rule.bits for rule in rules)
+        errors, selected = self._error_bits(covered), list[_MeasuredRule]()
+        for rule in reversed(rules):
+            fewer = covered - self.weights @ (rule.mask & (counts == 1))
             errors_of_fewer = self._error_bits(fewer)
             if errors_of_fewer - rule.bits <= errors:
-                counts -= rule.held
+                counts -= rule.mask
                 covered, errors, theory = fewer, errors_of_fewer, theory - rule.bits
             else:
-                kept.insert(0, rule)
-        return kept, errors + theory
+                selected.insert(0, rule)
+        return selected, errors + theory
 
-    def _description_length(self, found):
+    def _description_length(self, rules: list[_MeasuredRule]) -> float:
         """Description length of rules and their errors."""
-        covered = self.weights @ ~self._uncovered_by(found)
-        return self._error_bits(covered) + sum(rule.bits for rule in found)
+        covered = self.weights @ ~self._uncovered_by(rules)
+        return self._error_bits(covered) + sum(rule.bits for rule in rules)
 
-    def _error_bits(self, covered):
+    def _error_bits(self, covered: NDArray[np.float64]) -> float:
         (p, t), (of_class, total) = covered, self.total
         return error_bits(t, total - t, t - p, of_class - p, of_class / total)
 
 
-def _largest_gain(sums, share, min_weight):
+def _largest_gain(
+    sums: NDArray[np.float64], share: float, min_weight: float
+) -> int | None:
     """Position of the condition of the largest FOIL gain; None where none gains.
 
     The gain is p (log2(p / t) - log2(P / T)), for the weights p of the class and t in
@@ -201,12 +233,20 @@ def _largest_gain(sums, share, min_weight):
         return None
     p, t = p[allowed], t[allowed]
     gain = p * np.log2(p / (share * t))
-    return allowed[np.argmax(gain >= gain.max() * (1 - 1e-12))]
+    return int(allowed[np.argmax(gain >= gain.max() * (1 - 1e-12))])
 
 
 def ripper(
-    table, labels, weights, class_weights, *, prune, n_optimizations, min_weight, random
-):
+    table: CodedTable,
+    labels: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    class_weights: NDArray[np.float64],
+    *,
+    prune: bool,
+    n_optimizations: int,
+    min_weight: float,
+    random: np.random.RandomState,
+) -> list[list[Condition]]:
     """Rules for each class but the largest, from the rarest on.
 
     Parameters
@@ -238,18 +278,18 @@ def ripper(
     sizes = np.bincount(labels[index], weights)
     classes = np.argsort(sizes, kind="stable")
     weights = weights * class_weights[labels[index]]
-    rules = []
+    rules: list[list[Condition]] = []
     for label in classes[sizes[classes] > 0][:-1]:
         positive = labels[index] == label
         if not positive.any():
             continue
-        own = table.take(index)
+        coded = table.take(index)
         least = min_weight * class_weights[label]
-        search = ClassRules(own, positive, weights, least, random)
-        found = search.pruned(n_optimizations) if prune else search.covering()
-        rules += found
-        for rule in found:
-            weights = np.where(own.holds(rule), 0, weights)
+        search = ClassRules(coded, positive, weights, least, random)
+        class_rules = search.pruned(n_optimizations) if prune else search.covering()
+        rules += class_rules
+        for rule in class_rules:
+            weights = np.where(coded.holds(rule), 0, weights)
         index, weights = index[weights > 0], weights[weights > 0]
     return rules
 
@@ -257,13 +297,13 @@ def ripper(
 # Description lengths of rules and their errors (Quinlan 1995; Cohen 1995).
 
 
-def subset_bits(n, k, share):
+def subset_bits(n: float, k: float, share: float) -> float:
     """Bits that encode which k of n things are chosen, of an expected share."""
     share = min(max(share, 1e-12), 1 - 1e-12)
     return -k * np.log2(share) - (n - k) * np.log2(1 - share)
 
 
-def theory_bits(n_chosen, n_conditions):
+def theory_bits(n_chosen: int, n_conditions: int) -> float:
     """Bits of a rule of `n_chosen` of the table's conditions.
 
     Half of them: conditions can be listed in any order, and are redundant.
@@ -276,7 +316,13 @@ def theory_bits(n_chosen, n_conditions):
     return 0.5 * (length + subset_bits(n_conditions, n_chosen, n_chosen / n_conditions))
 
 
-def error_bits(covered, uncovered, false_positive, false_negative, share):
+def error_bits(
+    covered: float,
+    uncovered: float,
+    false_positive: float,
+    false_negative: float,
+    share: float,
+) -> float:
     """Bits that encode which rows the rules get wrong.
 
     Parameters

@@ -1,16 +1,25 @@
 """Posterior of lists of rules (Letham et al. 2015), and chains that sample it."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from functools import lru_cache, reduce
 from itertools import accumulate
 from operator import or_
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
-# Largest number of logarithms, and of words of sets, that are kept for further lists.
-_MAX_KEPT = 2**22
-# Logarithmic posteriors nearer to each other are equal, such as of lists whose rules
-# decide on the same rows.
+if TYPE_CHECKING:
+    from sklearn_interpret._core.rules.mining import MinedRules
+
+# Largest number of logarithms, and of words of sets, in each cache: 32 MB. Lists that
+# follow each other in a chain differ in one rule (benchmarks/bench_rules.py).
+_MAX_CACHED = 2**22
+# Logarithmic posteriors that differ by less are equal: sums of thousands of logarithms
+# are rounded to 1e-12, such as those of lists whose rules decide on the same rows.
 _ROUNDING = 1e-9
 
 
@@ -21,10 +30,12 @@ class _SetLikelihoods:
     less time than on short arrays.
     """
 
-    def __init__(self, mined, alpha):
+    def __init__(self, mined: MinedRules, alpha: float) -> None:
         self.rows, self.sets = mined.rows, mined.sets
         self.everything = _as_number(self.rows.everything)
-        self._bits = [list(map(_as_number, own)) for own in self.rows.bits_of_class()]
+        self._bits = [
+            list(map(_as_number, words)) for words in self.rows.bits_of_class()
+        ]
         of_class = self._class_sums(self.everything)
         n_classes, units = len(of_class), np.arange(sum(of_class) + 1)
         weights = units * self.rows.unit
@@ -32,40 +43,43 @@ class _SetLikelihoods:
         self._of_class = gammaln(weights + alpha)
         self._of_all = constant - gammaln(weights + n_classes * alpha)
 
-    def of_set(self, rows):
+    def of_set(self, rows: int) -> float:
         """Log-likelihood of a set."""
         sums = self._class_sums(rows)
         return float(self._of_all[sum(sums)] + self._of_class[sums].sum())
 
-    def within(self, rows):
+    def within(self, rows: int) -> NDArray[np.float64]:
         """Log-likelihoods of the rows of a set for which each rule holds."""
         return self._of_sums(self._sums_within(rows))
 
-    def without(self, rows):
+    def without(self, rows: int) -> NDArray[np.float64]:
         """Log-likelihoods of the other rows of the set."""
         total = np.array(self._class_sums(rows))[:, None]
         return self._of_sums(total - self._sums_within(rows))
 
-    def _class_sums(self, rows):
+    def _class_sums(self, rows: int) -> list[int]:
         """Weight of each class in a set, in units."""
         return [
-            sum((rows & bits).bit_count() << power for power, bits in enumerate(own))
-            for own in self._bits
+            sum(
+                (rows & bits).bit_count() << power
+                for power, bits in enumerate(class_bits)
+            )
+            for class_bits in self._bits
         ]
 
-    def _sums_within(self, rows):
+    def _sums_within(self, rows: int) -> NDArray[np.intp]:
         """Weight of each class where each rule holds in a set: (n_classes, n_rules)."""
         words = rows.to_bytes(8 * len(self.sets), "little")
         return self.rows.sums(self.sets, np.frombuffer(words, np.uint64))
 
-    def _of_sums(self, sums):
+    def _of_sums(self, sums: NDArray[np.intp]) -> NDArray[np.float64]:
         logs = self._of_all.take(sums.sum(axis=0))
         for of_class in sums:
             logs += self._of_class.take(of_class)
         return logs
 
 
-def _as_number(words):
+def _as_number(words: NDArray[Any]) -> int:
     """A set of rows, as words, as a whole number."""
     return int.from_bytes(words.tobytes(), "little")
 
@@ -92,7 +106,9 @@ class RuleListPosterior:
         The best list of all that were evaluated, and its logarithmic posterior.
     """
 
-    def __init__(self, mined, *, length_prior, size_prior, alpha):
+    def __init__(
+        self, mined: MinedRules, *, length_prior: float, size_prior: float, alpha: float
+    ) -> None:
         self.sets, self._sizes = mined.sets, mined.sizes
         self._set_of_rule = list(map(_as_number, self.sets.T))
         self.length_prior = length_prior
@@ -103,18 +119,18 @@ class RuleListPosterior:
         self._size_logs[0] = -np.inf
         some = self._n_of_size[self._n_of_size > 0]
         self._fewest = some.min(initial=len(mined.sizes))
-        self._log_priors = {}
+        self._log_priors: dict[tuple[int, ...], float] = {}
         likelihoods = _SetLikelihoods(mined, alpha)
         self._everything = likelihoods.everything
         # Lists that follow each other have most of their sets in common.
         n_words, n_rules = self.sets.shape
-        self._log = lru_cache(_MAX_KEPT // n_words)(likelihoods.of_set)
-        n_kept = _MAX_KEPT // max(n_rules, n_words)
-        self._logs_within = lru_cache(n_kept)(likelihoods.within)
-        self._logs_without = lru_cache(n_kept)(likelihoods.without)
-        self.best = -np.inf, []
+        self._log = lru_cache(_MAX_CACHED // n_words)(likelihoods.of_set)
+        n_cached = _MAX_CACHED // max(n_rules, n_words)
+        self._logs_within = lru_cache(n_cached)(likelihoods.within)
+        self._logs_without = lru_cache(n_cached)(likelihoods.without)
+        self.best: tuple[float, list[int]] = (-np.inf, [])
 
-    def log_prior(self, sizes):
+    def log_prior(self, sizes: tuple[int, ...]) -> float:
         """Logarithmic prior of a list of rules of these sizes."""
         # The order matters only where a size runs out of rules.
         if len(sizes) < self._fewest:
@@ -130,47 +146,51 @@ class RuleListPosterior:
             self._log_priors[sizes] = log
         return self._log_priors[sizes]
 
-    def log_posterior(self, rules):
+    def log_posterior(self, rules: list[int]) -> float:
         """Logarithmic posterior of a list."""
         log = sum(map(self._log, self._captured(rules)))
         return log + self.log_prior(self._sizes_of(rules))
 
-    def _sizes_of(self, rules):
+    def _sizes_of(self, rules: list[int]) -> tuple[int, ...]:
         return tuple(self._sizes[rules].tolist())
 
-    def _captured(self, rules):
+    def _captured(self, rules: list[int]) -> list[int]:
         """Rows that each rule, and the default, decides."""
         left, sets = self._everything, []
         for rule in rules:
-            own = left & self._set_of_rule[rule]
-            sets.append(own)
-            left ^= own
+            captured = left & self._set_of_rule[rule]
+            sets.append(captured)
+            left ^= captured
         return [*sets, left]
 
-    def moves(self, rules, rule, power=1.0):
-        """Logarithmic posteriors of a list with a rule inserted at each place.
+    def moves(
+        self, rules: list[int], rule: int, power: float = 1.0
+    ) -> NDArray[np.float64]:
+        """Logarithmic posteriors of a list with a rule inserted at each position.
 
         The likelihood is raised to a power.
         """
         captured = self._captured(rules)
         of_rule = self._set_of_rule[rule]
-        taken = [own & of_rule for own in captured]
-        rest = [self._log(own & ~of_rule) for own in captured]
-        old = [0.0, *accumulate(map(self._log, captured[:-1]))]
+        overlaps = [rows & of_rule for rows in captured]
+        logs_without = [self._log(rows & ~of_rule) for rows in captured]
+        earlier = [0.0, *accumulate(map(self._log, captured[:-1]))]
         # The rule takes rows of all later ones.
-        behind = list(accumulate(reversed(rest)))[::-1]
-        own = list(accumulate(reversed(taken), or_))[::-1]
+        later = list(accumulate(reversed(logs_without)))[::-1]
+        inserted = map(self._log, list(accumulate(reversed(overlaps), or_))[::-1])
         sizes, size = self._sizes_of(rules), int(self._sizes[rule])
         logs = np.empty(len(captured))
-        for i, parts in enumerate(zip(old, map(self._log, own), behind, strict=True)):
+        for i, terms in enumerate(zip(earlier, inserted, later, strict=True)):
             log_prior = self.log_prior((*sizes[:i], size, *sizes[i:]))
-            logs[i] = power * sum(parts) + log_prior
+            logs[i] = power * sum(terms) + log_prior
         if power == 1:
             best = int(logs.argmax())
             self.note(logs[best], self.inserted(rules, best, rule))
         return logs
 
-    def insertions(self, rules, at, power=1.0):
+    def insertions(
+        self, rules: list[int], position: int, power: float = 1.0
+    ) -> NDArray[np.float64]:
         """Logarithmic posteriors of a list with each rule inserted, and of the list.
 
         The likelihood is raised to a power.
@@ -181,12 +201,12 @@ class RuleListPosterior:
             One for each rule, minus infinity for those in the list, and for the list.
         """
         captured = self._captured(rules)
-        old, later = list(map(self._log, captured)), captured[at:]
+        old, later = list(map(self._log, captured)), captured[position:]
         logs = np.empty(self.sets.shape[1] + 1)
-        logs[:-1] = sum(old[:at]) + self._logs_within(reduce(or_, later))
-        # An inserted rule captures rows of later ones; the others stay theirs.
-        for own in later:
-            logs[:-1] += self._logs_without(own)
+        logs[:-1] = sum(old[:position]) + self._logs_within(reduce(or_, later))
+        # An inserted rule takes rows of later ones, which decide on their other rows.
+        for rows in later:
+            logs[:-1] += self._logs_without(rows)
         logs[-1] = sum(old)
         logs *= power
         sizes = self._sizes_of(rules)
@@ -194,28 +214,34 @@ class RuleListPosterior:
         priors = np.zeros(len(self._n_of_size))
         used = np.bincount(sizes, minlength=len(priors))
         for size in np.flatnonzero(self._n_of_size > used).tolist():
-            priors[size] = self.log_prior((*sizes[:at], size, *sizes[at:]))
+            priors[size] = self.log_prior((*sizes[:position], size, *sizes[position:]))
         logs[:-1] += priors[self._sizes]
         logs[rules] = -np.inf
         logs[-1] += self.log_prior(sizes)
         if power == 1:
             best = int(logs.argmax())
-            self.note(logs[best], self.inserted(rules, at, best))
+            self.note(logs[best], self.inserted(rules, position, best))
         return logs
 
-    def note(self, log, rules):
+    def note(self, log: float, rules: list[int]) -> None:
         """Keep a list if it is the best one so far; of equal ones the first."""
         if log > self.best[0] + _ROUNDING:
             self.best = log, rules
 
-    def inserted(self, rules, at, rule):
+    def inserted(self, rules: list[int], position: int, rule: int) -> list[int]:
         """A list with a rule inserted, or as it is: a position in `insertions`."""
         if rule == self.sets.shape[1]:
             return rules
-        return [*rules[:at], rule, *rules[at:]]
+        return [*rules[:position], rule, *rules[position:]]
 
 
-def gibbs_chain(posterior, n_steps, random, first=None, power=1.0):
+def gibbs_chain(
+    posterior: RuleListPosterior,
+    n_steps: int,
+    random: np.random.RandomState,
+    first: list[int] | None = None,
+    power: float = 1.0,
+) -> Iterator[tuple[tuple[int, ...], float]]:
     """Sample lists by a Markov chain.
 
     Parameters
@@ -252,35 +278,40 @@ def gibbs_chain(posterior, n_steps, random, first=None, power=1.0):
         yield tuple(rules), log
 
 
-def _step(posterior, rules, random, power):
+def _step(
+    posterior: RuleListPosterior,
+    rules: list[int],
+    random: np.random.RandomState,
+    power: float,
+) -> tuple[list[int], float]:
     """A Gibbs step: one of a set of lists, with the probability that it has there.
 
     Each list of a set comes to the set with the same probability, so that the posterior
-    is kept: either a rule is moved to any place of the list, or any rule, or none,
-    stands at a place. For this a rule leaves its place, with probability 1 / length, or
-    a new place opens, with probability 1 / (length + 1) of the shorter list's length.
+    stays the same: a rule moves to any position (20 % of the steps), or any rule, or
+    none, takes a position. That is the one of a rule, each with probability 1 / length
+    (40 %), or a new one, each with 1 / (length + 1) of the shorter list's length.
     """
     kind, length = random.random_sample(), len(rules)
     if kind < 0.6 and not rules:
         return rules, posterior.log_posterior(rules)
-    at = random.randint(length + (kind >= 0.6))
-    others = rules if kind >= 0.6 else rules[:at] + rules[at + 1 :]
+    position = random.randint(length + (kind >= 0.6))
+    shorter = rules if kind >= 0.6 else rules[:position] + rules[position + 1 :]
     if kind < 0.2:
-        logs = posterior.moves(others, rules[at], power)
+        logs = posterior.moves(shorter, rules[position], power)
         chosen = _draw(logs, random)
-        return posterior.inserted(others, chosen, rules[at]), logs[chosen]
-    logs = posterior.insertions(others, at, power)
+        return posterior.inserted(shorter, chosen, rules[position]), logs[chosen]
+    logs = posterior.insertions(shorter, position, power)
     chosen = _draw(logs, random)
-    return posterior.inserted(others, at, chosen), logs[chosen]
+    return posterior.inserted(shorter, position, chosen), logs[chosen]
 
 
-def _draw(logs, random):
+def _draw(logs: NDArray[np.float64], random: np.random.RandomState) -> int:
     """Draw a position, with probabilities proportional to the exponents."""
     upto = np.exp(logs - logs.max()).cumsum()
     return int(upto.searchsorted(random.random_sample() * upto[-1], side="right"))
 
 
-def r_hat(chains):
+def r_hat(chains: NDArray[np.float64]) -> float:
     """Potential scale reduction of the halves of chains (Gelman et al. 2013, 11.4)."""
     n = chains.shape[1] // 2
     halves = np.concatenate([chains[:, :n], chains[:, -n:]])

@@ -1,20 +1,29 @@
 """Multiples of decimal steps: the values that columns may take."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-# Significant digits of a measured column, by its largest value.
+# Significant digits of a measured column, by its largest value: those that are printed
+# by default, and that single precision holds.
 _DIGITS = 6
-# But a step is at most this share of the column's spread, as powers of ten.
+# But a step is at most 1e-3 of the column's spread, so that steps hardly lengthen the
+# distances to counterfactuals.
 _SPREAD_DIGITS = 3
-# Larger powers of ten are no doubles.
+# Larger powers of ten are not exact in double precision.
 _LARGEST_EXPONENT = 22
 
+# Some of the columns of a grid.
+_Columns = int | slice | NDArray[np.intp]
 
-def decimal_step(values, dtype, spread):
+
+def decimal_step(values: NDArray[np.float64], dtype: np.dtype, spread: float) -> float:
     """The step of the decimals of a column; zero where it is too small for one.
 
     Parameters
@@ -43,22 +52,22 @@ def decimal_step(values, dtype, spread):
     if largest == 0:
         return 1.0
     exact = dtype.type if dtype.kind == "f" else np.float64
-    # Finer decimals are not told apart by the dtype.
+    # Numbers of the dtype are coarser than finer decimals.
     finest = int(np.ceil(np.log10(np.float64(np.spacing(exact(largest))))))
     last = int(np.floor(np.log10(largest))) + 1 - _DIGITS
     last = max(min(last, int(np.floor(np.log10(spread))) - _SPREAD_DIGITS), finest)
     for exponent in (0, *range(-1, last, -1)):
         grid = DecimalGrid.of([_power_of_ten(exponent)], [dtype])
-        some, every = values[:100], values
+        # Few values refute most exponents.
         if exponent >= finest and all(
-            (grid.nearest(part, 0) == part).all() for part in (some, every)
+            (grid.nearest(some, 0) == some).all() for some in (values[:100], values)
         ):
             last = exponent
             break
     return _power_of_ten(last) if abs(last) <= _LARGEST_EXPONENT else 0.0
 
 
-def _power_of_ten(exponent):
+def _power_of_ten(exponent: int) -> float:
     return float(f"1e{exponent}")
 
 
@@ -76,26 +85,28 @@ class DecimalGrid:
         The dtypes of the columns.
     """
 
-    numerators: np.ndarray
-    denominators: np.ndarray
-    dtypes: list
+    numerators: NDArray[np.float64]
+    denominators: NDArray[np.float64]
+    dtypes: list[np.dtype]
 
     @classmethod
-    def of(cls, steps, dtypes):
+    def of(cls, steps: Iterable[float], dtypes: Iterable[np.dtype]) -> DecimalGrid:
         """The grid of some steps (n_columns,)."""
         fractions = [Fraction(repr(float(step))) for step in steps]
-        numerators = np.array([float(part.numerator) for part in fractions])
-        denominators = np.array([float(part.denominator) for part in fractions])
+        numerators = np.array([float(fraction.numerator) for fraction in fractions])
+        denominators = np.array([float(fraction.denominator) for fraction in fractions])
         return cls(numerators, denominators, list(dtypes))
 
     @cached_property
-    def steps(self):
+    def steps(self) -> NDArray[np.float64]:
         """Steps of the columns."""
         return self.numerators / self.denominators
 
-    def nearest(self, values, columns=slice(None)):
+    def nearest(
+        self, values: NDArray[np.float64] | float, columns: _Columns = slice(None)
+    ) -> NDArray[np.float64]:
         """The nearest multiples, of values whose last axis has some columns."""
-        columns = np.arange(len(self.dtypes))[columns]
+        positions = np.arange(len(self.dtypes))[columns]
         numerators, denominators = self.numerators[columns], self.denominators[columns]
         free = numerators == 0
         units = np.where(free, 1.0, numerators)
@@ -107,12 +118,12 @@ class DecimalGrid:
         rounded += 0.0  # no negative zeros
         for j in self._lower_precision:
             with np.errstate(over="ignore"):
-                held = rounded.astype(self.dtypes[j])
-            rounded = np.where(columns == j, held, rounded)
+                in_dtype = rounded.astype(self.dtypes[j])
+            rounded = np.where(positions == j, in_dtype, rounded)
         return np.where(free, values, rounded) if free.any() else rounded
 
     @cached_property
-    def _lower_precision(self):
+    def _lower_precision(self) -> list[int]:
         """Columns whose dtype has less than double precision."""
         return [
             j
@@ -120,12 +131,16 @@ class DecimalGrid:
             if dtype.kind == "f" and dtype.itemsize < 8 and self.numerators[j]
         ]
 
-    def down(self, values, columns=slice(None)):
+    def down(
+        self, values: NDArray[np.float64] | float, columns: _Columns = slice(None)
+    ) -> NDArray[np.float64]:
         """The largest multiples that are not above values."""
         nearest = self.nearest(values, columns)
         less = self.nearest(nearest - self.steps[columns], columns)
         return np.where(nearest > values, less, nearest)
 
-    def up(self, values, columns=slice(None)):
+    def up(
+        self, values: NDArray[np.float64] | float, columns: _Columns = slice(None)
+    ) -> NDArray[np.float64]:
         """The smallest multiples that are not below values."""
         return 0.0 - self.down(0.0 - np.asarray(values), columns)

@@ -3,25 +3,28 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-# Limit of endless moves, in multiples of the largest need.
+# Limit of endless moves, in multiples of the units that reach all needs by one move:
+# moves against each other go further than one alone, and larger limits let moves of
+# closed columns leak through the solver's tolerance, 1e-6 of the limit.
 _FAR = 100
-# Relative difference of costs that count as equal.
+# Relative difference of costs that count as equal: the tolerance of HiGHS.
 _SAME = 1e-7
 # Nodes, about a second, and seconds of the search of an integer program: narrow
 # intervals of sums of many columns would take hours.
 _LIMITS = {"node_limit": 2000, "time_limit": 5.0}
 # Statuses of milp: optimal, infeasible. Those of limits differ between versions.
 _DECIDED = 0, 2
-# Moves of lower costs count as moves of this.
+# Moves of lower costs count as moves of this, so that gains per cost stay finite.
 _LEAST_COST = 1e-200
 
 
 class UnsolvedError(Exception):
     """An integer program reached its limit; `units` are the best so far, or None."""
 
-    def __init__(self, units):
+    def __init__(self, units: NDArray[np.float64] | None) -> None:
         super().__init__()
         self.units = units
 
@@ -38,8 +41,8 @@ class Moves:
         Costs of a unit.
     most : ndarray of shape (n_moves,)
         Largest numbers of units; may be infinite.
-    whole : ndarray of shape (n_moves,), bool
-        Which moves are made in whole units.
+    is_integer : ndarray of shape (n_moves,), bool
+        Mask of moves that are made in whole units.
     column : ndarray of shape (n_moves,), intp
         The column that each move changes.
     exclusive : ndarray of shape (n_moves,), bool
@@ -48,20 +51,25 @@ class Moves:
         The exclusive move that each needs to have been made; -1 for none.
     """
 
-    gains: np.ndarray
-    costs: np.ndarray
-    most: np.ndarray
-    whole: np.ndarray
-    column: np.ndarray
-    exclusive: np.ndarray
-    after: np.ndarray
+    gains: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    most: NDArray[np.float64]
+    is_integer: NDArray[np.bool_]
+    column: NDArray[np.intp]
+    exclusive: NDArray[np.bool_]
+    after: NDArray[np.intp]
 
-    def least_cost(self):
+    def least_cost(self) -> float:
         """The least cost of any moves at all; zero if some can be small."""
         first = (self.most > 0) & (self.after < 0)
-        return self.costs[first].min(initial=np.inf) * self.whole[first].all()
+        return self.costs[first].min(initial=np.inf) * self.is_integer[first].all()
 
-    def cheapest(self, needs, weights, most_moved):
+    def cheapest(
+        self,
+        needs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        most_moved: NDArray[np.float64],
+    ) -> NDArray[np.float64] | None:
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
         `weights` (k, n_columns) of moved columns add up to `most_moved` (k,) at most.
@@ -72,23 +80,36 @@ class Moves:
         units = self._solved(self.costs, needs, weights, most_moved)
         return None if units is None else self.completed(units, needs)
 
-    def fewest(self, needs, weights, most_moved):
+    def fewest(
+        self,
+        needs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        most_moved: NDArray[np.float64],
+    ) -> int | None:
         """The least number of moved columns that is enough, or None."""
         units = self._filled(needs)
-        few = units is not None and self._few_moved(units, weights, most_moved)
-        if not few or self.n_moved(units) > 1:
+        if (
+            units is None
+            or self.n_moved(units) > 1
+            or not self._few_moved(units, weights, most_moved)
+        ):
             units = self._solved(None, needs, weights, most_moved)
         return None if units is None else self.n_moved(units)
 
-    def n_moved(self, units):
+    def n_moved(self, units: NDArray[np.float64]) -> int:
         """The number of columns that units of moves change."""
         return len(np.unique(self.column[units > 0]))
 
-    def _few_moved(self, units, weights, most_moved):
+    def _few_moved(
+        self,
+        units: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        most_moved: NDArray[np.float64],
+    ) -> bool:
         moved = np.unique(self.column[units > 0])
-        return (weights[:, moved].sum(axis=1) <= most_moved).all()
+        return bool((weights[:, moved].sum(axis=1) <= most_moved).all())
 
-    def _filled(self, needs):
+    def _filled(self, needs: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Moves made to their end, the best gain per cost first.
 
         These are the cheapest where one function has to rise and the other conditions
@@ -105,23 +126,25 @@ class Moves:
             if units[move] < self.most[move]:
                 need = 0.0
                 break
-        others = np.delete(units @ self.gains - needs, needs.argmax())
-        parts = (units != np.rint(units)) & self.whole
+        surplus = np.delete(units @ self.gains - needs, needs.argmax())
+        is_fractional = (units != np.rint(units)) & self.is_integer
         several = np.bincount(self.column[self.exclusive & (units > 0)]) > 1
         too_early = (units > 0) & (self.after >= 0) & (units[self.after] == 0)
-        broken = parts.any() or several.any() or too_early.any()
-        return None if need > 0 or (others < 0).any() or broken else units
+        broken = is_fractional.any() or several.any() or too_early.any()
+        return None if need > 0 or (surplus < 0).any() or broken else units
 
-    def _rates(self, gains):
+    def _rates(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Gains (n_moves, m) per cost; some moves cost nothing."""
         with np.errstate(over="ignore"):
             return gains / np.maximum(self.costs, _LEAST_COST)[:, None]
 
-    def completed(self, units, needs):
+    def completed(
+        self, units: NDArray[np.float64], needs: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Units extended where functions lack a little of their needs."""
         units = units.copy()
         begun = (units > 0) | ((self.after >= 0) & (units[self.after] > 0))
-        usable = begun & (units < self.most) & ~self.whole
+        usable = begun & (units < self.most) & ~self.is_integer
         rates = np.where(usable[:, None], self._rates(self.gains), 0)
         for function in np.flatnonzero(units @ self.gains < needs):
             move = rates[:, function].argmax()
@@ -131,10 +154,16 @@ class Moves:
                 units[move] = min(units[move] + farther, self.most[move])
         return units
 
-    def _solved(self, costs, needs, weights, most_moved):
+    def _solved(
+        self,
+        costs: NDArray[np.float64] | None,
+        needs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        most_moved: NDArray[np.float64],
+    ) -> NDArray[np.float64] | None:
         """Units from a mixed-integer program; of the fewest columns without costs."""
         n_moves = len(self.costs)
-        columns, place = np.unique(self.column, return_inverse=True)
+        columns, position = np.unique(self.column, return_inverse=True)
         n = n_moves + len(columns)
         objective = np.append(
             np.zeros(n_moves) if costs is None else costs,
@@ -152,12 +181,12 @@ class Moves:
         ended = np.minimum(
             self.most, self._far(np.abs(needs / sizes) + entering, sizes)
         )
-        bounded = self.whole | (self.after >= 0) | counted
+        bounded = self.is_integer | (self.after >= 0) | counted
         most = np.where(bounded, ended, self.most)
         if counted:
             moved = np.zeros((n_moves, n))
             moved[np.arange(n_moves), np.arange(n_moves)] = 1
-            moved[np.arange(n_moves), n_moves + place] = -most
+            moved[np.arange(n_moves), n_moves + position] = -most
             constraints.append(LinearConstraint(moved, -np.inf, 0))
         if len(most_moved):
             few = np.hstack([np.zeros((len(weights), n_moves)), weights[:, columns]])
@@ -168,71 +197,84 @@ class Moves:
             order[np.arange(len(later)), self.after[later]] = -most[later]
             constraints.append(LinearConstraint(order, -np.inf, 0))
         once = np.zeros((len(columns), n))
-        once[place[self.exclusive], np.flatnonzero(self.exclusive)] = 1
+        once[position[self.exclusive], np.flatnonzero(self.exclusive)] = 1
         constraints.append(LinearConstraint(once, 0, 1))
         best, least = None, np.inf
         while True:
-            found = milp(
+            solution = milp(
                 objective,
-                integrality=np.append(self.whole, np.ones(len(columns))),
+                integrality=np.append(self.is_integer, np.ones(len(columns))),
                 bounds=Bounds(0, np.append(most, np.ones(len(columns)))),
                 constraints=constraints,
                 options={"mip_rel_gap": 1e-9, **_LIMITS},
             )
-            if found.status not in _DECIDED:
-                units = None if found.x is None else found.x[:n_moves]
+            if solution.status not in _DECIDED:
+                units = None if solution.x is None else solution.x[:n_moves]
                 raise UnsolvedError(best if units is None else self._rounded(units))
-            if found.x is None or found.fun >= least:
+            if solution.x is None or solution.fun >= least:
                 return best
-            units = self._rounded(found.x[:n_moves])
+            units = self._rounded(solution.x[:n_moves])
             if not (counted or len(later)):
                 return units
-            # Solvers tolerate tiny moves of closed columns, and of those not entered:
-            # solve again without these.
-            moved = found.x[n_moves:] > 0.5
+            # The solver's tolerance lets closed columns, and those not entered, move a
+            # little: solve again without these.
+            moved = solution.x[n_moves:] > 0.5
             entered = np.zeros(n_moves)
             entered[entrances] = units[entrances]
-            usable = moved[place] if counted else np.ones(n_moves, dtype=bool)
+            usable = moved[position] if counted else np.ones(n_moves, dtype=bool)
             units = self._solved_after(entered, usable, needs)
             if units is not None and (costs is None or units @ costs < least):
-                best, least = units, found.fun if costs is None else units @ costs
-            if least <= found.fun * (1 + _SAME):
+                best = units
+                least = float(solution.fun if costs is None else units @ costs)
+            if least <= solution.fun * (1 + _SAME):
                 return best
-            others = np.zeros(n)
-            others[entrances] = 1 - 2 * entered[entrances]
-            others[n_moves:] = ~moved & counted
+            changed = np.zeros(n)
+            changed[entrances] = 1 - 2 * entered[entrances]
+            changed[n_moves:] = ~moved & counted
             constraints.append(
-                LinearConstraint(others[None], 1 - entered.sum(), np.inf)
+                LinearConstraint(changed[None], 1 - entered.sum(), np.inf)
             )
 
-    def _rounded(self, units):
-        return np.where(self.whole, np.rint(units), units)
+    def _rounded(self, units: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.where(self.is_integer, np.rint(units), units)
 
-    def _solved_after(self, entered, usable, needs):
-        """Units of usable moves where those that others need are made, or are not."""
+    def _solved_after(
+        self,
+        entered: NDArray[np.float64],
+        usable: NDArray[np.bool_],
+        needs: NDArray[np.float64],
+    ) -> NDArray[np.float64] | None:
+        """Units of usable moves, once the moves that they need are made or are not."""
         later, entrance = self.after >= 0, np.zeros(len(usable), dtype=bool)
         entrance[self.after[later]] = True
-        taken = self.exclusive & np.isin(self.column, self.column[entered > 0])
-        usable = usable & ~(entrance | taken | (later & (entered[self.after] == 0)))
-        left = replace(
+        excluded = self.exclusive & np.isin(self.column, self.column[entered > 0])
+        usable = usable & ~(entrance | excluded | (later & (entered[self.after] == 0)))
+        reduced = replace(
             self,
             most=np.where(usable, self.most, 0),
             after=np.full_like(self.after, -1),
         )
         needs = needs - entered @ self.gains
-        units = left._solved(self.costs, needs, np.empty((0, 0)), np.empty(0))
+        units = reduced._solved(self.costs, needs, np.empty((0, 0)), np.empty(0))
         return None if units is None else units + entered
 
-    def _far(self, needs, sizes):
+    def _far(
+        self, needs: NDArray[np.float64], sizes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Limits of moves beyond any need, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
-            alone = needs.max() / gains
-        alone = np.where(gains > 0, alone, 0).max(axis=1, initial=0)
-        return np.maximum(1.0, np.ceil(_FAR * alone))
+            units = needs.max() / gains
+        units = np.where(gains > 0, units, 0).max(axis=1, initial=0)
+        return np.maximum(1.0, np.ceil(_FAR * units))
 
 
-def shared_room(rooms, losses, slack, whole):
+def shared_room(
+    rooms: NDArray[np.float64],
+    losses: NDArray[np.float64],
+    slack: NDArray[np.float64],
+    is_integer: NDArray[np.bool_],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rooms (n,) in which no function loses more than its slack; the slack left.
 
     Parameters
@@ -242,10 +284,10 @@ def shared_room(rooms, losses, slack, whole):
     losses : ndarray of shape (n, m)
         Loss of each function per unit of each move.
     slack : ndarray of shape (m,)
-        The most that all moves together may take. Each has an equal share of the rest
-        that those before leave.
-    whole : ndarray of shape (n,), bool
-        Moves in whole units.
+        The most that all moves together may take. Each has an equal share of the slack
+        that the moves before it leave.
+    is_integer : ndarray of shape (n,), bool
+        Mask of moves in whole units.
     """
     moved, slack = np.array(rooms, dtype=np.float64), slack.copy()
     n_left = (losses > 0).sum(axis=0)
@@ -254,7 +296,7 @@ def shared_room(rooms, losses, slack, whole):
         if loses.any():
             share = (slack / np.maximum(n_left, 1))[loses] / loss[loses]
             moved[move] = max(min(moved[move], share.min()), 0)
-        if whole[move]:
+        if is_integer[move]:
             moved[move] = np.floor(moved[move])
         slack[loses] -= moved[move] * loss[loses]
         n_left -= loses

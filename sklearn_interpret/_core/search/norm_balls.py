@@ -4,17 +4,25 @@ All functions take many rows in one block. Boxes hold the origin: ``low <= 0 <= 
 """
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog, lsq_linear, nnls
 
 NORMS = {"inf": np.inf, "2": 2, "1": 1}
-# Rounding error of gains, relative to the size of their terms.
+# Rounding error of gains, relative to the size of their terms: thousands of these.
 _ROUNDING = 1e-12
-# A smaller residual of the dual says that the program has no solution.
-_NOTHING = 1e-9
+# A smaller residual of the dual says that there is no step: that of a step s times as
+# long as its lower bound is 1 / sqrt(1 + s^2).
+_NO_RESIDUAL = 1e-9
 
 
-def farthest(slopes, low, high, radius, norm):
+def farthest(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    radius: NDArray[np.float64] | float,
+    norm: float,
+) -> NDArray[np.float64]:
     """The steps of largest gain, of a norm of at most `radius`, within boxes.
 
     Parameters
@@ -48,7 +56,13 @@ def farthest(slopes, low, high, radius, norm):
     return np.copysign(sizes, slopes)
 
 
-def nearest_beyond(slopes, low, high, needs, norm):
+def nearest_beyond(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    norm: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The shortest steps that gain their needs, within boxes.
 
     Parameters
@@ -78,7 +92,13 @@ def nearest_beyond(slopes, low, high, needs, norm):
     return np.copysign(sizes, slopes), enough
 
 
-def nearest_beyond_all(slopes, low, high, needs, norm):
+def nearest_beyond_all(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    norm: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The shortest steps by which each of m functions gains what it needs.
 
     Where the longest of the steps for single functions serves all, it is the shortest;
@@ -103,10 +123,14 @@ def nearest_beyond_all(slopes, low, high, needs, norm):
         Whether all functions gain their needs.
     """
     n, m, p = slopes.shape
-    low_each, high_each = (np.repeat(part, m, axis=0) for part in (low, high))
-    flat = slopes.reshape(-1, p), low_each, high_each, np.maximum(needs.ravel(), 0)
-    steps, each = nearest_beyond(*flat, norm)
-    steps, enough = steps.reshape(n, m, p), each.reshape(n, m).all(axis=1)
+    steps, enough = nearest_beyond(
+        slopes.reshape(-1, p),
+        np.repeat(low, m, axis=0),
+        np.repeat(high, m, axis=0),
+        np.maximum(needs.ravel(), 0),
+        norm,
+    )
+    steps, enough = steps.reshape(n, m, p), np.all(enough.reshape(n, m), axis=1)
     hardest = np.linalg.norm(steps, norm, axis=2).argmax(axis=1)
     steps = steps[np.arange(n), hardest]
     if m == 1:
@@ -117,27 +141,28 @@ def nearest_beyond_all(slopes, low, high, needs, norm):
     program = _shortest if norm == 2 else _by_linear_program
     for row in np.flatnonzero(enough & lacking):
         # This lower bound of the norm is the unit of the program.
-        unit = np.linalg.norm(steps[row], norm)
-        unit = unit if unit > 0 else 1.0
+        unit = float(np.linalg.norm(steps[row], norm)) or 1.0
         free = np.flatnonzero((low[row] < high[row]) & slopes[row].any(axis=0))
         some = slopes[row][:, free]
         scales = np.linalg.norm(some, axis=1)
         used = (scales > 0) & np.isfinite(needs[row])
-        found = program(
+        step = program(
             some[used] / scales[used, None],
             low[row, free] / unit,
             high[row, free] / unit,
             needs[row, used] / scales[used] / unit,
             norm,
         )
-        enough[row] = found is not None
-        if found is not None:
-            found = np.clip(found * unit, low[row, free], high[row, free])
-            steps[row, free] = found
+        enough[row] = step is not None
+        if step is not None:
+            step = np.clip(step * unit, low[row, free], high[row, free])
+            steps[row, free] = step
     return steps, enough
 
 
-def shrunk(steps, radius, norm):
+def shrunk(
+    steps: NDArray[np.float64], radius: float, norm: float
+) -> NDArray[np.float64]:
     """The nearest steps of a norm of at most `radius`; none of the entries grows."""
     if norm == np.inf:
         return np.clip(steps, -radius, radius)
@@ -159,13 +184,20 @@ def shrunk(steps, radius, norm):
     return steps
 
 
-def _rates(slopes, low, high, norm):
+def _rates(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    norm: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rates at which coordinates move, and their room."""
     rates = np.abs(slopes) if norm == 2 else (slopes != 0).astype(float)
     return rates, np.where(slopes > 0, high, -low)
 
 
-def _until(times, rates, room):
+def _until(
+    times: NDArray[np.float64], rates: NDArray[np.float64], room: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Sizes of the moves of coordinates at some times (n,)."""
     sizes = np.zeros(room.shape)
     moving = rates > 0
@@ -174,12 +206,18 @@ def _until(times, rates, room):
     return sizes
 
 
-def _over(room, rates):
+def _over(room: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
     """Times at which coordinates reach the ends of their room."""
     return np.divide(room, rates, out=np.full(room.shape, np.inf), where=rates > 0)
 
 
-def _time_when(rates, until, wanted, *, squared=False):
+def _time_when(
+    rates: NDArray[np.float64],
+    until: NDArray[np.float64],
+    wanted: NDArray[np.float64],
+    *,
+    squared: bool = False,
+) -> NDArray[np.float64]:
     """Times at which the summed gains of coordinates reach what is wanted.
 
     A coordinate gains `rates` times the time, or its square, until it stops. The time
@@ -193,38 +231,49 @@ def _time_when(rates, until, wanted, *, squared=False):
     moving = np.cumsum(rates[:, ::-1], axis=1)[:, ::-1]
     with np.errstate(invalid="ignore"):
         reached = before + np.where(moving > 0, moving * until**power, 0)
-    at = (reached < wanted[:, None]).sum(axis=1)
-    rows, last = np.arange(len(at)), np.minimum(at, until.shape[1] - 1)
+    n_before = (reached < wanted[:, None]).sum(axis=1)
+    rows, last = np.arange(len(n_before)), np.minimum(n_before, until.shape[1] - 1)
     short = np.maximum(wanted - before[rows, last], 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         times = (short / moving[rows, last]) ** (1 / power)
     times = np.minimum(np.where(short > 0, times, 0), until[rows, last])
-    return np.where(at < until.shape[1], times, np.inf)
+    return np.where(n_before < until.shape[1], times, np.inf)
 
 
-def _sums_before(parts):
-    sums = np.zeros(parts.shape)
-    np.cumsum(parts[:, :-1], axis=1, out=sums[:, 1:])
+def _sums_before(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums = np.zeros(values.shape)
+    np.cumsum(values[:, :-1], axis=1, out=sums[:, 1:])
     return sums
 
 
-def _in_order(gains, room, spent, total):
+def _in_order(
+    gains: NDArray[np.float64],
+    room: NDArray[np.float64],
+    spent: NDArray[np.float64],
+    total: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Sizes of coordinates that spend a total one by one, the largest gain first.
 
     A unit of each coordinate spends `spent`.
     """
     order = np.argsort(-gains, axis=1, kind="stable")
-    room, spent = (np.take_along_axis(part, order, axis=1) for part in (room, spent))
+    room, spent = (np.take_along_axis(array, order, axis=1) for array in (room, spent))
     with np.errstate(invalid="ignore"):
-        whole = np.where(spent > 0, room * spent, 0)
-    left = np.maximum(total[:, None] - _sums_before(whole), 0)
+        needed = np.where(spent > 0, room * spent, 0)
+    left = np.maximum(total[:, None] - _sums_before(needed), 0)
     sizes = np.divide(left, spent, out=np.zeros(room.shape), where=spent > 0)
     out = np.empty(room.shape)
     np.put_along_axis(out, order, np.minimum(sizes, room), axis=1)
     return np.where(gains > 0, out, 0)
 
 
-def _shortest(slopes, low, high, needs, norm):
+def _shortest(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    norm: float,
+) -> NDArray[np.float64] | None:
     """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23)."""
     unit = np.eye(slopes.shape[1])
     above, below = np.isfinite(low), np.isfinite(high)
@@ -237,12 +286,18 @@ def _shortest(slopes, low, high, needs, norm):
     except RuntimeError:  # SciPy 1.14 may cycle
         weights = lsq_linear(system, target, (0, np.inf), method="bvls").x
     residual = system @ weights - target
-    if np.linalg.norm(residual) < _NOTHING:
+    if np.linalg.norm(residual) < _NO_RESIDUAL:
         return None
     return -residual[:-1] / residual[-1]
 
 
-def _by_linear_program(slopes, low, high, needs, norm):
+def _by_linear_program(
+    slopes: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    needs: NDArray[np.float64],
+    norm: float,
+) -> NDArray[np.float64] | None:
     """The step of least norm 1 or inf, or None."""
     p = slopes.shape[1]
     unit = sparse.eye_array(p)
@@ -251,7 +306,7 @@ def _by_linear_program(slopes, low, high, needs, norm):
     n_sizes = sizes.shape[1]
     low = np.append(low, np.zeros(n_sizes))
     high = np.append(high, np.full(n_sizes, np.inf))
-    found = linprog(
+    solution = linprog(
         np.append(np.zeros(p), np.ones(n_sizes)),
         A_ub=sparse.block_array(
             [[sparse.csr_array(-slopes), None], [unit, -sizes], [-unit, -sizes]],
@@ -260,4 +315,4 @@ def _by_linear_program(slopes, low, high, needs, norm):
         b_ub=np.append(-needs, np.zeros(2 * p)),
         bounds=np.column_stack([low, high]),
     )
-    return None if found.x is None else found.x[:p]
+    return None if solution.x is None else solution.x[:p]

@@ -1,16 +1,33 @@
 """Descents to a margin at a penalty: Wachter's objective, by coordinates or slopes."""
 
-import numpy as np
+from collections.abc import Callable
 
-# All moves are tried in each eighth step, and the 64 best of these in between.
-_ALL_EVERY, _KEPT = 8, 64
-# Moves shorter than this part of the distance have settled.
+import numpy as np
+from numpy.typing import NDArray
+
+# All moves are tried in each eighth step, and the 64 best of these in between: few rows
+# are asked of the model. `possible` of benchmarks/bench_counterfactuals.py counts what
+# is missed.
+_ALL_EVERY, _MOST_MOVES = 8, 64
+# Moves shorter than this share of the distance have settled.
 _STILL = 1e-5
+
+# Arguments of the callables: points, and positions of their origins.
+_Points = NDArray[np.float64]
+_Index = NDArray[np.intp]
 
 
 def coordinate_search(
-    origins, cells, moved, margins, price, *, aim, most_changes, max_iter
-):
+    origins: NDArray[np.float64],
+    cells: tuple[NDArray[np.intp], NDArray[np.float64]],
+    moved: Callable[[_Points, NDArray[np.intp], NDArray[np.float64], _Index], _Points],
+    margins: Callable[[_Points, _Index], NDArray[np.float64]],
+    price: Callable[[_Points, _Index], tuple[NDArray[np.float64], NDArray[np.intp]]],
+    *,
+    aim: float,
+    most_changes: float,
+    max_iter: int,
+) -> tuple[NDArray[np.float64], int]:
     r"""Change one coordinate after the other, by the move that saves most.
 
     The objective is that of Wachter et al., :math:`\lambda \max(0, a - m(x))^2 + d(x)`
@@ -47,18 +64,20 @@ def coordinate_search(
     values, nearest, active = origins.copy(), origins.copy(), np.arange(len(origins))
     least, gaps = np.full((2, len(values)), np.inf)
     costs, weights = np.zeros((2, len(values)))
-    every = _with_moves_back(origins, *cells)
+    all_moves = _with_moves_back(origins, *cells)
     n_steps = 0
-    while every[0].size and len(active) and n_steps < max_iter:
+    while all_moves[0].size and len(active) and n_steps < max_iter:
         if n_steps % _ALL_EVERY == 0:
-            moves = every
+            moves = all_moves
         n_steps += 1
-        columns, cells = moves
-        of = np.repeat(active, columns.shape[1])
-        trials = moved(values[of], columns[active].ravel(), cells[active].ravel(), of)
-        shape = len(active), -1
-        prices, n_changed = (part.reshape(shape) for part in price(trials, of))
-        trial_gaps = np.maximum(aim - margins(trials, of).reshape(shape), 0.0) ** 2
+        columns, targets = moves[0][active], moves[1][active]
+        rows = np.repeat(active, columns.shape[1])
+        trials = moved(values[rows], columns.ravel(), targets.ravel(), rows)
+        prices, n_changed = (
+            array.reshape(columns.shape) for array in price(trials, rows)
+        )
+        trial_gaps = aim - margins(trials, rows).reshape(columns.shape)
+        trial_gaps = np.maximum(trial_gaps, 0.0) ** 2
         trials = trials.reshape(*prices.shape, -1)
         if n_steps == 1:  # the last move back leaves points as they are
             gaps = trial_gaps[:, -1].copy()
@@ -72,8 +91,8 @@ def coordinate_search(
         closed, paid = gaps[active, None] - trial_gaps, prices - costs[active, None]
         rates = np.full(paid.shape, np.inf)
         np.divide(paid, closed, out=rates, where=possible & (closed > 0))
-        if moves is every:
-            moves = _best_moves(every, rates, active)
+        if moves is all_moves:
+            moves = _best_moves(all_moves, rates, active)
         best, weights[active] = _choice(closed, paid, possible, rates, weights[active])
         going = np.isfinite(weights[active])
         active, chosen = active[going], (each[going], best[going])
@@ -82,7 +101,9 @@ def coordinate_search(
     return np.where(np.isfinite(least)[:, None], nearest, values), n_steps
 
 
-def _with_moves_back(origins, columns, cells):
+def _with_moves_back(
+    origins: NDArray[np.float64], columns: NDArray[np.intp], cells: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Columns and values of all moves of each point; moves back come last."""
     back, size = np.unique(columns), (len(origins), 1)
     return (
@@ -91,17 +112,31 @@ def _with_moves_back(origins, columns, cells):
     )
 
 
-def _best_moves(every, rates, active):
+def _best_moves(
+    all_moves: tuple[NDArray[np.intp], NDArray[np.float64]],
+    rates: NDArray[np.float64],
+    active: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Moves that closed gaps at the lowest rates, and moves back; of active points."""
-    n_points, n_moves = every[0].shape
-    n_back = len(np.unique(every[0]))
-    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_KEPT]
-    kept = np.tile(np.arange(n_moves - n_back - order.shape[1], n_moves), (n_points, 1))
-    kept[active, : order.shape[1]] = order
-    return tuple(np.take_along_axis(part, kept, axis=1) for part in every)
+    columns, cells = all_moves
+    n_points, n_moves = columns.shape
+    n_back = len(np.unique(columns))
+    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_MOST_MOVES]
+    first = n_moves - n_back - order.shape[1]
+    selected = np.tile(np.arange(first, n_moves), (n_points, 1))
+    selected[active, : order.shape[1]] = order
+    return np.take_along_axis(columns, selected, 1), np.take_along_axis(
+        cells, selected, 1
+    )
 
 
-def _choice(closed, paid, possible, rates, weights):
+def _choice(
+    closed: NDArray[np.float64],
+    paid: NDArray[np.float64],
+    possible: NDArray[np.bool_],
+    rates: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The moves that save most, and the weights at which they do.
 
     The weight is infinite where no move saves anything at any.
@@ -113,7 +148,14 @@ def _choice(closed, paid, possible, rates, weights):
     return best, np.where(pays, weights, raised)
 
 
-def penalised_steps(values, gradients, gaps, weights, low, high):
+def penalised_steps(
+    values: NDArray[np.float64],
+    gradients: NDArray[np.float64],
+    gaps: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+) -> NDArray[np.float64]:
     r"""Minimise costs and a weighted squared gap, by the gap's linear model.
 
     .. math:: \min_{z} \sum_j |z_j| + w \max(0, \text{gap} - g (z - v))^2, \qquad
@@ -161,7 +203,15 @@ def penalised_steps(values, gradients, gaps, weights, low, high):
     return cheapest + np.sign(gradients) * amounts
 
 
-def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
+def penalised_descent(
+    start: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    evaluate: Callable[[_Points, _Index], tuple[NDArray[np.float64], ...]],
+    *,
+    aim: float,
+    max_iter: int,
+) -> tuple[NDArray[np.float64], int]:
     r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
 
     Each step is that of the margin's linear model within a trust region. Lambda is
@@ -199,21 +249,21 @@ def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
     n_steps = 0
     while len(active) and n_steps < max_iter:
         n_steps += 1
-        at, weight = points[active], weights[active]
+        current, weight = points[active], weights[active]
         gaps, reach = aim - margins[active], trust[active, None]
         new = penalised_steps(
-            at,
+            current,
             gradients[active],
             gaps,
             weight,
-            np.maximum(low[active], at - reach),
-            np.minimum(high[active], at + reach),
+            np.maximum(low[active], current - reach),
+            np.minimum(high[active], current + reach),
         )
         new, new_margins, new_gradients = evaluate(new, active)
         nearest.update(new, new_margins, active)
-        before = _objective(at, gaps, weight)
+        before = _objective(current, gaps, weight)
         saved = before - _objective(new, aim - new_margins, weight)
-        moved = np.abs(new - at).max(axis=1)
+        moved = np.abs(new - current).max(axis=1)
         better = saved > 1e-9 * before
         done = active[better]
         points[done], margins[done] = new[better], new_margins[better]
@@ -227,27 +277,37 @@ def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
         weights[raised] *= 10
         trust[raised] *= 10
         active = active[~(settled & (margins[active] >= 0))]
-    return np.where(nearest.found[:, None], nearest.points, points), n_steps
+    return np.where(nearest.has_margin[:, None], nearest.points, points), n_steps
 
 
 class _Nearest:
     """The nearest points with a margin of at least zero so far."""
 
-    def __init__(self, points, margins):
+    def __init__(
+        self, points: NDArray[np.float64], margins: NDArray[np.float64]
+    ) -> None:
         self.points = points.copy()
         self._costs = np.full(len(points), np.inf)
         self.update(points, margins, np.arange(len(points)))
 
     @property
-    def found(self):
+    def has_margin(self) -> NDArray[np.bool_]:
+        """Whether a point with a margin was met, for each row."""
         return np.isfinite(self._costs)
 
-    def update(self, points, margins, rows):
+    def update(
+        self,
+        points: NDArray[np.float64],
+        margins: NDArray[np.float64],
+        rows: NDArray[np.intp],
+    ) -> None:
         costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
-        taken = costs < self._costs[rows]
-        self.points[rows[taken]] = points[taken]
-        self._costs[rows[taken]] = costs[taken]
+        nearer = costs < self._costs[rows]
+        self.points[rows[nearer]] = points[nearer]
+        self._costs[rows[nearer]] = costs[nearer]
 
 
-def _objective(points, gaps, weights):
+def _objective(
+    points: NDArray[np.float64], gaps: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     return np.abs(points).sum(axis=1) + weights * np.maximum(gaps, 0) ** 2

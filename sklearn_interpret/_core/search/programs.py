@@ -7,28 +7,41 @@ Vidal 2021). Cells and boxes that no cheaper point needs are left out first. A c
 cut in two where its cost is fractional and both halves have fewer boxes.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-# Relative difference of costs that count as equal, and the scale of objectives.
+if TYPE_CHECKING:
+    from sklearn_interpret._core.search.boxes import BoxSums
+
+# Relative difference of costs that count as equal: twice the tolerance of HiGHS, 1e-7.
+# The largest cost of the programs, in its units, so that this tolerance is relative.
 GAP, _UNIT = 2e-7, 1e3
-# Products s (1 - s) of a share below this count as whole; tolerance of reduced costs.
-_WHOLE, _MORE = 1e-7, 1e-6
-# Parts of the known cost that the first lower bounds try, with few cells each.
+# Shares s with s (1 - s) below this are zero or one: the tolerance of HiGHS. Reduced
+# costs exceed the spare cost by this share before what they price is left out.
+_UNDECIDED, _MORE = 1e-7, 1e-6
+# Shares of the known cost that the first lower bounds try: programs of an eighth of the
+# cost have few cells, and where they already reach the needs, no larger one is built.
 _SHARES = 0.125, 0.25, 0.5
 _INFEASIBLE = 2  # a status of linprog
 # Division by smaller costs overflows, and solvers take larger ones for infinite.
 _LEAST_UNIT, _MOST_COST = 1e-290, 1e15
-# Share of the time for heuristics, before the branch and bound.
+# Share of the time for heuristics: the cost of their point ends branches of the branch
+# and bound, which has the remaining time.
 _STARTING = 0.3
-# Changed columns may have this share of the changes of each row to be apart from.
-_APART = 0.5 + 1e-9
+# Largest share of an earlier counterfactual's changes in columns that change again: the
+# rows differ where at least half of the changes do, but for rounding.
+_MOST_SHARED = 0.5 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -44,21 +57,25 @@ class Goal:
         cost of a column; or nothing: any point will do.
     max_changes : int, default=None
         Largest number of changed columns.
-    apart : tuple of ndarray of shape (n_columns,), default=()
+    change_shares : tuple of ndarray of shape (n_columns,), default=()
         Shares of the columns in the changes of rows to be apart from.
     """
 
     time_limit: float
     objective: str = "distance"
     max_changes: int | None = None
-    apart: tuple = ()
+    change_shares: tuple[NDArray[np.float64], ...] = ()
 
-    def limits(self, n_columns):
+    def limits(self, n_columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weights of changed columns (k, n_columns), and limits of their sums (k,)."""
-        counts = [] if self.max_changes is None else [np.ones(n_columns)]
-        weights = np.array([*counts, *self.apart]).reshape(-1, n_columns)
-        most = [self.max_changes] * len(counts) + [_APART] * len(self.apart)
-        return weights, np.array(most, dtype=np.float64)
+        weights, most = (
+            list(self.change_shares),
+            [_MOST_SHARED] * len(self.change_shares),
+        )
+        if self.max_changes is not None:
+            weights.insert(0, np.ones(n_columns))
+            most.insert(0, self.max_changes)
+        return np.reshape(weights, (-1, n_columns)), np.array(most, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -73,16 +90,18 @@ class Solved:
         No point costs less; infinite if there is none.
     """
 
-    point: np.ndarray | None
+    point: NDArray[np.intp] | None
     lower_bound: float
 
 
-def solve(ways, goal, end):
-    """The best point at which the sums of any way reach their needs, until a time.
+def solve(
+    alternatives: Sequence[tuple[BoxSums, NDArray[np.intp]]], goal: Goal, end: float
+) -> Solved:
+    """The best point at which some of alternative sums reach their needs, until a time.
 
     Parameters
     ----------
-    ways : list of (BoxSums, ndarray of shape (n, p))
+    alternatives : list of (BoxSums, ndarray of shape (n, p))
         Sums, and the points from which heuristics start.
     goal : Goal
         Anything but the largest change.
@@ -93,45 +112,53 @@ def solve(ways, goal, end):
     -------
     Solved
     """
-    best, least, bounds = None, None, []
-    for number, (boxes, starts) in enumerate(ways):
-        share = 2 / (len(ways) - number + 1)
+    best, least, bounds = None, (np.inf, np.inf), []
+    for number, (boxes, starts) in enumerate(alternatives):
+        share = 2 / (len(alternatives) - number + 1)
         until = monotonic() + (end - monotonic()) * share
         if goal.objective == "n_changed":
             solved = _fewest_changes(boxes, starts, goal, until)
         else:
-            solved = _cheapest_of_way(boxes, starts, best, goal, until)
+            solved = _cheapest_of_alternative(boxes, starts, best, goal, until)
         bounds.append(solved.lower_bound)
         if solved.point is not None:
             changes = boxes.n_changes(solved.point[None])[0]
             few = changes if goal.objective == "n_changed" else 0
-            cost = few, boxes.total_cost(solved.point)
-            if best is None or cost < least:
+            cost = float(few), boxes.total_cost(solved.point)
+            if cost < least:
                 best, least = solved.point, cost
     return Solved(best, min(bounds, default=np.inf))
 
 
-def _cheapest_of_way(boxes, starts, best, goal, end):
+def _cheapest_of_alternative(
+    boxes: BoxSums,
+    starts: NDArray[np.intp],
+    best: NDArray[np.intp] | None,
+    goal: Goal,
+    end: float,
+) -> Solved:
     """A point from heuristics and, in the time left, the cheapest; or `best`."""
     now, any_point = monotonic(), goal.objective == "any"
-    until, known = 0.0, np.inf
+    until, known_cost = 0.0, np.inf
     if not any_point:
         until = now + _STARTING * (end - now) if goal.time_limit else 0.0
-        known = np.inf if best is None else boxes.total_cost(best)
+        known_cost = np.inf if best is None else boxes.total_cost(best)
     stop = end if goal.time_limit else np.inf
-    point = boxes.within_cost(known).near_point(starts, until, stop)
-    if point is None or boxes.total_cost(point) > known:
+    point = boxes.within_cost(known_cost).near_point(starts, until, stop)
+    if point is None or boxes.total_cost(point) > known_cost:
         point = best
     if not goal.time_limit or (any_point and point is not None):
         return Solved(point, 0.0)
     return cheapest_point(boxes, point, end - monotonic())
 
 
-def _fewest_changes(boxes, starts, goal, end):
+def _fewest_changes(
+    boxes: BoxSums, starts: NDArray[np.intp], goal: Goal, end: float
+) -> Solved:
     """A point with the fewest changes, the cheapest among these."""
     unit = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
-    for cost, own in zip(unit, boxes.own, strict=True):
-        cost[own] = 0 if np.isfinite(cost[own]) else np.inf
+    for cost, origin in zip(unit, boxes.origin, strict=True):
+        cost[origin] = 0 if np.isfinite(cost[origin]) else np.inf
     much = 1 + sum(cost[np.isfinite(cost)].max(initial=0) for cost in boxes.costs)
     both = [a + much * b for a, b in zip(boxes.costs, unit, strict=True)]
     stop = end if goal.time_limit else np.inf
@@ -146,7 +173,7 @@ def _fewest_changes(boxes, starts, goal, end):
     count = boxes.n_changes(fewest.point[None])[0]
     limited = replace(
         boxes,
-        change_weights=np.vstack([boxes.change_weights, np.ones(len(boxes.own))]),
+        change_weights=np.vstack([boxes.change_weights, np.ones(len(boxes.origin))]),
         most_changed=np.append(boxes.most_changed, count),
     )
     point = limited.near_point(fewest.point[None], stop=stop)
@@ -155,7 +182,9 @@ def _fewest_changes(boxes, starts, goal, end):
     return solved if proved else Solved(solved.point, 0.0)
 
 
-def cheapest_point(boxes, point, time_limit, step=0.0):
+def cheapest_point(
+    boxes: BoxSums, point: NDArray[np.intp] | None, time_limit: float, step: float = 0.0
+) -> Solved:
     """Find a cheaper point than a known one, or prove that one the cheapest.
 
     Parameters
@@ -174,119 +203,132 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     Solved
     """
     end = monotonic() + time_limit
-    known = np.inf if point is None else boxes.total_cost(point)
-    parts, number, halves = [], count(), [boxes]
-    lower = 0.0
-    if not step and np.isfinite(known):
-        lower = _first_bound(boxes, known, end)
+    known_cost = np.inf if point is None else boxes.total_cost(point)
+    heap: list[tuple[float, int, Program]] = []
+    halves: Iterable[BoxSums] = [boxes]
+    number, lower = count(), 0.0
+    if not step and np.isfinite(known_cost):
+        lower = _first_bound(boxes, known_cost, end)
         if monotonic() > end:
             return Solved(point, lower)
     while True:
         for half in halves:
-            most = _just_below(known, step)
-            half = within_reach(half, most)
-            if half is None:
+            most = _just_below(known_cost, step)
+            reachable = within_reach(half, most)
+            if reachable is None:
                 continue
-            program = Program(half)
+            program = Program(reachable)
             bound = max(lower, program.relaxed(most, end - monotonic()))
             better = program.point()
-            if boxes.holds(better[None])[0] and boxes.total_cost(better) < known:
+            if boxes.holds(better[None])[0] and boxes.total_cost(better) < known_cost:
                 point = better
                 if boxes.within is None:
                     point = boxes.refined(boxes.descended(better[None], end)[0], end)
-                known = boxes.total_cost(point)
+                known_cost = boxes.total_cost(point)
             if bound <= most and np.isfinite(bound):
-                heappush(parts, (bound, next(number), program))
-        if not parts or parts[0][0] > most:
-            return Solved(point, known if step else known * (1 - GAP))
+                heappush(heap, (bound, next(number), program))
+        if not heap or heap[0][0] > most:
+            return Solved(point, known_cost if step else known_cost * (1 - GAP))
         if monotonic() > end:
-            return Solved(point, min(parts[0][0], known))
-        lower, _, program = heappop(parts)
+            return Solved(point, min(heap[0][0], known_cost))
+        lower, _, program = heappop(heap)
         halves = program.halves()
 
 
-def _just_below(cost, step=0.0):
+def _just_below(cost: float, step: float = 0.0) -> float:
     """The highest cost that is below another one by more than rounding."""
     if np.isinf(cost):
         return cost
     return min(cost - max(GAP * cost, step / 2), np.nextafter(cost, -np.inf))
 
 
-def _first_bound(boxes, known, end):
+def _first_bound(boxes: BoxSums, known_cost: float, end: float) -> float:
     """A lower bound of the cost, from programs of the cells within parts of it."""
     lower = 0.0
     for share in _SHARES:
         if monotonic() > end:
             break
-        most = share * known
-        part = within_reach(boxes, most)
-        if part is not None:
-            bound = Program(part).relaxed(most, end - monotonic())
+        most = share * known_cost
+        reachable = within_reach(boxes, most)
+        if reachable is not None:
+            bound = Program(reachable).relaxed(most, end - monotonic())
             if not bound > most:
                 return max(lower, bound)
         lower = most
     return lower
 
 
-def within_reach(boxes, most):
+def within_reach(boxes: BoxSums, most: float) -> BoxSums | None:
     """The sums with the cells and boxes of points up to a cost; None if there are none.
 
     Cells out of reach get infinite costs.
     """
     costs = [np.where(cost <= most, cost, np.inf) for cost in boxes.costs]
     boxes = replace(boxes, costs=costs)
-    if not _keep_own(boxes):
+    if not _fix_columns(boxes):
         return None
     while True:
-        kept, part, total = _reachable_boxes(boxes, most)
-        if kept is None:
+        reachable = _reachable_boxes(boxes, most)
+        if reachable is None:
             return None
-        if not kept.all():
-            boxes = boxes.taken(kept)
+        mask, column_costs, total = reachable
+        if not mask.all():
+            boxes = boxes.take(mask)
             continue
-        costs = _reachable_cells(boxes, part, total, most)
-        if costs is None:
+        cell_costs = _reachable_cells(boxes, column_costs, total, most)
+        if cell_costs is None:
             return None
-        same = sum(np.isfinite(cost).sum() for cost in costs) == sum(
-            np.isfinite(cost).sum() for cost in boxes.costs
+        n_before, n_after = (
+            sum(np.isfinite(cost).sum() for cost in costs)
+            for costs in (boxes.costs, cell_costs)
         )
-        boxes = replace(boxes, costs=costs)
-        if same:
+        boxes = replace(boxes, costs=cell_costs)
+        if n_after == n_before:
             return boxes
 
 
-def _keep_own(boxes):
+def _fix_columns(boxes: BoxSums) -> bool:
     """Close the other cells of columns that may not change; False if too many must."""
     changed = np.array(
-        [np.isinf(cost[own]) for cost, own in zip(boxes.costs, boxes.own, strict=True)]
+        [
+            np.isinf(cost[origin])
+            for cost, origin in zip(boxes.costs, boxes.origin, strict=True)
+        ]
     )
     total = boxes.change_weights @ changed
-    others = total + boxes.change_weights.T > boxes.most_changed
-    for j in np.flatnonzero(others.any(axis=1) & ~changed):
-        kept = np.arange(len(boxes.costs[j])) == boxes.own[j]
-        boxes.costs[j] = np.where(kept, boxes.costs[j], np.inf)
-    return (total <= boxes.most_changed).all()
+    exceeds = total + boxes.change_weights.T > boxes.most_changed
+    for j in np.flatnonzero(exceeds.any(axis=1) & ~changed):
+        is_origin = np.arange(len(boxes.costs[j])) == boxes.origin[j]
+        boxes.costs[j] = np.where(is_origin, boxes.costs[j], np.inf)
+    return bool((total <= boxes.most_changed).all())
 
 
-def _reachable_boxes(boxes, most):
-    """Mask of boxes in reach, and their least costs by column and in all."""
-    part = boxes.least_costs()
-    total = part.sum(axis=1)
-    kept = np.isfinite(total) & (total <= most * (1 + 1e-12))
+def _reachable_boxes(
+    boxes: BoxSums, most: float
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]] | None:
+    """Mask of boxes in reach, and least costs by column and in all; None if too few."""
+    column_costs = boxes.least_costs()
+    total = column_costs.sum(axis=1)
+    reachable = np.isfinite(total) & (total <= most * (1 + 1e-12))
     starts = _tree_starts(boxes.tree)
-    gains = np.where(kept[:, None], boxes.gains, -np.inf)
+    gains = np.where(reachable[:, None], boxes.gains, -np.inf)
     best = np.maximum.reduceat(gains, starts, axis=0)
     spare = best.sum(axis=0) - boxes.needs
     if not (spare >= 0).all():
-        return None, None, None
+        return None
     sizes = np.diff(np.append(starts, len(boxes.tree)))
-    kept &= (np.repeat(best, sizes, axis=0) - gains <= spare).all(axis=1)
-    if not np.logical_or.reduceat(kept, starts).all():
-        return None, None, None
-    return kept, part, total
+    reachable &= (np.repeat(best, sizes, axis=0) - gains <= spare).all(axis=1)
+    if not np.logical_or.reduceat(reachable, starts).all():
+        return None
+    return reachable, column_costs, total
 
 
-def _reachable_cells(boxes, part, total, most):
+def _reachable_cells(
+    boxes: BoxSums,
+    column_costs: NDArray[np.float64],
+    total: NDArray[np.float64],
+    most: float,
+) -> list[NDArray[np.float64]] | None:
     """Costs of the cells, infinite where the sums cannot reach their needs, or None."""
     starts = _tree_starts(boxes.tree)
     costs = []
@@ -295,7 +337,9 @@ def _reachable_cells(boxes, part, total, most):
         low, high = boxes.low[:, j], boxes.high[:, j]
         # Cells with no end of a box between them differ by their cost alone.
         near = (low <= cells[:, None]) & (high >= cells[:, None])
-        near &= (total - part[:, j]) + cost[cells][:, None] <= most * (1 + 1e-12)
+        near &= (total - column_costs[:, j]) + cost[cells][:, None] <= most * (
+            1 + 1e-12
+        )
         enough = np.ones(len(cells), dtype=bool)
         for gains, need in zip(boxes.gains.T, boxes.needs, strict=True):
             best = np.maximum.reduceat(np.where(near, gains, -np.inf), starts, axis=1)
@@ -307,7 +351,7 @@ def _reachable_cells(boxes, part, total, most):
     return costs
 
 
-def _tree_starts(tree):
+def _tree_starts(tree: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(np.diff(tree, prepend=-1))
 
 
@@ -318,13 +362,13 @@ class Program:
     of changed columns.
     """
 
-    def __init__(self, boxes):
+    def __init__(self, boxes: BoxSums) -> None:
         self.boxes = boxes
-        self.groups = [self._grouped(j) for j in range(len(boxes.own))]
+        self.groups = [self._grouped(j) for j in range(len(boxes.origin))]
         sizes = [len(cells) - 1 for _, cells in self.groups]
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        self.n_steps, self.n_boxes = self.first[-1], len(boxes.tree)
-        n_changes = len(boxes.own) if len(boxes.most_changed) else 0
+        self.n_steps, self.n_boxes = int(self.first[-1]), len(boxes.tree)
+        n_changes = len(boxes.origin) if len(boxes.most_changed) else 0
         self.n_shares = self.n_steps + self.n_boxes + n_changes
         within = boxes.within
         shifts = np.zeros(0) if within is None else np.tile(within.costs, 2)
@@ -336,7 +380,7 @@ class Program:
             self.costs[self.first[j] : self.first[j + 1]] = np.diff(costs)
         self.steps = np.full(self.n_steps, 0.5)
 
-    def _grouped(self, j):
+    def _grouped(self, j: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Groups of cells in the same boxes: their starts, and their cheapest cells."""
         boxes, cost = self.boxes, self.boxes.costs[j]
         ends = np.concatenate([[0], boxes.low[:, j], boxes.high[:, j] + 1])
@@ -344,15 +388,15 @@ class Program:
         starts = starts[starts < len(cost)]
         if boxes.within is not None and j in boxes.within.columns:
             starts = np.arange(len(cost))
-        parts = np.split(cost, starts[1:])
-        cheapest = starts + [part.argmin() for part in parts]
+        groups = np.split(cost, starts[1:])
+        cheapest = starts + [group.argmin() for group in groups]
         finite = np.isfinite(cost[cheapest])
         return starts[finite], cheapest[finite]
 
-    def _steps_of(self, j):
+    def _steps_of(self, j: int) -> slice:
         return slice(self.first[j], self.first[j + 1])
 
-    def _constraints(self, most):
+    def _constraints(self, most: float) -> tuple[csr_array, NDArray[np.float64]]:
         """Matrix and upper limits of the inequalities."""
         rows = _Rows()
         for j, (starts, cells) in enumerate(self.groups):
@@ -370,52 +414,57 @@ class Program:
         shares = self.n_steps + np.arange(self.n_boxes)
         for gains, need in zip(self.boxes.gains.T, self.boxes.needs, strict=True):
             size = np.abs(gains).max(initial=0) or 1.0
-            rows.add(np.zeros(len(shares)), shares, -gains / size)
+            rows.add(np.zeros(len(shares), np.intp), shares, -gains / size)
             rows.end([-need / size])
         changes = np.arange(self.n_steps + self.n_boxes, self.n_shares)
         for weights, at_most in zip(
             self.boxes.change_weights, self.boxes.most_changed, strict=True
         ):
-            rows.add(np.zeros(len(changes)), changes, weights)
+            rows.add(np.zeros(len(changes), np.intp), changes, weights)
             rows.end([at_most])
         if self.boxes.within is not None:
             columns = self.boxes.within.columns.tolist()
-            cells = [self.groups[j][1] for j in columns]
-            steps = [np.arange(*self.first[j : j + 2]) for j in columns]
-            linear = self.boxes.within.rows(cells, steps, self.n_shares, most)
+            linear = self.boxes.within.rows(
+                [self.groups[j][1] for j in columns],
+                [np.arange(*self.first[j : j + 2]) for j in columns],
+                self.n_shares,
+                most,
+            )
             for variables, values, limit in linear:
-                rows.add(np.zeros(len(values)), variables, values)
+                rows.add(np.zeros(len(values), np.intp), variables, values)
                 rows.end([limit])
         return rows.matrix(len(self.costs)), np.concatenate(rows.limits)
 
-    def _share_out(self, rows, ends, steps, side):
+    def _share_out(
+        self, rows: _Rows, ends: NDArray[np.intp], steps: NDArray[np.intp], side: float
+    ) -> None:
         """Boxes of a tree beyond a step have at most the share of points beyond it."""
-        at = np.flatnonzero((ends > 0) & (ends <= len(steps)))
-        tree = self.boxes.tree[at]
-        key = np.unique(tree * (len(steps) + 1) + ends[at])
+        used = np.flatnonzero((ends > 0) & (ends <= len(steps)))
+        tree = self.boxes.tree[used]
+        key = np.unique(tree * (len(steps) + 1) + ends[used])
         of_tree, step = np.divmod(key, len(steps) + 1)
-        beyond = -side * (ends[at] - step[:, None]) >= 0
+        beyond = -side * (ends[used] - step[:, None]) >= 0
         row, box = np.nonzero(beyond & (of_tree[:, None] == tree))
-        rows.add(row, self.n_steps + at[box], 1.0)
+        rows.add(row, self.n_steps + used[box], 1.0)
         rows.add(np.arange(len(key)), steps[step - 1], side)
         rows.end(np.full(len(key), max(side, 0.0)))
 
-    def _count_change(self, rows, j, cells):
-        """A column is changed by the share that is not in its own cell."""
+    def _count_change(self, rows: _Rows, j: int, cells: NDArray[np.intp]) -> None:
+        """A column is changed by the share that is not in the origin's cell."""
         change = self.n_steps + self.n_boxes + j
-        own = np.flatnonzero(cells == self.boxes.own[j])
+        position = np.flatnonzero(cells == self.boxes.origin[j])
         rows.add([0], [change], -1.0)
-        if not len(own):
+        if not len(position):
             rows.end([-1.0])
             return
-        step = self.first[j] + own[0] - 1
-        if own[0] > 0:
+        step = self.first[j] + position[0] - 1
+        if position[0] > 0:
             rows.add([0], [step], -1.0)
-        if own[0] < len(cells) - 1:
+        if position[0] < len(cells) - 1:
             rows.add([0], [step + 1], 1.0)
-        rows.end([-1.0 if own[0] > 0 else 0.0])
+        rows.end([-1.0 if position[0] > 0 else 0.0])
 
-    def relaxed(self, most, time_limit):
+    def relaxed(self, most: float, time_limit: float) -> float:
         """A lower bound of the costs; drops what no point up to `most` needs."""
         matrix, limits = self._constraints(most)
         tree = np.unique(self.boxes.tree, return_inverse=True)[1]
@@ -446,20 +495,20 @@ class Program:
         self._leave_out(reduced > spare, -reduced > spare)
         return lower
 
-    def _leave_out(self, none, all_):
+    def _leave_out(self, is_zero: NDArray[np.bool_], is_one: NDArray[np.bool_]) -> None:
         """Drop steps and boxes whose share is zero, or one, in all points sought."""
         costs = [cost.copy() for cost in self.boxes.costs]
         for j, (starts, _) in enumerate(self.groups):
-            never = np.flatnonzero(none[self._steps_of(j)])
-            always = np.flatnonzero(all_[self._steps_of(j)])
+            never = np.flatnonzero(is_zero[self._steps_of(j)])
+            always = np.flatnonzero(is_one[self._steps_of(j)])
             if len(never):
                 costs[j][starts[never[0] + 1] :] = np.inf
             if len(always):
                 costs[j][: starts[always[-1] + 1]] = np.inf
         shares = slice(self.n_steps, self.n_steps + self.n_boxes)
-        self.boxes = replace(self.boxes.taken(~none[shares]), costs=costs)
+        self.boxes = replace(self.boxes.take(~is_zero[shares]), costs=costs)
 
-    def point(self):
+    def point(self) -> NDArray[np.intp]:
         """The point whose cells are nearest to the solution."""
         return np.array(
             [
@@ -468,20 +517,20 @@ class Program:
             ]
         )
 
-    def halves(self):
+    def halves(self) -> Iterator[BoxSums]:
         """The sums on either side of a cut of a column."""
         unsure = self.steps * (1 - self.steps)
-        unsure[unsure < _WHOLE] = 0
+        unsure[unsure < _UNDECIDED] = 0
         sizes = np.diff(self.first)
         if len(self.boxes.most_changed):
             changed = self._changed()
-            j = (changed * (1 - changed)).argmax()
-            if _WHOLE < changed[j] < 1 - _WHOLE:
+            j = int((changed * (1 - changed)).argmax())
+            if _UNDECIDED < changed[j] < 1 - _UNDECIDED:
                 cells = np.arange(len(self.boxes.costs[j]))
-                yield from _cut(self.boxes, j, cells == self.boxes.own[j])
+                yield from _cut(self.boxes, j, cells == self.boxes.origin[j])
                 return
         split = unsure * self._fewer_boxes()
-        # A whole solution lacks a rounding error at most: any cut will do.
+        # A solution of shares 0 and 1 misses its needs by rounding: any cut will do.
         for doubt in (
             split * np.abs(self.costs[: self.n_steps]),
             split,
@@ -490,13 +539,13 @@ class Program:
         ):
             if doubt.any():
                 step = doubt.argmax()
-                j = np.repeat(np.arange(len(sizes)), sizes)[step]
+                j = int(np.repeat(np.arange(len(sizes)), sizes)[step])
                 start = self.groups[j][0][step - self.first[j] + 1]
                 cells = np.arange(len(self.boxes.costs[j]))
                 yield from _cut(self.boxes, j, cells < start)
                 return
 
-    def _fewer_boxes(self):
+    def _fewer_boxes(self) -> NDArray[np.float64]:
         """Numbers of boxes that a cut at each step drops from both halves at least."""
         fewer = np.zeros(self.n_steps)
         for j, (starts, _) in enumerate(self.groups):
@@ -506,16 +555,16 @@ class Program:
             fewer[self._steps_of(j)] = np.minimum(beyond, before)
         return fewer
 
-    def _changed(self):
-        """The share of each column that is not in its own cell."""
+    def _changed(self) -> NDArray[np.float64]:
+        """The share of each column that is not in the origin's cell."""
         changed = np.ones(len(self.groups))
         for j, (_, cells) in enumerate(self.groups):
             shares = -np.diff(np.r_[1.0, self.steps[self._steps_of(j)], 0.0])
-            changed[j] -= shares[cells == self.boxes.own[j]].sum()
+            changed[j] -= shares[cells == self.boxes.origin[j]].sum()
         return changed
 
 
-def _cut(boxes, j, first):
+def _cut(boxes: BoxSums, j: int, first: NDArray[np.bool_]) -> Iterator[BoxSums]:
     """The sums with some cells of a column, and with its others."""
     for cells in (first, ~first):
         costs = boxes.costs.copy()
@@ -526,20 +575,29 @@ def _cut(boxes, j, first):
 class _Rows:
     """Rows of a sparse matrix and their upper limits, built block by block."""
 
-    def __init__(self):
-        self.limits, self._parts, self._n_rows = [], [], 0
+    def __init__(self) -> None:
+        self.limits: list[NDArray[np.float64] | list[float]] = []
+        self._entries: list[tuple[NDArray[Any], ...]] = []
+        self._n_rows = 0
 
-    def add(self, rows, columns, values):
+    def add(
+        self,
+        rows: NDArray[np.intp] | list[int],
+        columns: NDArray[np.intp] | list[int],
+        values: NDArray[np.float64] | float,
+    ) -> None:
         """Entries of the next rows."""
         rows = np.asarray(rows, dtype=np.intp) + self._n_rows
-        self._parts.append((rows, columns, np.broadcast_to(values, len(rows))))
+        columns = np.asarray(columns)
+        self._entries.append((rows, columns, np.broadcast_to(values, len(rows))))
 
-    def end(self, limits):
+    def end(self, limits: NDArray[np.float64] | list[float]) -> None:
         """Finish rows that have these limits."""
         self.limits.append(limits)
         self._n_rows += len(limits)
 
-    def matrix(self, n_columns):
-        rows, columns, values = map(np.concatenate, zip(*self._parts, strict=True))
+    def matrix(self, n_columns: int) -> csr_array:
+        """The matrix of all rows."""
+        rows, columns, values = map(np.concatenate, zip(*self._entries, strict=True))
         shape = self._n_rows, n_columns
         return csr_array((values, (rows, columns)), shape=shape)

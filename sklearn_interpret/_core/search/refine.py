@@ -1,19 +1,23 @@
-"""Fewer and smaller changes of points for which something holds."""
+"""Fewer and smaller changes of points for which a condition holds."""
+
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
-# Rounds of shrinking; they end sooner where a round saves little.
+# Rounds of shrinking, each of four calls of the model, where each saves just enough.
 _MOST_ROUNDS = 20
 # Least saving of a round, relative to the cost, that starts another one.
 _LEAST_SAVING = 1e-2
-# Cuts of a change, each within the part in which it ceases to hold.
+# Cuts of a change, each within the interval in which it ceases to hold: three leave an
+# interval of 1/8000 of the change.
 _CUTS = 3
 # Shares at which it is cut; changes that fail at the first share stay.
 _SHARES = np.append([1e-5, 1e-4, 1e-3, 1e-2], np.arange(1, 21) / 20)[:, None]
 
 
 class Refinement:
-    """Undoes and shrinks changes of points while something holds.
+    """Undoes and shrinks changes of points while a condition holds.
 
     All points are refined together: each question is asked for all of them.
 
@@ -38,37 +42,55 @@ class Refinement:
     """
 
     def __init__(
-        self, values, origins, index, *, costs, filling, has_units, holds, projected
-    ):
+        self,
+        values: NDArray[np.float64],
+        origins: NDArray[np.float64],
+        index: NDArray[np.intp],
+        *,
+        costs: NDArray[np.float64],
+        filling: NDArray[np.float64],
+        has_units: NDArray[np.bool_],
+        holds: Callable[[NDArray[np.float64], NDArray[np.intp]], NDArray[np.bool_]],
+        projected: Callable[
+            [NDArray[np.float64], NDArray[np.intp]], NDArray[np.float64]
+        ],
+    ) -> None:
         self.values = values.copy()
         self.origins, self.index = origins, index
         self.costs, self.filling, self.has_units = costs, filling, has_units
         self._holds, self._projected = holds, projected
 
-    def costs_of_changes(self):
+    def costs_of_changes(self) -> NDArray[np.float64]:
         """Costs of the changes, (m, n_columns)."""
         return self._costs(self.values, self.origins, slice(None))
 
-    def _costs(self, values, origins, column):
+    def _costs(
+        self,
+        values: NDArray[np.float64],
+        origins: NDArray[np.float64],
+        column: NDArray[np.intp] | slice,
+    ) -> NDArray[np.float64]:
         changes = np.nan_to_num(np.abs(values - origins))
         changes = np.where(self.has_units[column], changes, changes > 0)
         filled = np.isnan(values) != np.isnan(origins)
         return np.where(filled, self.filling[column], changes) * self.costs[column]
 
-    def _has_units(self, column, origins):
+    def _has_units(
+        self, column: NDArray[np.intp], origins: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Whether changes of cells can be small."""
         return self.has_units[column] & ~np.isnan(origins)
 
-    def undo(self, rounds=np.inf, share=1):
+    def undo(self, rounds: float = np.inf, share: float = 1) -> None:
         """Undo changes, or a share of each, the costliest first, while it holds."""
         active = np.ones(len(self.values), dtype=bool)
         while active.any() and rounds > 0:
             rounds -= 1
             point, column = np.nonzero(self.costs_of_changes() * active[:, None])
             cells, origins = self.values[point, column], self.origins[point, column]
-            # Changes without units are undone as a whole.
-            kept = np.where(self._has_units(column, origins), 1 - share, 0)
-            undone = origins + kept * (cells - origins)
+            # Changes without units are undone entirely.
+            remaining = np.where(self._has_units(column, origins), 1 - share, 0)
+            undone = origins + remaining * (cells - origins)
             undone, holds = self._tried(point, column, undone)
             gains = self._costs(cells, undone, column)
             moved = np.flatnonzero(holds & (gains > 0))
@@ -77,13 +99,12 @@ class Refinement:
             active[:] = False
             active[point] = True
 
-    def keep(self, points):
+    def keep(self, points: NDArray[np.intp]) -> None:
         """Keep some points alone."""
-        self.values, self.origins, self.index = (
-            part[points] for part in (self.values, self.origins, self.index)
-        )
+        self.values, self.origins = self.values[points], self.origins[points]
+        self.index = self.index[points]
 
-    def refine(self):
+    def refine(self) -> None:
         """Undo changes and shrink the others, until little is saved."""
         self.undo()
         active = np.ones(len(self.values), dtype=bool)
@@ -95,7 +116,7 @@ class Refinement:
             saved = before - self.costs_of_changes().sum(axis=1)
             active &= saved > _LEAST_SAVING * before
 
-    def _shrink(self, active):
+    def _shrink(self, active: NDArray[np.bool_]) -> None:
         """Move cells of active points towards their origins as far as it holds.
 
         Each column is moved by itself; moves are taken, the largest gain first, as far
@@ -106,12 +127,16 @@ class Refinement:
         good, moves = start.copy(), np.arange(len(point))
         for _ in range(_CUTS):
             near, far = good[moves], end[moves]
-            # Changes without units are undone as a whole.
+            # Changes without units are undone entirely.
             small = self._has_units(column[moves], far)
             cells = np.where(small, near + _SHARES * (far - near), far)
-            at = np.tile(point[moves], len(cells)), np.tile(column[moves], len(cells))
+            cell_index = (
+                np.tile(point[moves], len(cells)),
+                np.tile(column[moves], len(cells)),
+            )
             cells, holds = (
-                part.reshape(cells.shape) for part in self._tried(*at, cells.ravel())
+                array.reshape(cells.shape)
+                for array in self._tried(*cell_index, cells.ravel())
             )
             last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
             cuts, every = np.vstack([near, cells]), np.arange(len(moves))
@@ -122,18 +147,29 @@ class Refinement:
             moves = moves[between]
         self._take(point, column, good, self._costs(good, start, column))
 
-    def _tried(self, point, column, cells):
+    def _tried(
+        self,
+        point: NDArray[np.intp],
+        column: NDArray[np.intp],
+        cells: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The nearest possible values of single cells, and whether they hold."""
         if not len(point):
             return cells, np.zeros(0, dtype=bool)
-        at = np.arange(len(point)), column
+        cell_index = np.arange(len(point)), column
         trials = self.values[point]
-        trials[at] = cells
+        trials[cell_index] = cells
         trials = self._projected(trials, self.index[point])
         holds = self._holds(trials, self.index[point])
-        return trials[at], holds
+        return trials[cell_index], holds
 
-    def _take(self, point, column, cells, gains):
+    def _take(
+        self,
+        point: NDArray[np.intp],
+        column: NDArray[np.intp],
+        cells: NDArray[np.float64],
+        gains: NDArray[np.float64],
+    ) -> None:
         """Exchange cells, the largest gain first, as far as it holds together.
 
         Each exchange holds by itself.
@@ -142,15 +178,15 @@ class Refinement:
         point, column, cells = point[order], column[order], cells[order]
         rank = np.arange(len(point)) - np.searchsorted(point, point)
         together, trials = self.values.copy(), self.values[point]
-        for place in range(rank.max(initial=-1) + 1):
-            at = rank == place
-            together[point[at], column[at]] = cells[at]
-            trials[at] = together[point[at]]
+        for turn in range(rank.max(initial=-1) + 1):
+            in_turn = rank == turn
+            together[point[in_turn], column[in_turn]] = cells[in_turn]
+            trials[in_turn] = together[point[in_turn]]
         later = rank > 0
         holds = np.ones(len(point), dtype=bool)
         if later.any():
             holds[later] = self._holds(trials[later], self.index[point[later]])
         first_failure = np.full(len(self.values), len(point) + 1)
         np.minimum.at(first_failure, point[~holds], rank[~holds])
-        taken = rank < first_failure[point]
-        self.values[point[taken], column[taken]] = cells[taken]
+        accepted = rank < first_failure[point]
+        self.values[point[accepted], column[accepted]] = cells[accepted]

@@ -1,13 +1,18 @@
 """Tests that products of residuals have the mean zero."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import f, false_discovery_control, t
 
 # Variances below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-10
 
 
-def product_test(products, held_out, weights):
+def product_test(
+    products: NDArray[np.float64],
+    held_out: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[float, float]:
     """Generalised covariance measure (Shah & Peters 2020, section 3) of some products.
 
     The statistic is Hotelling's for all means together, which is chi-squared in large
@@ -41,13 +46,17 @@ def product_test(products, held_out, weights):
     q = varying.sum()
     if not 0 < q < total:
         return 0.0, 1.0
-    along = means @ directions[:, varying]
-    statistic = float(total * (along**2 / variances[varying]).sum())
+    projections = means @ directions[:, varying]
+    statistic = float(total * (projections**2 / variances[varying]).sum())
     ratio = statistic * (total - q) / (q * (total - 1))
     return statistic, float(f.sf(ratio, q, total - q))
 
 
-def one_sided_test(products, weights, held_out=None):
+def one_sided_test(
+    products: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    held_out: NDArray[np.float64] | None = None,
+) -> tuple[float, float]:
     """Student's statistic of the mean of products (n_rows,), and its upper p-value.
 
     Held-out products, as in `product_test`, give the variance.
@@ -62,7 +71,9 @@ def one_sided_test(products, weights, held_out=None):
     return statistic, float(t.sf(statistic, total - 1))
 
 
-def adjusted_pvalues(pvalues, correction):
+def adjusted_pvalues(
+    pvalues: NDArray[np.float64], correction: str | None
+) -> NDArray[np.float64]:
     """P-values adjusted for their number: by "holm" (Holm 1979), "bh", or None."""
     if correction == "bh":
         return false_discovery_control(pvalues)

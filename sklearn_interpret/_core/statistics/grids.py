@@ -1,24 +1,38 @@
 """Grids and intervals over the values of one feature, and curves over them."""
 
-from functools import partial
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Values searched for in one block, which fits the cache.
+_Side = Literal["left", "right"]
+
+# Values searched for in one block: 96 KB, which fit the second cache of a core.
 AT_ONCE = 3 * 2**12
 # With fewer values, the table of cells costs more than it saves.
 _MANY = 2**10
-# Largest number of intervals, where there are fewer rows.
+# Largest number of intervals, where there are fewer rows: limits the memory of a
+# number of intervals that is too large by mistake.
 _MOST_INTERVALS = 2**20
 
 
-def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
+def numeric_grid(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    resolution: int,
+    percentiles: tuple[float, float],
+    *,
+    observed_only: bool = False,
+) -> NDArray[np.float64]:
     """At most `resolution` increasing points at which an effect is evaluated.
 
-    Up to `resolution` distinct values (n,) are taken as they are. Otherwise the points
+    Up to `resolution` distinct values (n,) are the points. Otherwise the points
     are equally spaced between the two quantiles `percentiles`, or, with `observed_only`
     (which integers need), the observed values nearest to those points.
     """
@@ -40,14 +54,16 @@ def numeric_grid(values, weights, resolution, percentiles, *, observed_only=Fals
     return nearest(points, distinct)
 
 
-def _evenly_spaced(low, high, n_points):
+def _evenly_spaced(low: float, high: float, n_points: int) -> NDArray[np.float64]:
     """As :func:`numpy.linspace`, over ranges of any size."""
     with np.errstate(over="ignore"):
         scale = 1 if np.isfinite(high - low) else 2
     return scale * np.linspace(low / scale, high / scale, n_points)
 
 
-def nearest(points, candidates):
+def nearest(
+    points: NDArray[np.float64], candidates: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Distinct members of the increasing `candidates` that are nearest to `points`."""
     right = np.searchsorted(candidates, points).clip(1, len(candidates) - 1)
     left = right - 1
@@ -55,7 +71,9 @@ def nearest(points, candidates):
     return candidates[np.unique(np.where(take_left, left, right))]
 
 
-def interval_edges(values, weights, n_intervals):
+def interval_edges(
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_intervals: int
+) -> NDArray[np.float64]:
     """Edges of at most `n_intervals` intervals of nearly equal weight, increasing.
 
     The distinct inverted-CDF quantiles of the values (n,) at k / K, k = 1..K, after the
@@ -65,7 +83,9 @@ def interval_edges(values, weights, n_intervals):
     return np.unique(np.append(values.min(), ends))
 
 
-def conditioning_edges(values, weights, n_intervals):
+def conditioning_edges(
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_intervals: int
+) -> NDArray[np.float64]:
     """Edges of intervals to condition on: few distinct values get one each.
 
     As :func:`interval_edges`, but the first interval may hold the smallest value
@@ -77,14 +97,18 @@ def conditioning_edges(values, weights, n_intervals):
     return np.append(values.min(), ends)
 
 
-def _quantiles(values, weights, n_intervals):
+def _quantiles(
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_intervals: int
+) -> NDArray[np.float64]:
     # More intervals than rows end at each row, unless its weight is very small.
     n_intervals = min(n_intervals, max(len(values), _MOST_INTERVALS))
     probabilities = np.arange(1, n_intervals + 1) / n_intervals
     return weighted_quantile(values, probabilities, weights)
 
 
-def interval_index(values, edges):
+def interval_index(
+    values: NDArray[np.float64], edges: NDArray[np.float64]
+) -> NDArray[np.intp]:
     """Index of the interval (z_{k-1}, z_k] of each value (n,), the first one closed.
 
     -1 for NaN and for values outside the edges (K + 1,); of these the first two may be
@@ -99,20 +123,24 @@ def interval_index(values, edges):
     return index
 
 
-def search_sorted(nodes, values, side="left"):
+def search_sorted(
+    nodes: NDArray[np.float64], values: NDArray[np.float64], side: _Side = "left"
+) -> NDArray[np.intp]:
     """:func:`numpy.searchsorted`, several times faster for many values."""
     search = search_among(nodes, len(values), side)
-    places = np.empty(len(values), dtype=np.intp)
+    positions = np.empty(len(values), dtype=np.intp)
     for start in range(0, len(values), AT_ONCE):
-        chunk = slice(start, start + AT_ONCE)
-        places[chunk] = search(values[chunk])
-    return places
+        block = slice(start, start + AT_ONCE)
+        positions[block] = search(values[block])
+    return positions
 
 
-def search_among(nodes, n_values, side="left"):
+def search_among(
+    nodes: NDArray[np.float64], n_values: int, side: _Side = "left"
+) -> Callable[[NDArray[np.float64]], NDArray[np.intp]]:
     """The quickest function from blocks of `n_values` in all to their positions."""
     if n_values < _MANY + len(nodes):
-        return partial(nodes.searchsorted, side=side)
+        return lambda values: nodes.searchsorted(values, side)
     return NodeSearch(nodes, side)
 
 
@@ -124,7 +152,7 @@ class NodeSearch:
     the position; values in cells with several nodes are searched for.
     """
 
-    def __init__(self, nodes, side="left"):
+    def __init__(self, nodes: NDArray[np.float64], side: _Side = "left") -> None:
         m = len(nodes)
         self._nodes, self._side = nodes, side
         self._passes = np.less if side == "left" else np.less_equal
@@ -135,32 +163,34 @@ class NodeSearch:
             self._shift = 2 - nodes[0] * self._scale if m else np.nan
         self._even = bool(0 < self._scale < np.inf and np.isfinite(self._shift))
         if self._even:
-            held = np.bincount(self._cells(nodes), minlength=self._n_cells)
-            self._below = np.cumsum(held) - held
+            counts = np.bincount(self._cells(nodes), minlength=self._n_cells)
+            self._below = np.cumsum(counts) - counts
             self._below[0] = m  # where a cast of NaN ends up
-            self._below[held > 1] = m + 1
+            self._below[counts > 1] = m + 1
             self._following = np.append(nodes, [np.nan, np.nan])
 
-    def __call__(self, values):
+    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions (n,), intp, of values (n,) among the nodes."""
         if not self._even:
             return np.searchsorted(self._nodes, values, side=self._side)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._below.take(self._cells(values), mode="clip")
-            found += self._passes(self._following.take(found), values)
-        shared = found > len(self._nodes)
-        if shared.any():
-            at = values[shared]
-            found[shared] = np.searchsorted(self._nodes, at, side=self._side)
-        return found
+            positions = self._below.take(self._cells(values), mode="clip")
+            positions += self._passes(self._following.take(positions), values)
+        in_shared_cell = positions > len(self._nodes)
+        if in_shared_cell.any():
+            searched = values[in_shared_cell]
+            positions[in_shared_cell] = self._nodes.searchsorted(searched, self._side)
+        return positions
 
-    def _cells(self, values):
-        places = np.multiply(values, self._scale, dtype=np.float64)
-        places += self._shift
-        return places.clip(1, self._n_cells - 1, out=places).astype(np.intp)
+    def _cells(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        cells = np.multiply(values, self._scale, dtype=np.float64)
+        cells += self._shift
+        return cells.clip(1, self._n_cells - 1, out=cells).astype(np.intp)
 
 
-def grid_position(values, nodes):
+def grid_position(
+    values: NDArray[np.float64], nodes: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Left neighbour (m,) of values among increasing nodes, share of the way onwards.
 
     Values beyond the nodes count as the nearest one; the share is NaN where they are.
@@ -171,8 +201,10 @@ def grid_position(values, nodes):
     return low, share
 
 
-def _grid_positions(values, nodes):
-    """Slices of the values with what `grid_position` finds for them."""
+def _grid_positions(
+    values: NDArray[np.float64], nodes: NDArray[np.float64]
+) -> Iterator[tuple[slice, NDArray[np.intp], NDArray[np.float64]]]:
+    """Slices of the values with the result of `grid_position` for them."""
     with np.errstate(over="ignore"):
         gaps = np.diff(nodes)
     if np.isinf(gaps).any():
@@ -184,12 +216,17 @@ def _grid_positions(values, nodes):
         if len(nodes) == 1:
             yield rows, np.zeros(len(values[rows]), dtype=np.intp), values[rows] * 0.0
             continue
-        some = np.clip(values[rows], nodes[0], nodes[-1])
-        low = search(some)
-        yield rows, low, (some - nodes.take(low)) / gaps.take(low)
+        clipped = np.clip(values[rows], nodes[0], nodes[-1])
+        low = search(clipped)
+        yield rows, low, (clipped - nodes.take(low)) / gaps.take(low)
 
 
-def grid_masses(lows, shares, shape, weights):
+def grid_masses(
+    lows: Sequence[NDArray[np.intp]],
+    shares: Sequence[NDArray[np.float64]],
+    shape: tuple[int, ...],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Weight that rows put on each point of a grid over which they interpolate.
 
     The weighted mean over the rows of a (bi)linear function of the grid is its values
@@ -198,34 +235,41 @@ def grid_masses(lows, shares, shape, weights):
     """
     masses = np.zeros(int(np.prod(shape)))
     for corner in product((0, 1), repeat=len(shape)):
-        part, places = weights, []
+        corner_weights, indices = weights, []
         for step, low, share, size in zip(corner, lows, shares, shape, strict=True):
-            part = part * (share if step else 1 - share)
-            places.append(np.minimum(low + step, size - 1))
-        index = np.ravel_multi_index(places, shape)
-        masses += np.bincount(index, part, len(masses))
+            corner_weights = corner_weights * (share if step else 1 - share)
+            indices.append(np.minimum(low + step, size - 1))
+        index = np.ravel_multi_index(indices, shape)
+        masses += np.bincount(index, corner_weights, len(masses))
     return masses.reshape(shape)
 
 
-def grid_sums(low, share, n_points, weights):
+def grid_sums(
+    low: NDArray[np.intp],
+    share: NDArray[np.float64],
+    n_points: int,
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Summed weights of rows, those times the share, and times its square: (3, n).
 
     By the left neighbour of each row, whose `low` and `share` are those of
     :func:`grid_position`; `weights` (m,) are the rows'.
     """
     first = weights * share
-    parts = weights, first, first * share
-    return np.stack([np.bincount(low, part, n_points) for part in parts])
+    products = weights, first, first * share
+    return np.stack([np.bincount(low, values, n_points) for values in products])
 
 
-def masses_of_sums(sums):
+def masses_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Shares of the rows' weight on each point of the grid, from :func:`grid_sums`."""
     masses = sums[0] - sums[1]
     masses[1:] += sums[1, :-1]
     return masses / (sums[0].sum() or 1.0)
 
 
-def variance_of_sums(curves, sums):
+def variance_of_sums(
+    curves: NDArray[np.float64], sums: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Variance over the rows of the interpolated `curves` (k, n): (k,)."""
     rises = np.diff(curves, append=curves[:, -1:])
     curves = curves - (curves @ masses_of_sums(sums))[:, None]
@@ -233,7 +277,9 @@ def variance_of_sums(curves, sums):
     return np.maximum(squares / (sums[0].sum() or 1.0), 0.0)
 
 
-def interpolate(values, nodes, curves):
+def interpolate(
+    values: NDArray[np.float64], nodes: NDArray[np.float64], curves: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Curves (k, G) at `values` (m,): (m, k); NaN gives NaN.
 
     Linear between the increasing nodes (G,), constant beyond them.
@@ -247,7 +293,9 @@ def interpolate(values, nodes, curves):
     return values_at
 
 
-def look_up(codes, curves):
+def look_up(
+    codes: NDArray[np.intp], curves: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Curves (k, L) at integer `codes` (m,): (m, k); -1 gives NaN."""
     if not curves.shape[1]:
         return np.full((len(codes), len(curves)), np.nan)
@@ -256,7 +304,9 @@ def look_up(codes, curves):
     return values_at
 
 
-def derivative(curves, nodes):
+def derivative(
+    curves: NDArray[np.float64], nodes: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Slope of `curves` (..., G) along the increasing `nodes` (G,)."""
     if len(nodes) < 2:
         return np.zeros_like(curves)

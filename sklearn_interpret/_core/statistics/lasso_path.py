@@ -5,11 +5,19 @@ of the optimum give their slopes (Park & Hastie 2007). With the squared error th
 along straight lines, and one step leads to the next change (Efron et al. 2004).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from scipy.special import expit, softmax
+
+# A feature, an output, and the sign of the coefficient that enters; 0 of one that goes.
+_Event = tuple[int, int, int]
+# Signs by feature and output.
+_Signs = dict[tuple[int, int], int]
 
 # Relative standard deviation below which a column is constant.
 _CONSTANT = 1e-10
@@ -17,18 +25,24 @@ _CONSTANT = 1e-10
 _TIES = 1e-8
 # Closing speeds below this are zero: copies of a feature in use follow the penalty.
 _FLAT = 1e-7
-# Relative precision of a penalty, length of a stretch that counts as empty, and share
-# of the first penalty below which changes are rounding.
-_SAME, _SHORT, _FLOOR = 1e-9, 1e-7, 1e-8
-# Smallest next penalty, as a share of the last, where slopes change.
+# Relative precision of a penalty at a change.
+_SAME = 1e-9
+# Relative length of a stretch of the path that counts as empty, up to ties.
+_SHORT = 1e-7
+# Share of the first penalty below which changes are rounding.
+_FLOOR = 1e-8
+# Smallest next penalty, as a share of the last, where slopes change: a longer step
+# would start Newton's method too far from the path.
 _TRUSTED = 0.5
 # Largest gradient at which Newton's method ends, in units of the penalty and absolute.
-_LEFT, _ZERO = 1e-10, 1e-13
-# Largest numbers: Newton's steps, penalties tried per change, changes per feature.
+_GRADIENT, _ZERO = 1e-10, 1e-13
+# Limits of loops that end before, but for rounding: Newton's steps, penalties tried per
+# change, changes per feature.
 _STEPS, _TRIES, _CHANGES = 30, 60, 20
-# Correlations below this are zero; share by which correlations clearly exceed the
-# penalty, and coefficients zero.
-_NOTHING, _CROSSED = 1e-12, 1e-6
+# Correlations below this are zero: no feature explains the targets.
+_NO_CORRELATION = 1e-12
+# Share by which correlations clearly exceed the penalty, and coefficients zero.
+_CROSSED = 1e-6
 
 
 class SquaredError:
@@ -38,19 +52,27 @@ class SquaredError:
     # ends.
     quadratic, end = True, 0.0
 
-    def null(self, mean):
+    def null(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
         """Intercepts of a model without features, from the mean of the targets."""
         return mean
 
-    def mean(self, scores):
+    def mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted targets."""
         return scores
 
-    def change(self, mean, slopes):
+    def change(
+        self, mean: NDArray[np.float64], slopes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes of the predicted targets, from those of the scores."""
         return slopes
 
-    def curvature(self, columns, outputs, mean, weights):
+    def curvature(
+        self,
+        columns: NDArray[np.float64],
+        outputs: NDArray[np.intp],
+        mean: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Second derivatives by coefficients of columns (n, m), one output each."""
         return (columns.T * weights) @ columns
 
@@ -61,25 +83,33 @@ class LogLoss:
     # Coefficients of classes that can be separated grow without end.
     quadratic, end = False, 1e-6
 
-    def null(self, mean):
+    def null(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
         """Intercepts of a model without features, from the shares of the classes."""
-        rest = 1 - mean if len(mean) == 1 else mean[-1:]
-        return np.log(mean / rest)[: max(1, len(mean) - 1)]
+        reference = 1 - mean if len(mean) == 1 else mean[-1:]
+        return np.log(mean / reference)[: max(1, len(mean) - 1)]
 
-    def mean(self, scores):
+    def mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities."""
         return expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
 
-    def change(self, mean, slopes):
+    def change(
+        self, mean: NDArray[np.float64], slopes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes of the probabilities, from those of the scores."""
         return mean * (slopes - (mean * slopes).sum(axis=1, keepdims=True))
 
-    def curvature(self, columns, outputs, mean, weights):
+    def curvature(
+        self,
+        columns: NDArray[np.float64],
+        outputs: NDArray[np.intp],
+        mean: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Second derivatives by coefficients of columns (n, m), one output each."""
         shares = columns * mean[:, outputs]
-        same = outputs[:, None] == outputs
-        own = np.where(same, (columns.T * weights) @ shares, 0.0)
-        return own - (shares.T * weights) @ shares
+        same_output = outputs[:, None] == outputs
+        within = np.where(same_output, (columns.T * weights) @ shares, 0.0)
+        return within - (shares.T * weights) @ shares
 
 
 @dataclass(frozen=True)
@@ -100,30 +130,36 @@ class LassoPath:
         Standard deviations of the features; 1 of constant ones.
     """
 
-    penalties: np.ndarray
-    coefficients: np.ndarray
-    intercepts: np.ndarray
-    order: list
-    scale: np.ndarray
+    penalties: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+    intercepts: NDArray[np.float64]
+    order: list[int]
+    scale: NDArray[np.float64]
 
     @property
-    def sizes(self):
+    def sizes(self) -> NDArray[np.intp]:
         """Number of features in use at each penalty."""
         return self.coefficients.any(axis=2).sum(axis=1)
 
 
-def lasso_path(X, targets, weights, loss, n_features):
+def lasso_path(
+    X: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    loss: SquaredError | LogLoss,
+    n_features: int | None,
+) -> LassoPath:
     """Follow the lasso path along its first stretch with `n_features` features.
 
     It stops where the next feature enters. If one leaves instead, it stops half-way.
-    The penalty is for standardized features, the results for the given ones.
+    The penalty is for standardized features, the results for those of X.
 
     Parameters
     ----------
     X : ndarray of shape (n, p)
         Features.
     targets : ndarray of shape (n, K)
-        Targets, or flags of classes.
+        Targets, or indicators of classes.
     weights : ndarray of shape (n,)
         Weights of the rows, which sum to one.
     loss : SquaredError or LogLoss
@@ -143,18 +179,24 @@ def lasso_path(X, targets, weights, loss, n_features):
     unit = scale * (1 + _TIES * np.arange(len(scale)) / len(scale))
     walk = _Walk(np.where(varies, design / unit, 0.0), targets, weights, loss)
     walk.follow(n_features)
-    penalties, found, intercepts = map(np.array, zip(*walk.points, strict=True))
-    found /= unit[:, None]
-    intercepts = intercepts - np.einsum("j,mjk->mk", centre, found)
+    penalties, coefficients, intercepts = map(np.array, zip(*walk.points, strict=True))
+    coefficients /= unit[:, None]
+    intercepts = intercepts - np.einsum("j,mjk->mk", centre, coefficients)
     if intercepts.shape[1] > 1:  # determined up to a constant
         intercepts -= intercepts.mean(axis=1, keepdims=True)
-    return LassoPath(penalties, found, intercepts, walk.order, scale)
+    return LassoPath(penalties, coefficients, intercepts, walk.order, scale)
 
 
 class _Walk:
     """A walk along the path: coefficients in use, and points where these change."""
 
-    def __init__(self, design, targets, weights, loss):
+    def __init__(
+        self,
+        design: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        loss: SquaredError | LogLoss,
+    ) -> None:
         n_rows, self._n_features = design.shape
         self._design = np.column_stack([design, np.ones(n_rows)])
         self._targets, self._weights, self._loss = targets, weights, loss
@@ -162,21 +204,24 @@ class _Walk:
         # of ones are intercepts, of sign 0; of three and more one is free.
         n_intercepts = max(1, targets.shape[1] - 1)
         self._use({(self._n_features, k): 0 for k in range(n_intercepts)})
-        self.points, self.order = [], []
+        self.points: list[tuple[float, NDArray[np.float64], NDArray[np.float64]]] = []
+        self.order: list[int] = []
 
-    def _use(self, signs):
+    def _use(self, signs: _Signs) -> None:
         """Take the coefficients of these signs into use."""
-        self._signs, self._matrix = signs, None
+        self._signs = signs
+        self._matrix: NDArray[np.float64] | None = None
         self._used = tuple(map(np.array, zip(*signs, strict=True)))
         self._sides = np.array(list(signs.values()), dtype=np.float64)
         self._columns = self._design[:, self._used[0]]
 
-    def follow(self, n_features):
+    def follow(self, n_features: int | None) -> None:
         """Walk until `n_features` features are in use."""
         values = self._loss.null(self._weights @ self._targets)
         mean = self._loss.mean(self._scores(values))
         correlations = self._correlations(self._targets - mean)[:-1]
         event, size = _strongest(correlations), 0
+        since = np.inf  # the penalty at which this number of features came into use
         penalty = 0.0 if event is None else np.abs(correlations).max()
         self._end = self._loss.end * penalty
         self._floor = max(_FLOOR * penalty, self._end)
@@ -190,35 +235,40 @@ class _Walk:
             before = penalty
             values, penalty, event = self._next_change(values, before)
             after = size if event is None else _size(_exchanged(self._signs, event))
-            wanted = size == n_features and since - penalty > _SHORT * since
-            if wanted and after < size:
+            is_last = size == n_features and since - penalty > _SHORT * since
+            if is_last and after < size:
                 values, penalty = self._half_way((first, before), (values, penalty))
             elif event is not None and not event[-1]:
                 values[list(self._signs).index(event[:2])] = 0.0
             if event is None or before - penalty > _SHORT * before:
                 self._note(penalty, values)
-            if wanted and after != size:
+            if is_last and after != size:
                 break
 
-    def _note(self, penalty, values):
-        """Keep a point of the path."""
+    def _note(self, penalty: float, values: NDArray[np.float64]) -> None:
+        """Add a point of the path."""
         table = np.zeros((self._n_features + 1, self._targets.shape[1]))
         table[self._used] = values
         self.points.append((penalty, table[:-1], table[-1]))
 
-    def _exchange(self, event, values):
+    def _exchange(
+        self, event: _Event, values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Add or drop a coefficient; the values of those then in use."""
-        kept = dict(zip(self._signs, values, strict=True))
+        old_values = dict(zip(self._signs, values, strict=True))
         self._use(_exchanged(self._signs, event))
         if event[0] not in self.order:
             self.order.append(event[0])
-        return np.array([kept.get(pair, 0.0) for pair in self._signs])
+        return np.array([old_values.get(pair, 0.0) for pair in self._signs])
 
-    def _next_change(self, values, start):
-        """Values and penalty where the next coefficient comes or goes, and which.
+    def _next_change(
+        self, values: NDArray[np.float64], start: float
+    ) -> tuple[NDArray[np.float64], float, _Event | None]:
+        """Values, penalty and event of the next coefficient that comes or goes.
 
-        None does where the path ends.
+        The event is None where the path ends.
         """
+        event: _Event | None
         penalty = last = start
         guess, slopes = values, np.zeros(len(values))
         for _ in range(_TRIES):
@@ -228,27 +278,39 @@ class _Walk:
             else:
                 (values, mean), last = fitted, penalty
                 slopes = -self._solved(mean, self._sides)
-                at, event = self._nearest(values, slopes, mean, last, start)
-                start = last if at <= last else start
-                if at <= self._floor:
-                    at, event = self._end, None
-                if abs(at - last) <= _SAME * last:
+                next_penalty, event = self._nearest(values, slopes, mean, last, start)
+                start = last if next_penalty <= last else start
+                if next_penalty <= self._floor:
+                    next_penalty, event = self._end, None
+                if abs(next_penalty - last) <= _SAME * last:
                     return values, last, event
-                penalty = at if self._loss.quadratic else max(at, _TRUSTED * last)
+                least = 0.0 if self._loss.quadratic else _TRUSTED * last
+                penalty = max(next_penalty, least)
             guess = values + slopes * (penalty - last)
         return values, last, None
 
-    def _half_way(self, first, last):
+    def _half_way(
+        self,
+        first: tuple[NDArray[np.float64], float],
+        last: tuple[NDArray[np.float64], float],
+    ) -> tuple[NDArray[np.float64], float]:
         """Values and penalty between two points, nearer to the last one if need be."""
         fitted = None
         while fitted is None:
-            values, penalty = ((a + b) / 2 for a, b in zip(first, last, strict=True))
+            values, penalty = (first[0] + last[0]) / 2, (first[1] + last[1]) / 2
             fitted = self._fitted(values, penalty)
             first = values, penalty
         return fitted[0], penalty
 
-    def _nearest(self, values, slopes, mean, penalty, start):
-        """Penalty of the next change, along the slopes, and what changes there."""
+    def _nearest(
+        self,
+        values: NDArray[np.float64],
+        slopes: NDArray[np.float64],
+        mean: NDArray[np.float64],
+        penalty: float,
+        start: float,
+    ) -> tuple[float, _Event]:
+        """Penalty and event of the next change along the slopes."""
         used, signs = self._used, self._sides
         correlations = self._correlations(self._targets - mean)
         correlations_fall = self._correlations(
@@ -259,75 +321,79 @@ class _Walk:
         sides = np.array([1, -1])[:, None, None]
         room, closing = penalty - sides * correlations, 1 + sides * correlations_fall
         closing[closing <= _FLAT] = 0.0
-        own, nears = signs * values, signs * slopes > 0
-        wrong = own < -_CROSSED * np.abs(values).max()
-        rest = np.where(wrong, -penalty, 0.0)
-        room[0][used], room[1][used] = np.where(nears, own, rest), 0.0
+        signed, nears = signs * values, signs * slopes > 0
+        has_crossed = signed < -_CROSSED * np.abs(values).max()
+        backwards = np.where(has_crossed, -penalty, 0.0)
+        room[0][used], room[1][used] = np.where(nears, signed, backwards), 0.0
         closing[0][used], closing[1][used] = np.where(nears, signs * slopes, 0.0), 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            met = np.where(closing > 0, penalty - room / closing, -np.inf)
+            penalties = np.where(closing > 0, penalty - room / closing, -np.inf)
         # Those beyond their bound have crossed it below the start.
-        crossed = (met > start) | (room < -_CROSSED * penalty) & (closing == 0)
-        met = np.where(crossed, (penalty + start) / 2, met)[:, :-1]
-        side, feature, output = np.unravel_index(met.argmax(), met.shape)
-        at = met[side, feature, output]
+        crossed = (penalties > start) | (room < -_CROSSED * penalty) & (closing == 0)
+        penalties = np.where(crossed, (penalty + start) / 2, penalties)[:, :-1]
+        side, feature, output = np.unravel_index(penalties.argmax(), penalties.shape)
+        next_penalty = penalties[side, feature, output]
         sign = 0 if (feature, output) in self._signs else 1 - 2 * int(side)
-        return at, (int(feature), int(output), sign)
+        return next_penalty, (int(feature), int(output), sign)
 
-    def _scores(self, values):
+    def _scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores (n, K) of the values in use."""
-        own = self._used[1][:, None] == range(self._targets.shape[1])
-        return self._columns @ (values[:, None] * own)
+        in_output = self._used[1][:, None] == range(self._targets.shape[1])
+        return self._columns @ (values[:, None] * in_output)
 
-    def _correlations(self, residuals):
+    def _correlations(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weighted products of features and residuals (n, K): (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
-    def _fitted(self, values, penalty):
+    def _fitted(
+        self, values: NDArray[np.float64], penalty: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Values in use at a penalty, and predicted targets; None where that fails."""
         outputs, weights = self._used[1], self._weights[:, None]
         for _ in range(_STEPS):
             mean = self._loss.mean(self._scores(values))
             residuals = (weights * (self._targets - mean))[:, outputs]
-            left = np.einsum("nm,nm->m", self._columns, residuals)
-            left -= penalty * self._sides
-            if np.abs(left).max() <= _LEFT * penalty + _ZERO:
+            gradient = np.einsum("nm,nm->m", self._columns, residuals)
+            gradient -= penalty * self._sides
+            if np.abs(gradient).max() <= _GRADIENT * penalty + _ZERO:
                 return values, mean
-            values = values + self._solved(mean, left)
+            values = values + self._solved(mean, gradient)
             if not np.isfinite(values).all():
                 return None
         return None
 
-    def _solved(self, mean, right):
+    def _solved(
+        self, mean: NDArray[np.float64], gradient: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Newton's step for a gradient."""
         if self._matrix is None or not self._loss.quadratic:
             self._matrix = self._loss.curvature(
                 self._columns, self._used[1], mean, self._weights
             )
         try:
-            return cho_solve(cho_factor(self._matrix), right)
+            return cho_solve(cho_factor(self._matrix), gradient)
         except LinAlgError:
-            return lstsq(self._matrix, right)[0]
+            return lstsq(self._matrix, gradient)[0]
 
 
-def _strongest(correlations):
+def _strongest(correlations: NDArray[np.float64]) -> _Event | None:
     """The coefficient of the largest correlation, with its sign, or None."""
     feature, output = np.unravel_index(
         np.abs(correlations).argmax(), correlations.shape
     )
     correlation = correlations[feature, output]
-    if abs(correlation) <= _NOTHING:
+    if abs(correlation) <= _NO_CORRELATION:
         return None
     return int(feature), int(output), int(np.sign(correlation))
 
 
-def _exchanged(signs, event):
+def _exchanged(signs: _Signs, event: _Event) -> _Signs:
     """Signs of the coefficients in use after one comes, or goes (sign 0)."""
-    *pair, sign = event
-    signs = {key: value for key, value in signs.items() if key != tuple(pair)}
-    return {**signs, tuple(pair): sign} if sign else signs
+    feature, output, sign = event
+    signs = {key: value for key, value in signs.items() if key != (feature, output)}
+    return {**signs, (feature, output): sign} if sign else signs
 
 
-def _size(signs):
+def _size(signs: _Signs) -> int:
     """Number of features in use."""
     return len({feature for (feature, _), sign in signs.items() if sign})

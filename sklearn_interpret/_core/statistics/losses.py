@@ -6,6 +6,7 @@ one column for each class. Predictions for two classes may be those of the secon
 """
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 _EPSILON = np.finfo(np.float64).eps
@@ -14,90 +15,116 @@ _EPSILON = np.finfo(np.float64).eps
 _ROUNDING = 1e-14
 
 
-def squared(targets, predictions):
+def squared(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Squared error, mean over outputs."""
     return _mean_square(predictions - _aligned(targets, predictions))
 
 
-def weighted_squared(targets, predictions, shares):
-    """Squared error, summed over outputs with the given shares (k,)."""
+def weighted_squared(
+    targets: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+    shares: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Squared error, summed over outputs with shares (k,)."""
     errors = predictions - _aligned(targets, predictions)
     squares = np.square(errors, out=errors)
     squares *= shares
     return squares[..., 0] if len(shares) == 1 else squares.sum(axis=-1)
 
 
-def absolute(targets, predictions):
+def absolute(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Absolute error, mean over outputs."""
     errors = predictions - _aligned(targets, predictions)
     return _mean_over_outputs(np.abs(errors, out=errors))
 
 
-def relative(targets, predictions):
+def relative(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Absolute error over the size of the target, mean over outputs."""
     targets = _aligned(targets, predictions)
     return (np.abs(predictions - targets) / sizes_of(targets)).mean(axis=-1)
 
 
-def sizes_of(targets):
+def sizes_of(targets: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sizes of targets, by which relative errors are divided."""
     return np.maximum(np.abs(targets), _EPSILON)
 
 
-def squared_logarithmic(targets, predictions):
+def squared_logarithmic(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Squared difference of log(1 + y), mean over outputs."""
     return _mean_square(
         np.log1p(predictions) - np.log1p(_aligned(targets, predictions))
     )
 
 
-def poisson_deviance(targets, predictions):
+def poisson_deviance(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Unit deviance of the Poisson distribution, mean over outputs."""
     targets = _aligned(targets, predictions)
     deviance = xlogy(targets, targets / predictions) - targets + predictions
     return 2 * deviance.mean(axis=-1)
 
 
-def gamma_deviance(targets, predictions):
+def gamma_deviance(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Unit deviance of the gamma distribution, mean over outputs."""
     ratio = _aligned(targets, predictions) / predictions
     return 2 * (ratio - np.log(ratio) - 1).mean(axis=-1)
 
 
-def log_loss(targets, predictions):
+def log_loss(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Minus the logarithm of the probability of the row's class."""
-    probability = np.clip(_of_own_class(targets, predictions), _EPSILON, 1 - _EPSILON)
+    probability = np.clip(_of_true_class(targets, predictions), _EPSILON, 1 - _EPSILON)
     return -np.log(probability)
 
 
-def brier(targets, predictions):
+def brier(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Squared error of the probabilities, summed over classes; half of it for two."""
     if targets.shape[1] == 2:
-        return (1 - _of_own_class(targets, predictions)) ** 2
+        return (1 - _of_true_class(targets, predictions)) ** 2
     return ((predictions - _aligned(targets, predictions)) ** 2).sum(axis=-1)
 
 
-def zero_one(targets, predictions):
+def zero_one(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """One where the class is not the predicted one; predictions are indicators."""
-    return 1.0 - _of_own_class(targets, predictions)
+    return 1.0 - _of_true_class(targets, predictions)
 
 
-def _aligned(targets, predictions):
+def _aligned(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Targets (m, k) with axes of length one for the further axes of predictions."""
     middle = (1,) * (predictions.ndim - targets.ndim)
     return targets.reshape(len(targets), *middle, targets.shape[-1])
 
 
-def _mean_over_outputs(values):
+def _mean_over_outputs(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean over the last axis; numpy's is slow for a single output."""
     return values[..., 0] if values.shape[-1] == 1 else values.mean(axis=-1)
 
 
-def _mean_square(errors):
+def _mean_square(errors: NDArray[np.float64]) -> NDArray[np.float64]:
     return _mean_over_outputs(np.square(errors, out=errors))
 
 
-def _of_own_class(targets, predictions):
+def _of_true_class(
+    targets: NDArray[np.float64], predictions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """The prediction for each row's class."""
     if predictions.shape[-1] > 1:
         return (_aligned(targets, predictions) * predictions).sum(axis=-1)
@@ -106,7 +133,11 @@ def _of_own_class(targets, predictions):
     return (1 - second) + (2 * second - 1) * predictions[..., 0]
 
 
-def r_squared(targets, predictions, weights):
+def r_squared(
+    targets: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Share of the variance of targets (n, k) that predictions (n, k) explain.
 
     Returns one number for each output, NaN where targets are constant up to rounding.
@@ -122,15 +153,18 @@ def r_squared(targets, predictions, weights):
     return 1 - error / total
 
 
-def mean_r_squared(targets, predictions, weights):
+def mean_r_squared(
+    targets: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> float:
     """Mean of :func:`r_squared` over the outputs that have one, NaN if none has."""
-    found = r_squared(targets, predictions, weights)
-    known = found[~np.isnan(found)]
-    return float(known.mean()) if len(known) else np.nan
+    scores = r_squared(targets, predictions, weights)
+    defined = scores[~np.isnan(scores)]
+    return float(defined.mean()) if len(defined) else np.nan
 
 
-def agreement(one, other, weights):
+def agreement(first: NDArray, second: NDArray, weights: NDArray[np.float64]) -> float:
     """Weighted share of rows with equal labels (n,) or (n, k), in all k columns."""
-    same = np.asarray(one == other)
-    same = same.reshape(len(weights), -1).all(axis=1)
-    return float(weights @ same / weights.sum())
+    equal = np.asarray(first == second).reshape(len(weights), -1)
+    return float(weights @ np.all(equal, axis=1) / weights.sum())

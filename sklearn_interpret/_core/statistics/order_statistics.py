@@ -2,21 +2,28 @@
 
 A first pass adds up weights in bins between values of a sample. A second one collects
 the distinct values of the bins that hold the quantiles; of other bins the largest value
-stands for all. Weighted quantiles of what is left are those of the column.
+stands for all. These values have the weighted quantiles of the column.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.grids import search_sorted
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
 # Relative rounding of cumulated weights, with a margin.
 _ROUNDING = 1e-9
-# Values that a partition adds to the sample, and most values of the sample.
-_SAMPLED, _MOST_SAMPLED = 2**10, 2**13
-# With a larger share of the weight in the bins to collect, the sample was a bad one.
+# Values that a partition adds to the sample.
+_SAMPLED = 2**10
+# Limits the values of the sample, and so the bins: 64 KB of each column.
+_MOST_SAMPLED = 2**13
+# With a larger share of the weight in the bins to collect, the sample was a bad one:
+# collecting would take the memory of as large a share of the column.
 _MOST_COLLECTED = 1 / 8
 
 
@@ -24,20 +31,25 @@ _MOST_COLLECTED = 1 / 8
 class DistinctValues:
     """Distinct values in increasing order, with the summed weights of each."""
 
-    values: np.ndarray
-    weights: np.ndarray
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
     @classmethod
-    def of_rows(cls, values, weights):
+    def of_rows(
+        cls, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> DistinctValues:
         """Those of values (n,) without NaN."""
         distinct, codes = np.unique(values, return_inverse=True)
-        return cls(distinct, np.bincount(codes, weights, len(distinct)))
+        sums = np.bincount(codes, weights, len(distinct))
+        return cls(distinct, sums.astype(np.float64, copy=False))
 
-    def quantiles(self, probabilities):
+    def quantiles(
+        self, probabilities: NDArray[np.float64] | Sequence[float]
+    ) -> NDArray[np.float64]:
         """Weighted quantiles."""
         return weighted_quantile(self.values, probabilities, self.weights)
 
-    def merge(self, other):
+    def merge(self, other: DistinctValues) -> DistinctValues:
         """Those of both."""
         values = np.concatenate([self.values, other.values])
         return self.of_rows(values, np.concatenate([self.weights, other.weights]))
@@ -61,24 +73,31 @@ class BinnedColumn:
         Most values of `few`.
     """
 
-    edges: np.ndarray
-    weights: np.ndarray
+    edges: NDArray[np.float64]
+    weights: NDArray[np.float64]
     few: DistinctValues | None
-    sample: np.ndarray
+    sample: NDArray[np.float64]
     most_distinct: int
 
     @classmethod
-    def of_rows(cls, values, weights, edges, most_distinct):
+    def of_rows(
+        cls,
+        values: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        edges: NDArray[np.float64],
+        most_distinct: int,
+    ) -> BinnedColumn:
         """The column's state for some of its values (n,) without NaN."""
         few = None
         if len(np.unique(values[: 4 * most_distinct])) <= most_distinct:
             few = _at_most(DistinctValues.of_rows(values, weights), most_distinct)
         bins = search_sorted(edges, values)
-        sizes = np.bincount(bins, weights, len(edges) + 1)
+        sums = np.bincount(bins, weights, len(edges) + 1)
         step = max(1, len(values) // _SAMPLED)
+        sizes = sums.astype(np.float64, copy=False)
         return cls(edges, sizes, few, values[::step], most_distinct)
 
-    def merge(self, other):
+    def merge(self, other: BinnedColumn) -> BinnedColumn:
         """The state of the values of both."""
         few = None
         if self.few is not None and other.few is not None:
@@ -88,7 +107,9 @@ class BinnedColumn:
         weights, sample = self.weights + other.weights, sample[:: max(step, 1)]
         return replace(self, weights=weights, few=few, sample=sample)
 
-    def bins_of(self, probabilities):
+    def bins_of(
+        self, probabilities: NDArray[np.float64] | Sequence[float] | None
+    ) -> NDArray[np.bool_]:
         """Mask of the bins that hold the quantiles, the smallest and largest value.
 
         All bins without probabilities, or if they are so few that their number says
@@ -103,27 +124,34 @@ class BinnedColumn:
         last = np.searchsorted(starts, targets + margin, side="right")
         changes = np.bincount(first, minlength=len(ends) + 1)
         changes = changes - np.bincount(last, minlength=len(ends) + 1)
-        held = np.cumsum(changes)[:-1] > 0
+        holds = np.cumsum(changes)[:-1] > 0
         filled = np.flatnonzero(self.weights)
-        held[filled[[0, -1]]] = held[-1] = True
-        return held & (self.weights > 0)
+        holds[filled[[0, -1]]] = holds[-1] = True
+        return holds & (self.weights > 0)
 
-    def is_uneven(self, bins):
+    def is_uneven(self, bins: NDArray[np.bool_]) -> bool:
         """Whether other edges, from the sample, would leave less to collect."""
         return self.weights[bins].sum() > _MOST_COLLECTED * self.weights.sum()
 
-    def completed(self, bins, collected):
+    def completed(
+        self, bins: NDArray[np.bool_], collected: DistinctValues
+    ) -> DistinctValues:
         """Distinct values of some bins, and an edge in the place of each other bin."""
-        left = np.flatnonzero((self.weights > 0) & ~bins)
-        lumps = DistinctValues(self.edges[left], self.weights[left])
+        skipped = np.flatnonzero((self.weights > 0) & ~bins)
+        lumps = DistinctValues(self.edges[skipped], self.weights[skipped])
         return lumps.merge(collected)
 
 
-def values_in_bins(values, weights, edges, bins):
+def values_in_bins(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    edges: NDArray[np.float64],
+    bins: NDArray[np.bool_],
+) -> DistinctValues:
     """Distinct values (n,) in the bins of a mask."""
     inside = bins[search_sorted(edges, values)]
     return DistinctValues.of_rows(values[inside], weights[inside])
 
 
-def _at_most(distinct, most):
+def _at_most(distinct: DistinctValues, most: int) -> DistinctValues | None:
     return distinct if len(distinct.values) <= most else None

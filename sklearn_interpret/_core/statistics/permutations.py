@@ -7,17 +7,22 @@ all weights are equal, every row is the donor of one: the donors are a permutati
 """
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
-# Place within its stretch at which a row takes its donor. It is irrational: with
-# integer weights, no place falls on a border between two stretches.
-_PLACE = (np.sqrt(5) - 1) / 4
+# Position within its stretch at which a row takes its donor. It is irrational: with
+# integer weights, no position falls on a border between two stretches.
+_DONOR_POSITION = (np.sqrt(5) - 1) / 4
 
 DISTRIBUTIONS = ("empirical", "normal", "lognormal", "gamma")
 POSITIVE_DISTRIBUTIONS = ("lognormal", "gamma")
 
 
-def random_donors(weights, rng, strata=None):
+def random_donors(
+    weights: NDArray[np.float64],
+    rng: np.random.RandomState,
+    strata: NDArray[np.intp] | None = None,
+) -> NDArray[np.intp]:
     """A donor for each row, independent of it and drawn in the shares of the weights.
 
     Parameters
@@ -44,7 +49,11 @@ def random_donors(weights, rng, strata=None):
     return _rows_below(weights, first, second, strata, shift)
 
 
-def swapped_halves(weights, rng, strata=None):
+def swapped_halves(
+    weights: NDArray[np.float64],
+    rng: np.random.RandomState,
+    strata: NDArray[np.intp] | None = None,
+) -> NDArray[np.intp]:
     """Donors where two random halves of the rows swap their values.
 
     Parameters as in :func:`random_donors`. Of an even number of rows of equal weight,
@@ -58,28 +67,38 @@ def swapped_halves(weights, rng, strata=None):
     return _rows_below(weights, order, order, strata, half)
 
 
-def _random_order(strata, rng):
+def _random_order(
+    strata: NDArray[np.intp], rng: np.random.RandomState
+) -> NDArray[np.intp]:
     """Random order of the rows within strata, one stratum after the other."""
     order = rng.permutation(len(strata))
     return order[np.argsort(strata[order], kind="stable")]
 
 
-def _rows_below(weights, first, second, strata, shift):
+def _rows_below(
+    weights: NDArray[np.float64],
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    strata: NDArray[np.intp],
+    shift: NDArray[np.float64],
+) -> NDArray[np.intp]:
     """The row under each row when the second line of each stratum is shifted."""
     sizes, totals = np.bincount(strata), np.bincount(strata, weights)
     ends, before = np.cumsum(sizes), np.cumsum(totals) - totals
-    of_row = strata[first]  # in both orders, which are sorted by stratum
+    stratum = strata[first]  # in both orders, which are sorted by stratum
     stop = np.cumsum(weights[first])
-    place = stop - weights[first] * (1 - _PLACE) - before[of_row]
-    place = np.mod(place + shift[of_row], totals[of_row]) + before[of_row]
-    below = np.searchsorted(np.cumsum(weights[second]), place, side="right")
-    below = np.clip(below, (ends - sizes)[of_row], ends[of_row] - 1)
+    position = stop - weights[first] * (1 - _DONOR_POSITION) - before[stratum]
+    position = np.mod(position + shift[stratum], totals[stratum]) + before[stratum]
+    below = np.searchsorted(np.cumsum(weights[second]), position, side="right")
+    below = np.clip(below, (ends - sizes)[stratum], ends[stratum] - 1)
     donors = np.empty(len(weights), dtype=np.intp)
     donors[first] = second[below]
     return donors
 
 
-def mean_to_root_mean_square(values, weights):
+def mean_to_root_mean_square(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weighted means over rows of values (p, n) over their root mean squares: (p,).
 
     It grows with Student's t and depends, as that does, on no scale; it lies between -1
@@ -92,7 +111,9 @@ def mean_to_root_mean_square(values, weights):
     return scaled @ shares / np.where(size > 0, size, 1.0)
 
 
-def upper_tail(observed, null, distribution):
+def upper_tail(
+    observed: NDArray[np.float64], null: NDArray[np.float64], distribution: str
+) -> NDArray[np.float64]:
     """P-value of each observed number (p,) given draws (n, p) under the null.
 
     "empirical" is (1 + number of draws at least as large) / (1 + n), never zero. The
@@ -111,20 +132,27 @@ def upper_tail(observed, null, distribution):
     return np.where(varying, fitted_tail(observed, null, varying), counted)
 
 
-def _normal_tail(observed, null, varying):
+def _normal_tail(
+    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     scale = np.where(varying, null.std(axis=0), 1.0)
     return stats.norm.sf((observed - null.mean(axis=0)) / scale)
 
 
-def _lognormal_tail(observed, null, varying):
+def _lognormal_tail(
+    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     tail = np.ones(len(observed))
-    seen = varying & (observed > 0)
-    logs = np.log(null[:, seen])
-    tail[seen] = _normal_tail(np.log(observed[seen]), logs, np.ptp(logs, axis=0) > 0)
+    has_logs = varying & (observed > 0)
+    logs = np.log(null[:, has_logs])
+    varying = np.ptp(logs, axis=0) > 0
+    tail[has_logs] = _normal_tail(np.log(observed[has_logs]), logs, varying)
     return tail
 
 
-def _gamma_tail(observed, null, varying):
+def _gamma_tail(
+    observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     tail = np.ones(len(observed))
     for j in np.flatnonzero(varying & (observed > 0)):
         shape, _, scale = stats.gamma.fit(null[:, j], floc=0)

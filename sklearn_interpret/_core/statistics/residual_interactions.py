@@ -1,16 +1,22 @@
 """How much of a feature's attributions other features explain, given its own value."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Largest number of bins of the own feature, rows in each, and groups of another.
+# Largest number of bins of the feature: slopes within them follow its curve.
 MAX_BINS = 20
+# Fewest rows of a bin, on average: each bin gives two degrees of freedom to its line.
 ROWS_PER_BIN = 20
+# Groups of another feature within a bin, of five rows each where rows are few.
 N_GROUPS = 4
 # Up to this number of distinct values, such as levels, each is a group.
 MAX_LEVELS = 12
-# A share counts where it exceeds this many of its standard deviations under chance.
+# A share counts where it exceeds this many of its standard deviations under chance: it
+# is compared for many pairs of features.
 N_DEVIATIONS = 3.5
 # A feature whose own value leaves no more than this share of the variance acts alone.
 NEGLIGIBLE = 1e-3
@@ -18,36 +24,44 @@ NEGLIGIBLE = 1e-3
 ROUNDING = 1e-6
 
 
-def quantile_codes(values, n_groups, weights=None):
+def quantile_codes(
+    values: NDArray[np.float64],
+    n_groups: int,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.intp]:
     """Codes 0, 1, ... of groups of about equal size; missing values are the last one.
 
     Equal values share a group; up to `MAX_LEVELS` distinct values have one each.
     """
-    known = np.isfinite(values)
+    observed = np.isfinite(values)
     codes = np.full(len(values), n_groups, dtype=np.intp)
-    distinct = np.unique(values[known])
+    distinct = np.unique(values[observed])
     if 0 < len(distinct) <= max(n_groups, MAX_LEVELS):
         codes[:] = len(distinct)
-        codes[known] = np.searchsorted(distinct, values[known])
+        codes[observed] = np.searchsorted(distinct, values[observed])
     elif len(distinct):
         shares = np.arange(1, n_groups) / n_groups
-        weights = None if weights is None else weights[known]
-        cuts = weighted_quantile(values[known], shares, weights)
-        codes[known] = np.searchsorted(cuts, values[known], side="left")
+        weights = None if weights is None else weights[observed]
+        cuts = weighted_quantile(values[observed], shares, weights)
+        codes[observed] = np.searchsorted(cuts, values[observed], side="left")
     return np.unique(codes, return_inverse=True)[1]
 
 
-def residual_strengths(attributions, own, others):
+def residual_strengths(
+    attributions: NDArray[np.float64],
+    feature: NDArray[np.float64],
+    companions: Sequence[NDArray[np.float64]] | NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Adjusted share of the residual variance that each other feature explains.
 
     Rows are grouped by the feature's own value. Within a group its attributions (n,)
     vary by the slope along that value, a line that is subtracted, and by interactions.
-    Each group is then split by another feature; if it interacts, the means of the parts
-    differ. The share is adjusted for the number of parts, so that its expectation is
-    zero without an interaction; what chance alone easily gives counts as zero.
+    Each group is then split by another feature; if it interacts, the means of the cells
+    differ. The share is adjusted for the number of cells, so that its expectation is
+    zero without an interaction; shares that chance alone easily gives count as zero.
 
-    `own` (n,) and each of `others` are values or codes of levels, NaN where missing.
-    The result has one number from zero to one for each of `others`.
+    `feature` (n,) and each of `companions` are values or codes of levels, NaN where
+    missing. The result has one number from zero to one for each of `companions`.
 
     Examples
     --------
@@ -61,38 +75,41 @@ def residual_strengths(attributions, own, others):
     >>> bool(strengths[0] > 0.3), float(strengths[1])
     (True, 0.0)
     """
-    n_bins = int(np.clip(len(own) // ROWS_PER_BIN, 1, MAX_BINS))
-    bins = quantile_codes(own, n_bins)
+    n_bins = int(np.clip(len(feature) // ROWS_PER_BIN, 1, MAX_BINS))
+    bins = quantile_codes(feature, n_bins)
     scale = np.abs(attributions).max(initial=0.0)
     if scale > 0:  # squares of huge or tiny numbers overflow
         attributions = attributions / scale
-    residuals = _detrended(attributions, own, bins)
+    residuals = _detrended(attributions, feature, bins)
     spread = ((attributions - attributions.mean()) ** 2).sum()
-    strengths = np.zeros(len(others))
+    strengths = np.zeros(len(companions))
     if residuals @ residuals <= NEGLIGIBLE * spread:
         return strengths
     # Residuals of curves are largest in the outer bins: bins are standardised for the
     # comparison with chance.
     deviations = np.sqrt(_means(residuals**2, bins))
-    kept = np.flatnonzero((deviations > ROUNDING * deviations.max())[bins])
-    residuals, bins = residuals[kept], np.unique(bins[kept], return_inverse=True)[1]
+    selected = np.flatnonzero((deviations > ROUNDING * deviations.max())[bins])
+    residuals = residuals[selected]
+    bins = np.unique(bins[selected], return_inverse=True)[1]
     standardised = residuals / np.sqrt(_means(residuals**2, bins))[bins]
-    for place, other in enumerate(others):
-        groups = quantile_codes(other[kept], N_GROUPS)
+    for position, companion in enumerate(companions):
+        groups = quantile_codes(companion[selected], N_GROUPS)
         cells = bins * (groups.max() + 1) + groups
         cells = np.unique(cells, return_inverse=True)[1]
-        n_left, n_more = len(kept) - cells.max() - 1, cells.max() - bins.max()
+        n_left, n_more = len(selected) - cells.max() - 1, cells.max() - bins.max()
         if n_left < 1:
             continue
         # Standard deviation of a share without an interaction.
         by_chance = np.sqrt(2 * n_more) / n_left
         if _adjusted_share(standardised, cells, n_more) > N_DEVIATIONS * by_chance:
             share = _adjusted_share(residuals, cells, n_more)
-            strengths[place] = max(share, 0.0)
+            strengths[position] = max(share, 0.0)
     return strengths
 
 
-def _adjusted_share(values, cells, n_more):
+def _adjusted_share(
+    values: NDArray[np.float64], cells: NDArray[np.intp], n_more: int
+) -> float:
     """Share of the sum of squares between cells, adjusted for their number."""
     n_left = len(values) - cells.max() - 1
     within = values - _means(values, cells)[cells]
@@ -100,20 +117,22 @@ def _adjusted_share(values, cells, n_more):
     return 1 - (within @ within / n_left) / total
 
 
-def _means(values, codes):
+def _means(values: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
     return np.bincount(codes, values) / np.bincount(codes)
 
 
-def _detrended(values, along, codes):
-    """Values less the least-squares line along `along` within each group."""
-    along = np.where(np.isfinite(along), along, 0.0)
-    scale = np.abs(along).max(initial=0.0)
-    along = along / scale if scale > 0 else along
+def _detrended(
+    values: NDArray[np.float64], feature: NDArray[np.float64], codes: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Values less the least-squares line along a feature within each group."""
+    feature = np.where(np.isfinite(feature), feature, 0.0)
+    scale = np.abs(feature).max(initial=0.0)
+    feature = feature / scale if scale > 0 else feature
     values = values - _means(values, codes)[codes]
-    along = along - _means(along, codes)[codes]
-    squares = np.bincount(codes, along**2)
-    products = np.bincount(codes, along * values)
+    feature = feature - _means(feature, codes)[codes]
+    squares = np.bincount(codes, feature**2)
+    products = np.bincount(codes, feature * values)
     slopes = np.divide(
         products, squares, out=np.zeros_like(products), where=squares > 1e-12
     )
-    return values - slopes[codes] * along
+    return values - slopes[codes] * feature

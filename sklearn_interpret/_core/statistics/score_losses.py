@@ -5,10 +5,41 @@ more than its `reach`, slopes and curvatures say what it becomes; `self_concorda
 the largest third derivative in curvatures.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit, softmax, xlogy
+
+
+class Loss(Protocol):
+    """A loss of linear scores."""
+
+    @property
+    def reach(self) -> float:
+        """How far scores may move with the slopes and curvatures of a point."""
+
+    @property
+    def self_concordance(self) -> float:
+        """Largest third derivative in curvatures."""
+
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Losses of rows, (...)."""
+
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Slopes (..., k) along the scores."""
+
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Second derivatives, (..., k, k)."""
 
 
 class HalfSquared:
@@ -16,23 +47,29 @@ class HalfSquared:
 
     reach, self_concordance = np.inf, 0.0
 
-    def means(self, scores):
+    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Targets to be expected."""
         return scores
 
-    def scores(self, means):
+    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of these targets to be expected."""
         return means
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         return 0.5 * ((scores - targets) ** 2).sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         return scores - targets
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         return _diagonal(np.ones(scores.shape))
 
@@ -42,15 +79,17 @@ class Logistic:
 
     reach, self_concordance = 0.05, 1.0
 
-    def means(self, scores):
+    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Targets to be expected."""
         return expit(scores)
 
-    def scores(self, means):
+    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of these targets to be expected."""
         return logit(means)
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         # The logarithm of 1 + exp(score), in half the time of logaddexp. The difference
         # of scores is exact, and comes first: small losses keep their digits.
@@ -58,7 +97,9 @@ class Logistic:
         losses += np.log1p(np.exp(-np.abs(scores)))
         return losses.sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         # In a third of the time of expit; signs leave small slopes their digits.
         signs = 2 * targets - 1
@@ -70,7 +111,9 @@ class Logistic:
         slopes *= -signs
         return slopes
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         return _diagonal(expit(scores) * expit(-scores))
 
@@ -80,21 +123,27 @@ class Softmax:
 
     reach, self_concordance = 0.03, np.inf
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         gaps = scores - (targets * scores).sum(axis=-1, keepdims=True)
         top = gaps.argmax(axis=-1)[..., None]
         largest = np.take_along_axis(gaps, top, axis=-1)
         # Without the largest term, which is one, small losses keep their digits.
-        others = np.exp(gaps - largest)
-        np.put_along_axis(others, top, 0.0, axis=-1)
-        return largest[..., 0] + np.log1p(others.sum(axis=-1))
+        exponentials = np.exp(gaps - largest)
+        np.put_along_axis(exponentials, top, 0.0, axis=-1)
+        return largest[..., 0] + np.log1p(exponentials.sum(axis=-1))
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         return _shares(scores) - targets
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         shares = _shares(scores)
         return _diagonal(shares) - shares[..., :, None] * shares[..., None, :]
@@ -105,15 +154,21 @@ class SquaredHinge:
 
     reach, self_concordance = 0.0, np.inf
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         return (np.maximum(1 - targets * scores, 0) ** 2).sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         return -2 * targets * np.maximum(1 - targets * scores, 0)
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         return _diagonal(2.0 * (targets * scores < 1))
 
@@ -132,19 +187,21 @@ class HalfTweedie:
     reach = 0.03
 
     @property
-    def self_concordance(self):
+    def self_concordance(self) -> float:
         """As of other losses."""
         return 1.0 if 1 <= self.power <= 2 else np.inf
 
-    def means(self, scores):
+    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Targets to be expected."""
         return np.exp(scores)
 
-    def scores(self, means):
+    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of these targets to be expected."""
         return np.log(means)
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         power, mean = self.power, np.exp(scores)
         if power == 0:
@@ -162,12 +219,16 @@ class HalfTweedie:
             )
         return losses.sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         mean = np.exp(scores)
         return (mean - targets) * mean ** (1 - self.power)
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         power, mean = self.power, np.exp(scores)
         of_mean = (2 - power) * mean ** (2 - power)
@@ -187,17 +248,23 @@ class HalfHuber:
     far: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         sizes = np.abs(scores - targets)
         near = np.minimum(sizes, self.far)
         return (near * (sizes - near / 2)).sum(axis=-1)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
         return np.clip(scores - targets, -self.far, self.far)
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
         return _diagonal(1.0 * (np.abs(scores - targets) < self.far))
 
@@ -215,35 +282,51 @@ class HuberWithScale:
     epsilon: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(self, targets, scores):
+    def values(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Losses of rows, (...): Huber & Ronchetti (2009), page 172."""
         sizes = np.abs(scores[..., 0] - targets[..., 0])
         scale, epsilon = np.maximum(scores[..., 1], 0), self.epsilon
-        near = sizes < epsilon * scale
-        squares = sizes**2 / np.where(near, scale, 1)
-        far = 2 * epsilon * sizes - epsilon**2 * scale
-        losses = scale + np.where(near, squares, far)
+        is_near = sizes < epsilon * scale
+        squares = sizes**2 / np.where(is_near, scale, 1)
+        linear = 2 * epsilon * sizes - epsilon**2 * scale
+        losses = scale + np.where(is_near, squares, linear)
         return np.where(scores[..., 1] < 0, np.inf, losses)
 
-    def slopes(self, targets, scores):
+    def slopes(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Slopes (..., 2) along the scores."""
-        parts, _ = self._in_scales(targets, scores)
-        return np.stack([2 * parts, 1 - parts**2], axis=-1)
+        errors, _ = self._in_scales(targets, scores)
+        return np.stack([2 * errors, 1 - errors**2], axis=-1)
 
-    def curvatures(self, targets, scores):
+    def curvatures(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Second derivatives, (..., 2, 2)."""
-        parts, near = self._in_scales(targets, scores)
-        along = np.stack([np.ones_like(parts), -parts], axis=-1)
-        curvature = 2 * near / scores[..., 1]
+        errors, is_near = self._in_scales(targets, scores)
+        along = np.stack([np.ones_like(errors), -errors], axis=-1)
+        curvature = 2 * is_near / scores[..., 1]
         return curvature[..., None, None] * along[..., :, None] * along[..., None, :]
 
-    def _in_scales(self, targets, scores):
+    def _in_scales(
+        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Errors in scales, up to epsilon, and whether they are below."""
-        parts = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
-        return np.clip(parts, -self.epsilon, self.epsilon), np.abs(parts) < self.epsilon
+        errors = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
+        return np.clip(errors, -self.epsilon, self.epsilon), np.abs(
+            errors
+        ) < self.epsilon
 
 
-def constant_score(loss, targets, weights):
+# Losses of one score, each of which is the link of a mean: those of regressions.
+RegressionLoss = HalfSquared | Logistic | HalfTweedie
+
+
+def constant_score(
+    loss: Loss, targets: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
     """The score of all rows whose mean loss is least, by Newton's method.
 
     Targets and weights are (n_rows,); of a single class the score is large.
@@ -255,7 +338,7 @@ def constant_score(loss, targets, weights):
     return float(score[0, 0])
 
 
-def one_vs_rest_shares(log_odds):
+def one_vs_rest_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities of classes from their log-odds, each against all others.
 
     Of two classes there are those of the second alone, (n_rows,).
@@ -266,12 +349,12 @@ def one_vs_rest_shares(log_odds):
     return softmax(log_expit(log_odds), axis=1)
 
 
-def _diagonal(entries):
+def _diagonal(entries: NDArray[np.floating]) -> NDArray[np.float64]:
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])
 
 
-def _shares(scores):
+def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Softmax along the last axis."""
     # Class by class: sums along a short last axis take three times as long.
     shares = np.ascontiguousarray(np.moveaxis(scores, -1, 0))

@@ -1,6 +1,9 @@
 """Orders in which similar rows, or similar levels of a feature, stand side by side."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
@@ -9,20 +12,20 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 MAX_CLUSTERED = 2000
 # Largest number of rows for optimal leaf ordering, which takes cubic time.
 MAX_OPTIMAL = 400
-# Rows whose distances to all centres are computed together.
+# Rows whose distances to all centres are computed together (16 MB).
 BLOCK = 1000
 
 # Quantiles of a numeric feature at which levels are compared.
 PERCENTILES = np.arange(1, 101) / 100
 
 
-def order_rows(values):
+def order_rows(values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Order of rows (n, p) by hierarchical clustering (average linkage, Euclidean).
 
     Up to `MAX_OPTIMAL` rows, the branches are turned so that neighbours are as close
     as they can be (Bar-Joseph, Gifford and Jaakkola, 2001). Beyond `MAX_CLUSTERED`
-    rows, evenly spaced ones of them are clustered, and each other row joins the one
-    that it is closest to.
+    rows, some at even steps are clustered, and each other row joins the closest of
+    these.
 
     Examples
     --------
@@ -40,27 +43,29 @@ def order_rows(values):
         values = values / scale
     if n_rows <= MAX_CLUSTERED:
         return _order_by_clustering(values)
-    some = np.linspace(0, n_rows - 1, MAX_CLUSTERED).round().astype(np.intp)
-    rank = np.empty(len(some), dtype=np.intp)
-    rank[_order_by_clustering(values[some])] = np.arange(len(some))
-    squares, closest = _closest(values, values[some])
+    centres = np.linspace(0, n_rows - 1, MAX_CLUSTERED).round().astype(np.intp)
+    rank = np.empty(len(centres), dtype=np.intp)
+    rank[_order_by_clustering(values[centres])] = np.arange(len(centres))
+    squares, closest = _closest(values, values[centres])
     return np.lexsort((squares, rank[closest]))
 
 
-def _closest(values, centres):
-    """Squared distance of each row to its closest centre, and which one that is."""
+def _closest(
+    values: NDArray[np.float64], centres: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Squared distance of each row to its closest centre, and that centre's index."""
     squares, closest = np.empty(len(values)), np.empty(len(values), dtype=np.intp)
     lengths = (centres**2).sum(axis=1)
     for start in range(0, len(values), BLOCK):
         block = slice(start, start + BLOCK)
         # Without the row's own square, which is the same for all centres.
-        apart = lengths - 2 * values[block] @ centres.T
-        closest[block] = apart.argmin(axis=1)
-        squares[block] = apart.min(axis=1) + (values[block] ** 2).sum(axis=1)
+        distances = lengths - 2 * values[block] @ centres.T
+        closest[block] = distances.argmin(axis=1)
+        squares[block] = distances.min(axis=1) + (values[block] ** 2).sum(axis=1)
     return squares, closest
 
 
-def _order_by_clustering(values):
+def _order_by_clustering(values: NDArray[np.float64]) -> NDArray[np.intp]:
     from scipy.cluster import hierarchy  # slow to import, and rarely needed
 
     distances = pdist(values)
@@ -70,14 +75,18 @@ def _order_by_clustering(values):
     return hierarchy.leaves_list(tree).astype(np.intp)
 
 
-def order_levels(n_levels, numeric, categorical):
+def order_levels(
+    n_levels: int,
+    numeric: Sequence[NDArray[np.float64]],
+    categorical: Sequence[NDArray[np.float64]],
+) -> NDArray[np.intp]:
     """Order levels so that neighbours have similar values of the other features.
 
     The distance of two levels is summed over the other features: the Kolmogorov-Smirnov
     distance for numeric ones (at the feature's percentiles), the total variation
     distance for categorical ones. One-dimensional classical scaling of the distances
-    gives the order (Apley & Zhu 2020); of its two directions the one that puts the
-    first level, or else the first one off the middle, on the low side.
+    gives the order (Apley & Zhu 2020), in the direction that puts the first level, or
+    else the first level off the middle, on the low side.
 
     `numeric` and `categorical` are lists of tables (n_levels, n_cells): for another
     feature, weights of the rows by level and by cells between percentiles, or by level
@@ -102,26 +111,34 @@ def order_levels(n_levels, numeric, categorical):
     return np.argsort(scores, kind="stable")
 
 
-def percentiles(values, weights):
+def percentiles(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Distinct percentiles of known values (n,)."""
     if not len(values):
         return values
     return np.unique(weighted_quantile(values, PERCENTILES, weights))
 
 
-def cell_weights(codes, cells, shape, weights):
-    """Weights of rows by code and cell, of the shape given."""
+def cell_weights(
+    codes: NDArray[np.intp],
+    cells: NDArray[np.intp],
+    shape: tuple[int, int],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Weights of rows by code and cell, of a shape."""
     flat = np.ravel_multi_index((codes, cells), shape)
-    return np.bincount(flat, weights, shape[0] * shape[1]).reshape(shape)
+    sums = np.bincount(flat, weights, shape[0] * shape[1])
+    return sums.astype(np.float64, copy=False).reshape(shape)
 
 
-def _shares_by_level(table):
+def _shares_by_level(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Each level's shares in the cells."""
     total = table.sum(axis=1, keepdims=True)
     return table / np.where(total > 0, total, 1.0)
 
 
-def _classical_scaling(distances):
+def _classical_scaling(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """First coordinate of classical multidimensional scaling (Torgerson 1952)."""
     squared = distances**2
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True)

@@ -1,18 +1,22 @@
 """Weighted moments and quantiles; a weight of two counts as the row given twice."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 _EPS = np.finfo(np.float64).eps
 # Shares of a variance, and of a mean, below this are rounding errors.
 _ROUNDING = 1e-12
-# Largest number of entries in a block of rows.
+# Limits the entries in a block of rows, to 4 MB.
 _BLOCK = 2**19
 
 
-def shares_of(weights):
+def shares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights (n,) over their sum; read-only where all are equal."""
     first = weights[:1]
     if (weights == first).all():
@@ -21,21 +25,24 @@ def shares_of(weights):
 
 
 def shares_of_variance(
-    parts: np.ndarray, sums: np.ndarray, whole: np.ndarray, mean: np.ndarray
-) -> np.ndarray:
-    """Covariances of parts with their whole, relative to its variance: (n, k).
+    variances: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    total: NDArray[np.float64],
+    mean: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Covariances of summands with their total, relative to its variance: (n, k).
 
-    They follow from the variances of the parts (n, k), of their sums with the whole,
-    and of the whole (k,). Zero for a whole that only rounding moves from its mean (k,).
+    They follow from the variances of the summands (n, k), of their sums with the total,
+    and of the total (k,). Zero for a total that only rounding moves from its mean (k,).
     """
-    covariances = (sums - parts - whole) / 2
+    covariances = (sums - variances - total) / 2
     zeros = np.zeros_like(covariances)
-    varies = whole > (_ROUNDING * mean) ** 2
-    shares = np.divide(covariances, whole, out=zeros, where=varies)
+    varies = total > (_ROUNDING * mean) ** 2
+    shares = np.divide(covariances, total, out=zeros, where=varies)
     return np.where(np.abs(shares) > _ROUNDING, shares, 0.0)
 
 
-def student_factor(degrees):
+def student_factor(degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Factor of a standard error of few degrees of freedom.
 
     Then 1.96 errors to each side are Student's interval of 95 %.
@@ -57,12 +64,14 @@ class Moments:
         Weighted sum of squared deviations from the mean.
     """
 
-    weight: np.ndarray
-    mean: np.ndarray
-    m2: np.ndarray
+    weight: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    m2: NDArray[np.float64]
 
     @classmethod
-    def of_rows(cls, values, weights):
+    def of_rows(
+        cls, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> Moments:
         """Moments over the first axis of `values` (n, ...) with `weights` (n,)."""
         total = weights.sum()
         mean = np.tensordot(weights, values, axes=1) / total
@@ -71,7 +80,13 @@ class Moments:
         return cls(np.asarray(total), mean, np.tensordot(weights, deviations, axes=1))
 
     @classmethod
-    def of_groups(cls, values, groups, n_groups, weights):
+    def of_groups(
+        cls,
+        values: NDArray[np.float64],
+        groups: NDArray[np.integer],
+        n_groups: int,
+        weights: NDArray[np.float64],
+    ) -> Moments:
         """Moments of `values` (n, k) within each of `n_groups` groups of rows."""
         groups = groups.astype(np.intp, copy=False)  # as bincount takes them
         weight = np.bincount(groups, weights, n_groups)
@@ -83,9 +98,9 @@ class Moments:
             mean[:, output] = np.bincount(groups, weights * column, n_groups) / divisor
             squares = weights * (column - mean[:, output].take(groups)) ** 2
             m2[:, output] = np.bincount(groups, squares, n_groups)
-        return cls(weight[:, None], mean, m2)
+        return cls(weight.astype(np.float64, copy=False)[:, None], mean, m2)
 
-    def merge(self, other):
+    def merge(self, other: Moments) -> Moments:
         """Moments of the two samples together (Chan, Golub & LeVeque 1983)."""
         weight = self.weight + other.weight
         share = other.weight / np.where(weight > 0, weight, 1.0)
@@ -97,12 +112,12 @@ class Moments:
         )
 
     @property
-    def variance(self):
+    def variance(self) -> NDArray[np.float64]:
         """Population variance; zero where the weight is zero."""
         return self.m2 / np.where(self.weight > 0, self.weight, 1.0)
 
     @property
-    def standard_error(self):
+    def standard_error(self) -> NDArray[np.float64]:
         """Standard error of the mean, with the total weight as sample size.
 
         ``m2 / (W (W - 1))`` under the root; below a total weight W of two, where that
@@ -129,11 +144,17 @@ class CrossProducts:
     """
 
     weight: float
-    means: np.ndarray
-    products: np.ndarray
+    means: NDArray[np.float64]
+    products: NDArray[np.float64]
 
     @classmethod
-    def of_rows(cls, columns, weights, *, centred=True):
+    def of_rows(
+        cls,
+        columns: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        *,
+        centred: bool = True,
+    ) -> CrossProducts:
         """Products of `columns` (n, d) with `weights` (n,)."""
         total, means = weights.sum(), np.zeros(columns.shape[1])
         if centred and total > 0:
@@ -143,7 +164,7 @@ class CrossProducts:
         # A matrix by its own transpose takes half the time of two matrices.
         return cls(total, means, columns.T @ columns)
 
-    def merge(self, other):
+    def merge(self, other: CrossProducts) -> CrossProducts:
         """Products of both sets of rows together, as of `Moments`."""
         weight, shift = self.weight + other.weight, other.means - self.means
         share = other.weight / weight if weight > 0 else 0.0
@@ -152,7 +173,7 @@ class CrossProducts:
         return CrossProducts(weight, self.means + shift * share, products)
 
 
-def row_blocks(n_rows, n_columns):
+def row_blocks(n_rows: int, n_columns: int) -> list[slice]:
     """Slices of rows with about `_BLOCK` entries each."""
     step = max(1, _BLOCK // max(1, n_columns))
     return [slice(start, start + step) for start in range(0, n_rows, step)]
@@ -172,41 +193,43 @@ class Averages:
         Whether the moments have squares.
     """
 
-    moments: list
+    moments: list[Moments]
     n_outputs: int
     with_errors: bool = True
 
     @classmethod
-    def of_blocks(cls, blocks, k, weight):
+    def of_blocks(
+        cls, blocks: Iterable[Sequence[Moments]], k: int, weight: float
+    ) -> Averages:
         """Averages from each grid's `Moments` by `RowMoments`, block by block."""
-        none, moments = np.empty((0, k)), []
-        for own in blocks:
-            mean = np.concatenate([block.mean for block in own] or [none])
-            m2 = np.concatenate([block.m2 for block in own] or [none])
+        no_points, moments = np.empty((0, k)), []
+        for grid_blocks in blocks:
+            mean = np.concatenate([no_points, *(block.mean for block in grid_blocks)])
+            m2 = np.concatenate([no_points, *(block.m2 for block in grid_blocks)])
             moments.append(Moments(np.asarray(weight), mean, m2))
         return cls(moments, k)
 
     @classmethod
-    def of_means(cls, means, weight):
+    def of_means(cls, means: Sequence[NDArray[np.float64]], weight: float) -> Averages:
         """Averages without errors, from means (n_points, k)."""
-        weight = np.asarray(weight)
-        moments = [Moments(weight, mean, np.zeros_like(mean)) for mean in means]
+        total = np.asarray(weight)
+        moments = [Moments(total, mean, np.zeros_like(mean)) for mean in means]
         return cls(moments, means[0].shape[1] if means else 0, with_errors=False)
 
     @property
-    def means(self):
+    def means(self) -> list[NDArray[np.float64]]:
         """For each grid, (n_points, k)."""
-        return [one.mean[:, : self.n_outputs] for one in self.moments]
+        return [moments.mean[:, : self.n_outputs] for moments in self.moments]
 
     @property
-    def standard_errors(self):
+    def standard_errors(self) -> list[NDArray[np.float64]]:
         """For each grid, (n_points, k or 2 k)."""
-        return [one.standard_error for one in self.moments]
+        return [moments.standard_error for moments in self.moments]
 
-    def merge(self, other):
+    def merge(self, other: Averages) -> Averages:
         """Averages over the rows of both."""
-        pairs = zip(self.moments, other.moments, strict=True)
-        return replace(self, moments=[own.merge(more) for own, more in pairs])
+        moments = map(Moments.merge, self.moments, other.moments)
+        return replace(self, moments=list(moments))
 
 
 class RowMoments:
@@ -221,11 +244,21 @@ class RowMoments:
         mean by these then stand behind the values: (n_rows, n_points, 2 k).
     """
 
-    def __init__(self, weights, masses=None):
+    def __init__(
+        self,
+        weights: NDArray[np.float64],
+        masses: Sequence[NDArray[np.float64] | None] | None = None,
+    ) -> None:
         self.weights, self.masses = weights, masses
 
-    def __call__(self, grid, index, points, values):
-        """Moments of the rows `index`, of which the values are given."""
+    def __call__(
+        self,
+        grid: int,
+        index: NDArray[np.intp],
+        points: NDArray[np.intp],
+        values: NDArray[np.float64],
+    ) -> Moments:
+        """Moments of values (m, n_points, k) of the rows `index`, at a grid."""
         masses = None if self.masses is None else self.masses[grid]
         if masses is not None:
             means = np.tensordot(values, masses, (1, 0))
@@ -233,7 +266,11 @@ class RowMoments:
         return Moments.of_rows(values, self.weights[index])
 
 
-def weighted_quantile(values, probabilities, weights=None):
+def weighted_quantile(
+    values: NDArray[np.float64],
+    probabilities: NDArray[np.float64] | Sequence[float],
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Inverse of the weighted empirical distribution function.
 
     Values (n,) are finite, weights positive, None for equal ones. A probability k / K
@@ -242,7 +279,11 @@ def weighted_quantile(values, probabilities, weights=None):
     return _quantile_ends(values, probabilities, weights)[0]
 
 
-def averaged_quantile(values, probabilities, weights=None):
+def averaged_quantile(
+    values: NDArray[np.float64],
+    probabilities: NDArray[np.float64] | Sequence[float],
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Quantiles, the mean of two values where the distribution function is flat.
 
     That of 1/2 is the usual median. Values and weights as of `weighted_quantile`.
@@ -251,7 +292,11 @@ def averaged_quantile(values, probabilities, weights=None):
     return low / 2 + high / 2  # the sum of both might overflow
 
 
-def _quantile_ends(values, probabilities, weights):
+def _quantile_ends(
+    values: NDArray[np.float64],
+    probabilities: NDArray[np.float64] | Sequence[float],
+    weights: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest value at which the distribution function has each share."""
     # As a float, n (k / K) may differ from the exact number by a few last bits.
     slack, n_rows = 4 * _EPS, len(values)
@@ -272,16 +317,16 @@ def _quantile_ends(values, probabilities, weights):
     return values[np.maximum(low, 0)], values[np.minimum(high, n_rows - 1)]
 
 
-def known_moments(values, weights):
+def known_moments(values: NDArray[np.float64], weights: NDArray[np.float64]) -> Moments:
     """Moments over the first axis of `values` (n, ...), NaN left out."""
-    known = np.isfinite(values)
-    if known.all():
+    observed = np.isfinite(values)
+    if observed.all():
         return Moments.of_rows(values, weights)
-    mass = weights.reshape((-1,) + (1,) * (values.ndim - 1))
-    values, mass = np.where(known, values, 0.0), known * mass
-    total = mass.sum(axis=0)
-    mean = (mass * values).sum(axis=0) / np.where(total > 0, total, 1.0)
+    masses = weights.reshape((-1,) + (1,) * (values.ndim - 1))
+    values, masses = np.where(observed, values, 0.0), observed * masses
+    total = masses.sum(axis=0)
+    mean = (masses * values).sum(axis=0) / np.where(total > 0, total, 1.0)
     deviations = values - mean
     deviations *= deviations
-    deviations *= mass
+    deviations *= masses
     return Moments(total, mean, deviations.sum(axis=0))

@@ -12,19 +12,32 @@ in T: the Moebius transform of the game (Hiabu, Meyer & Wright 2023, by their Th
 sum of *conjunctions*, sets of conditions that a row meets or not, whatever the depth.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import comb
 
 from sklearn_interpret._core.trees.shapley.patterns import all_met
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.shapley.games import (
+        InterventionalGame,
+        PathDependentGame,
+    )
+
+    Game = PathDependentGame | InterventionalGame
+
 # Weights of leaves that are collected together: some hundreds of megabytes.
 _WEIGHTS_AT_ONCE = 2**21
-# Conjunctions, and rows, that are checked together.
+# Conjunctions, and rows, that are checked together: flags of 2 MB, which fit the cache.
 _CONJUNCTIONS_AT_ONCE, _ROWS_AT_ONCE = 2**13, 2**8
 
 
@@ -40,21 +53,22 @@ class TreeComponents:
         Largest number of players of a set.
     """
 
-    game: object
+    game: Game
     max_order: int
 
     @cached_property
-    def sets(self):
+    def sets(self) -> list[tuple[int, ...]]:
         """The players of each component, by size, then position: list of tuple."""
         paths = self.game.paths
         leaves = np.flatnonzero(self.game.ensemble.is_leaf)
-        which, conditions = paths.conditions_of(leaves)
-        held = np.zeros((len(leaves), paths.n_players), dtype=bool)
-        held[which, paths.player[conditions]] = True
-        octets, _ = _distinct(np.packbits(held, axis=1).T.astype(np.intp))
-        octets = octets.T.astype(np.uint8)
-        held = np.unpackbits(octets, axis=1, count=paths.n_players).astype(bool)
-        sets, last = [], [((), held)]
+        leaf, conditions = paths.conditions_of(leaves)
+        on_path = np.zeros((len(leaves), paths.n_players), dtype=bool)
+        on_path[leaf, paths.player[conditions]] = True
+        columns, _ = _distinct(np.packbits(on_path, axis=1).T.astype(np.intp))
+        octets = columns.T.astype(np.uint8)
+        on_path = np.unpackbits(octets, axis=1, count=paths.n_players).astype(bool)
+        sets: list[tuple[int, ...]] = []
+        last: list[tuple[tuple[int, ...], NDArray[np.bool_]]] = [((), on_path)]
         for _ in range(self.max_order):
             last = [
                 ((*players, new), rows[rows[:, new]])
@@ -66,44 +80,47 @@ class TreeComponents:
         return sets
 
     @cached_property
-    def _parts(self):
+    def _conjunctions(self) -> list[tuple[NDArray[np.intp], sparse.csr_array]]:
         """Conjunctions, some at a time, and their weights.
 
         Conjunctions are nodes whose conditions are met together, (max_order, n);
         weights are sparse, (k * n_sets, n).
         """
-        place = {players: position for position, players in enumerate(self.sets)}
-        runs = _runs_of_leaves(self.game, self.max_order)
-        made = (_parts_of_leaves(self.game, leaves, place) for leaves in runs)
-        return list(chain.from_iterable(made))
+        positions = {players: position for position, players in enumerate(self.sets)}
+        return list(
+            chain.from_iterable(
+                _conjunctions_of_leaves(self.game, leaves, positions)
+                for leaves in _runs_of_leaves(self.game, self.max_order)
+            )
+        )
 
-    def values(self, codes):
+    def values(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """Components of rows given by their codes: (k, n_sets, n_rows)."""
         game, n_sets = self.game, len(self.sets)
-        if "_parts" not in vars(self) and self.max_order <= 2:
-            found = game.few_components(codes, self.max_order)
-            if found is not None:
-                return self._chosen(found)
+        if "_conjunctions" not in vars(self) and self.max_order <= 2:
+            components = game.few_components(codes, self.max_order)
+            if components is not None:
+                return self._chosen(components)
         values = np.zeros((game.ensemble.n_outputs * n_sets, len(codes)))
         for start in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             met = all_met(game.ensemble, game.paths, codes[rows])
-            for nodes, weights in self._parts:
+            for nodes, weights in self._conjunctions:
                 together = np.logical_and.reduce(met[nodes], axis=0)
                 values[:, rows] += weights @ together.astype(np.float64)
         return values.reshape(game.ensemble.n_outputs, n_sets, len(codes))
 
-    def _chosen(self, found):
+    def _chosen(self, components: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Components from arrays (k, n_players, ..., n_rows), one for each size."""
         chosen = []
-        for size, values in enumerate(found, 1):
+        for size, values in enumerate(components, 1):
             of_size = [players for players in self.sets if len(players) == size]
-            at = np.array(of_size, dtype=np.intp).reshape(-1, size).T
-            chosen.append(values[:, *at])
+            index = np.array(of_size, dtype=np.intp).reshape(-1, size).T
+            chosen.append(values[:, *index])
         return np.concatenate(chosen, axis=1)
 
 
-def _runs_of_leaves(game, max_order):
+def _runs_of_leaves(game: Game, max_order: int) -> list[NDArray[np.intp]]:
     """Leaves with conditions, as many at a time as have `_WEIGHTS_AT_ONCE` weights."""
     ensemble, n_conditions = game.ensemble, game.paths.n_conditions
     leaves = np.flatnonzero(ensemble.is_leaf & (n_conditions > 0))
@@ -113,31 +130,40 @@ def _runs_of_leaves(game, max_order):
     return np.split(leaves, np.flatnonzero(np.diff(run)) + 1) if len(leaves) else []
 
 
-def _parts_of_leaves(game, leaves, place):
-    """Parts of `TreeComponents` for leaves; `place` has the place of each set."""
+def _conjunctions_of_leaves(
+    game: Game, leaves: NDArray[np.intp], positions: dict[tuple[int, ...], int]
+) -> Iterator[tuple[NDArray[np.intp], sparse.csr_array]]:
+    """Conjunctions of leaves, and their weights, with the position of each set."""
     n_conditions = game.paths.n_conditions[leaves]
-    max_order = max(map(len, place))
-    parts = [
+    max_order = max(map(len, positions))
+    by_size = [
         _weights(game, leaves[n_conditions == d], max_order)
         for d in np.unique(n_conditions)
     ]
     players, nodes, weights = (
-        np.concatenate(part, axis=1) for part in zip(*parts, strict=True)
+        np.concatenate(arrays, axis=1) for arrays in zip(*by_size, strict=True)
     )
     players, component = _distinct(players)
     nodes, conjunction = _distinct(nodes)
     n_players = game.paths.n_players
-    held = [tuple(p for p in own if p < n_players) for own in players.T.tolist()]
-    at = np.array([place[players] for players in held])[component], conjunction
-    shape = len(place), nodes.shape[1]
-    outputs = [sparse.coo_array((column, at), shape=shape) for column in weights]
-    weights = sparse.vstack(outputs, format="csc")
+    of_component = np.array(
+        [
+            positions[tuple(player for player in column if player < n_players)]
+            for column in players.T.tolist()
+        ]
+    )
+    entries = of_component[component], conjunction
+    shape = len(positions), nodes.shape[1]
+    outputs = [sparse.coo_array((output, entries), shape=shape) for output in weights]
+    matrix = sparse.vstack(outputs, format="csc")
     for start in range(0, shape[1], _CONJUNCTIONS_AT_ONCE):
         some = slice(start, start + _CONJUNCTIONS_AT_ONCE)
-        yield nodes[:, some], weights[:, some].tocsr()
+        yield nodes[:, some], matrix[:, some].tocsr()
 
 
-def _weights(game, leaves, max_order):
+def _weights(
+    game: Game, leaves: NDArray[np.intp], max_order: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
     """Weights of leaves with equally many conditions: those that are not zero.
 
     Returns the players of each weight's component and the nodes of its conjunction,
@@ -148,9 +174,9 @@ def _weights(game, leaves, max_order):
     d = len(conditions)
     subsets = [s for size in range(max_order + 1) for s in combinations(range(d), size)]
     shares = game.shares_without(leaves, subsets)
-    place = {subset: position for position, subset in enumerate(subsets)}
+    positions = {subset: position for position, subset in enumerate(subsets)}
     pairs = [
-        (place[union], place[subset], (-1.0) ** (len(union) - len(subset)))
+        (positions[union], positions[subset], (-1.0) ** (len(union) - len(subset)))
         for union in subsets[1:]
         for size in range(len(union) + 1)
         for subset in combinations(union, size)
@@ -167,8 +193,8 @@ def _weights(game, leaves, max_order):
     return players, nodes[slots[:, subset], leaf], weight
 
 
-def _distinct(columns):
-    """Distinct columns of an array of integers, and which of these each one is."""
+def _distinct(columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Distinct columns of an array of integers, and the position of each in these."""
     key = np.zeros(columns.shape[1], dtype=np.intp)
     for row in columns:
         key = key * (int(row.max(initial=0)) + 1) + row

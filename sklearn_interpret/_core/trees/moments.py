@@ -14,26 +14,40 @@ the left, and with :math:`U_l` and :math:`U_r` the means of what is below its ch
 So two passes over the splits are enough: down for P, up for U. Nothing is sampled.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Numbers of all tables in memory, and distributions in one call, at most.
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+
+# Numbers of all tables (4 MB, a cache of the last level), and distributions of one
+# call, at most.
 _MOST_NUMBERS = 2**19
 _MOST_DISTRIBUTIONS = 16
 
-# Points times distributions whose statistics are computed together; they fit a cache.
+# Points times distributions whose statistics are computed together (64 kB), and splits
+# times distributions that are evaluated together (1 MB); they fit a cache.
 _MOST_POINTS = 2**13
-
-# Splits times distributions that are evaluated together; they fit a cache.
 _MOST_SPLITS = 2**17
 
 # Divisor in place of a probability of zero.
 _LEAST = np.finfo(np.float64).tiny
+
+# Function of amounts (m, n_points): their sums at places, and those that are missing.
+_Sums = Callable[
+    [NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64] | float]
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +58,18 @@ class ProductMoments:
     ----------
     mean : ndarray of shape (m, k)
         Means of the response.
-    covariance : ndarray of shape (m, n_parts, k)
-        Covariances of each part's statistic and the response.
-    statistic : ndarray of shape (m, n_parts)
+    covariance : ndarray of shape (m, n_moved, k)
+        Covariances of each player's statistic and the response.
+    statistic : ndarray of shape (m, n_moved)
         Means of the statistics.
-    variance : ndarray of shape (m, n_parts)
+    variance : ndarray of shape (m, n_moved)
         Variances of the statistics.
     """
 
-    mean: np.ndarray
-    covariance: np.ndarray
-    statistic: np.ndarray
-    variance: np.ndarray
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    statistic: NDArray[np.float64]
+    variance: NDArray[np.float64]
 
 
 class TreeProducts:
@@ -69,7 +83,7 @@ class TreeProducts:
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
         Constant that is added to the sum of the trees.
-    parts : list of MovedFeatures
+    moved_features : list of MovedFeatures
         The features and their points; each feature of a split is in one of them.
 
     Attributes
@@ -80,79 +94,94 @@ class TreeProducts:
     Raises
     ------
     ValueError
-        A feature is split on and belongs to no part.
+        A feature is split on and does not move.
     """
 
-    def __init__(self, ensemble, values, base, parts):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        values: NDArray[np.float64],
+        base: NDArray[np.float64],
+        moved_features: list[MovedFeatures],
+    ) -> None:
         # Trees that are a single leaf add to every output.
         self._constant = base + values[ensemble.roots].sum(axis=0)
-        self._n_parts = len(parts)
-        self._tables = _SplitTables(ensemble, parts)
-        if (self._tables.part[~ensemble.is_leaf] == len(parts)).any():
-            raise ValueError("The trees split on a feature that belongs to no part.")
-        n_splits = np.count_nonzero(~ensemble.is_leaf)
+        self._n_moved = len(moved_features)
+        self._tables = _SplitTables(ensemble, moved_features)
+        if (self._tables.player[~ensemble.is_leaf] == len(moved_features)).any():
+            raise ValueError("The trees split on a feature that does not move.")
+        n_splits = int(np.count_nonzero(~ensemble.is_leaf))
         k = max(1, len(base))
         size = max(1, self._tables.n_places, min(n_splits, _MOST_SPLITS) * k)
         self.block_size = int(np.clip(_MOST_NUMBERS // size, 1, _MOST_DISTRIBUTIONS))
         most = _MOST_SPLITS // (self.block_size * k)
         self._blocks = [
-            _Block(ensemble, values, self._tables, roots, len(parts))
+            _Block(ensemble, values, self._tables, roots, len(moved_features))
             for roots in _roots_of_blocks(ensemble, most)
         ]
 
-    def moments(self, shares, statistics):
+    def moments(
+        self, shares: list[NDArray[np.float64]], statistics: list[NDArray[np.float64]]
+    ) -> ProductMoments:
         """Moments of the response over products of distributions.
 
         Parameters
         ----------
         shares : list of ndarray of shape (m, n_points)
-            For each part, m distributions over its points; each sums to 1.
+            For each player, m distributions over its points; each sums to 1.
         statistics : list of ndarray of shape (m, n_points) or (n_points,)
-            For each part a number at each point, for all distributions or each.
+            For each player a number at each point, for all distributions or each.
 
         Returns
         -------
         ProductMoments
         """
-        m, n_parts, k = len(shares[0]), self._n_parts, len(self._constant)
-        found = ProductMoments(
+        m, n_moved, k = len(shares[0]), self._n_moved, len(self._constant)
+        moments = ProductMoments(
             mean=np.empty((m, k)),
-            covariance=np.zeros((m, n_parts, k)),
-            statistic=np.empty((m, n_parts)),
-            variance=np.empty((m, n_parts)),
+            covariance=np.zeros((m, n_moved, k)),
+            statistic=np.empty((m, n_moved)),
+            variance=np.empty((m, n_moved)),
         )
         for start in range(0, m, self.block_size):
             rows = slice(start, min(start + self.block_size, m))
             tables = np.empty((2, self._tables.n_places, rows.stop - start))
-            missing = np.zeros((2, n_parts + 1, rows.stop - start))
-            for part, (share, statistic) in enumerate(
+            missing = np.zeros((2, n_moved + 1, rows.stop - start))
+            for player, (share, statistic) in enumerate(
                 zip(shares, statistics, strict=True)
             ):
-                into = found.statistic[rows, part], found.variance[rows, part]
+                into = moments.statistic[rows, player], moments.variance[rows, player]
                 statistic = statistic if statistic.ndim == 1 else statistic[rows]
                 for some, amounts in _centred(share[rows], statistic, *into):
-                    for table, apart, amount in zip(
-                        tables, missing, amounts, strict=True
-                    ):
-                        self._tables.fill(part, amount, table[:, some], apart[:, some])
+                    here = zip(tables[:, :, some], missing[:, :, some], strict=True)
+                    for amount, sums in zip(amounts, here, strict=True):
+                        self._tables.fill(player, amount, *sums)
             mean, covariance = self._swept(tables, missing)
-            found.mean[rows] = mean.T
-            found.covariance[rows] = covariance.transpose(2, 1, 0)
-        return found
+            moments.mean[rows] = mean.T
+            moments.covariance[rows] = covariance.transpose(2, 1, 0)
+        return moments
 
-    def _swept(self, tables, missing):
-        """Means (k, m) and covariances (k, n_parts, m)."""
+    def _swept(
+        self, tables: NDArray[np.float64], missing: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Means (k, m) and covariances (k, n_moved, m)."""
         m, k = tables.shape[2], len(self._constant)
-        if not self._tables.has_missing:
-            missing = None, None
+        shares, centred = zip(
+            tables, missing if self._tables.has_missing else (None, None), strict=True
+        )
         mean = np.repeat(self._constant[:, None], m, axis=1)
-        covariance = np.zeros((k, self._n_parts, m))
+        covariance = np.zeros((k, self._n_moved, m))
         for block in self._blocks:
-            block.add(*zip(tables, missing, strict=True), mean, covariance)
+            block.add(shares, centred, mean, covariance)
         return mean, covariance
 
 
-def _centred(shares, statistics, mean, variance):
+def _centred(
+    shares: NDArray[np.float64],
+    statistics: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    variance: NDArray[np.float64],
+) -> Iterator[tuple[slice, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
     """Find means and variances (m,) of statistics, some distributions at a time.
 
     Yields these, with their shares, and shares times centred statistics.
@@ -177,7 +206,14 @@ def _centred(shares, statistics, mean, variance):
 class _Block:
     """Some trees, their splits level by level."""
 
-    def __init__(self, ensemble, values, tables, roots, n_parts):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        values: NDArray[np.float64],
+        tables: _SplitTables,
+        roots: NDArray[np.intp],
+        n_moved: int,
+    ) -> None:
         self._levels, all_splits = [], []
         splits, n_before = roots, 0
         while len(splits):
@@ -185,16 +221,16 @@ class _Block:
             children = np.concatenate([ensemble.left[splits], ensemble.right[splits]])
             is_leaf = ensemble.is_leaf[children]
             inner, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
-            at = np.empty(len(children), dtype=np.intp)
-            at[inner] = np.arange(len(inner))
-            at[leaves] = len(inner) + np.arange(len(leaves))
+            position = np.empty(len(children), dtype=np.intp)
+            position[inner] = np.arange(len(inner))
+            position[leaves] = len(inner) + np.arange(len(leaves))
             n = len(splits)
             self._levels.append(
                 _Level(
                     splits=slice(n_before, n_before + n),
                     inner=inner,
-                    left=at[:n],
-                    right=at[n:],
+                    left=position[:n],
+                    right=position[n:],
                     leaves=np.ascontiguousarray(values[children[leaves]].T)[:, :, None],
                 )
             )
@@ -205,45 +241,59 @@ class _Block:
             places[splits] for places in (tables.low, tables.middle, tables.high)
         )
         self._missing = tables.missing_left[splits], tables.missing_right[splits]
-        part = tables.part[splits]
-        order = np.argsort(part, kind="stable")
-        self._by_part = _matrix_of_ones(part[order], order, (n_parts, len(order)))
+        player = tables.player[splits]
+        order = np.argsort(player, kind="stable")
+        self._by_part = _matrix_of_ones(player[order], order, (n_moved, len(order)))
         self._n_roots = len(roots)
 
-    def add(self, chances, centred, mean, covariance):
-        """Add what the trees give to means (k, m) and covariances (k, n_parts, m).
+    def add(
+        self,
+        chances: tuple[NDArray[np.float64], NDArray[np.float64] | None],
+        centred: tuple[NDArray[np.float64], NDArray[np.float64] | None],
+        mean: NDArray[np.float64],
+        covariance: NDArray[np.float64],
+    ) -> None:
+        """Add what the trees give to means (k, m) and covariances (k, n_moved, m).
 
         From tables of shares, and of shares times centred statistics.
         """
-        whole, left, right = self._looked_up(*chances)
-        np.maximum(whole, _LEAST, out=whole)
-        ratio = left / whole
-        given, gain, _ = self._looked_up(*centred)
-        given *= ratio
-        gain -= given
-        self._go_down(whole, left, right, gain)
+        reached, left, right = self._looked_up(*chances)
+        np.maximum(reached, _LEAST, out=reached)
+        ratio = left / reached
+        conditioned, gain, _ = self._looked_up(*centred)
+        conditioned *= ratio
+        gain -= conditioned
+        self._go_down(reached, left, right, gain)
         covered = self._go_up(ratio, gain, mean)
-        for into, part in zip(covariance, covered, strict=True):
-            into += self._by_part @ part
+        for sums, gains in zip(covariance, covered, strict=True):
+            sums += self._by_part @ gains
 
-    def _looked_up(self, table, missing):
+    def _looked_up(
+        self, table: NDArray[np.float64], missing: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The share that reaches each split, and those that go left and right."""
         middle = table.take(self._middle, axis=0)
         low, high = table.take(self._low, axis=0), table.take(self._high, axis=0)
-        whole, left = high - low, np.subtract(middle, low, out=low)
+        reached, left = high - low, np.subtract(middle, low, out=low)
         right = np.subtract(high, middle, out=high)
         if missing is not None:
-            for side, part in zip((left, right), self._missing, strict=True):
-                more = missing.take(part, axis=0)
+            for side, player in zip((left, right), self._missing, strict=True):
+                more = missing.take(player, axis=0)
                 side += more
-                whole += more
-        return whole, left, right
+                reached += more
+        return reached, left, right
 
-    def _go_down(self, whole, left, right, gain):
-        """Multiply gains by the chances to reach the splits, less their own parts."""
+    def _go_down(
+        self,
+        shares: NDArray[np.float64],
+        left: NDArray[np.float64],
+        right: NDArray[np.float64],
+        gain: NDArray[np.float64],
+    ) -> None:
+        """Multiply gains by the chances to reach the splits, less what stops there."""
         reached = np.ones((self._n_roots, gain.shape[1]))
         for level in self._levels:
-            reached /= whole[level.splits]
+            reached /= shares[level.splits]
             gain[level.splits] *= reached
             n = len(reached)
             children = np.empty((2 * n, gain.shape[1]))
@@ -251,7 +301,12 @@ class _Block:
             np.multiply(reached, right[level.splits], out=children[n:])
             reached = children.take(level.inner, axis=0)
 
-    def _go_up(self, ratio, gain, mean):
+    def _go_up(
+        self,
+        ratio: NDArray[np.float64],
+        gain: NDArray[np.float64],
+        mean: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Add up means; return gains times differences, (k, n_splits, m)."""
         k, m = mean.shape
         covered = np.empty((k, *gain.shape))
@@ -280,21 +335,23 @@ class _Level:
     splits : slice
         Their positions in the block.
     inner : ndarray of intp
-        Which of the children are splits, those of the next level.
+        Positions of the children that are splits, those of the next level.
     left, right : ndarray of shape (n_splits,), intp
-        Where the children stand among all of them, splits first.
+        Positions of the children among all of them, splits first.
     leaves : ndarray of shape (k, n_leaves, 1)
         Values of the children that are leaves.
     """
 
     splits: slice
-    inner: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    leaves: np.ndarray
+    inner: NDArray[np.intp]
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    leaves: NDArray[np.float64]
 
 
-def _roots_of_blocks(ensemble, most_splits):
+def _roots_of_blocks(
+    ensemble: TreeEnsemble, most_splits: int
+) -> list[NDArray[np.intp]]:
     """Roots of some trees at a time, without those that are leaves."""
     tree = np.arange(ensemble.n_trees)
     n_splits = np.zeros(ensemble.n_trees, dtype=np.intp)
@@ -313,16 +370,17 @@ def _roots_of_blocks(ensemble, most_splits):
 class _SplitTables:
     """Tables of the shares of distributions that meet the conditions of splits.
 
-    Each part has its *places* in the tables. What a split can be given by the splits
-    above it on the same part is the entry at `high` less the entry at `low`; that
-    between `low` and `middle` goes to the left, the rest to the right. Shares grow
-    along a table, so that no difference is negative, even after rounding.
+    Each player has its *places*, rows of the tables. The share that meets the
+    conditions of the splits above a split on the same player is the entry at `high`
+    less the entry at `low`; that between `low` and `middle` goes to the left, that
+    between `middle` and `high` to the right. Shares grow along a table, so that no
+    difference is negative, even after rounding.
 
     Parameters
     ----------
     ensemble : TreeEnsemble
         The trees.
-    parts : list of MovedFeatures
+    moved_features : list of MovedFeatures
         The points that the features move to; no two of them share a feature.
 
     Attributes
@@ -330,61 +388,69 @@ class _SplitTables:
     low, middle, high : ndarray of shape (n_nodes,), intp
         Places; of no meaning at leaves.
     missing_left, missing_right : ndarray of shape (n_nodes,), intp
-        The part whose missing values also go there; they have tables of their own;
-        `n_parts` where there are none.
-    part : ndarray of shape (n_nodes,), intp
-        The part that is split on; `n_parts` at leaves, and where no part moves.
+        The player whose missing values also go there; they have tables of their own;
+        `n_moved` where there are none.
+    player : ndarray of shape (n_nodes,), intp
+        The player that is split on; `n_moved` at leaves, and where no player moves.
     n_places : int
         Length of the tables.
     """
 
-    def __init__(self, ensemble, parts):
-        self._ensemble, self._parts = ensemble, parts
-        n_parts = len(parts)
-        players = np.full(ensemble.n_features + 1, n_parts)  # leaves look at the last
-        for player, part in enumerate(parts):
-            players[part.features] = player
+    def __init__(
+        self, ensemble: TreeEnsemble, moved_features: list[MovedFeatures]
+    ) -> None:
+        self._ensemble, self._moved_features = ensemble, moved_features
+        n_moved = len(moved_features)
+        players = np.full(ensemble.n_features + 1, n_moved)  # leaves look at the last
+        for player, moved in enumerate(moved_features):
+            players[moved.features] = player
         self._paths = TreePaths.of_ensemble(
-            ensemble, players[:-1], n_players=n_parts + 1
+            ensemble, players[:-1], n_players=n_moved + 1
         )
         self.low, self.middle, self.high = np.zeros((3, ensemble.n_nodes), np.intp)
-        self.missing_left, self.missing_right = np.full((2, ensemble.n_nodes), n_parts)
-        self.part = players[ensemble.feature]
+        self.missing_left, self.missing_right = np.full((2, ensemble.n_nodes), n_moved)
+        self.player = players[ensemble.feature]
         self.n_places = 0
-        self._sums = {}
-        order = np.argsort(self.part, kind="stable")
-        ends = np.searchsorted(self.part[order], np.arange(n_parts + 1))
-        for player in np.flatnonzero(np.diff(ends)):
+        self._sums: dict[int, tuple[slice, _Sums]] = {}
+        order = np.argsort(self.player, kind="stable")
+        ends = np.searchsorted(self.player[order], np.arange(n_moved + 1))
+        for player in np.flatnonzero(np.diff(ends)).tolist():
             splits = order[ends[player] : ends[player + 1]]
             sums, n_places = self._sums_of(player, splits)
             end = self.n_places + n_places
             self._sums[player] = slice(self.n_places, end), sums
             self.n_places = end
         missing = np.minimum(self.missing_left, self.missing_right)
-        self.has_missing = bool((missing < n_parts).any())
+        self.has_missing = bool((missing < n_moved).any())
 
-    def fill(self, part, amounts, table, missing):
-        """Sum up amounts (m, n_points) at a part's points in its rows of the tables."""
-        if part in self._sums:
-            places, sums = self._sums[part]
+    def fill(
+        self,
+        player: int,
+        amounts: NDArray[np.float64],
+        table: NDArray[np.float64],
+        missing: NDArray[np.float64],
+    ) -> None:
+        """Sum up amounts (m, n_points) at a player's points in its places."""
+        if player in self._sums:
+            places, sums = self._sums[player]
             table[places.start] = 0
-            table[places.start + 1 : places.stop], missing[part] = sums(amounts)
+            table[places.start + 1 : places.stop], missing[player] = sums(amounts)
 
-    def _sums_of(self, player, splits):
-        """Function that sums a part, number of its places; notes those of splits."""
-        part = self._parts[player]
-        if len(part.features) == 1:
-            (feature,) = part.features
+    def _sums_of(self, player: int, splits: NDArray[np.intp]) -> tuple[_Sums, int]:
+        """Function that sums a player, number of its places; notes those of splits."""
+        moved = self._moved_features[player]
+        if len(moved.features) == 1:
+            (feature,) = moved.features
             if not self._ensemble.split_codes.categorical[feature]:
                 return self._of_numbers(player, feature, splits)
-        return self._of_sets(part, splits)
+        return self._of_sets(moved, splits)
 
     @cached_property
-    def _intervals(self):
+    def _intervals(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return self._paths.code_intervals(self._ensemble)
 
     @cached_property
-    def _with_missing(self):
+    def _with_missing(self) -> NDArray[np.bool_]:
         """Whether missing values meet each condition."""
         trees = self._ensemble
         meets = np.ones(trees.n_nodes, dtype=bool)
@@ -395,46 +461,52 @@ class _SplitTables:
             meets[nodes] &= meets[previous]
         return meets
 
-    def _of_numbers(self, player, feature, splits):
+    def _of_numbers(
+        self, player: int, feature: int, splits: NDArray[np.intp]
+    ) -> tuple[_Sums, int]:
         """Conditions are intervals of codes, and missing values."""
         trees = self._ensemble
-        codes = self._parts[player].codes[:, 0].astype(np.intp)
+        codes = self._moved_features[player].codes[:, 0].astype(np.intp)
         order = np.argsort(codes, kind="stable")
-        known = codes[order]
-        n_known = np.searchsorted(known, trees.split_codes.missing[feature])
-        ends = np.flatnonzero(np.diff(known[:n_known], append=-1))
-        self._note_intervals(splits, known[ends])
+        values = codes[order]
+        n_known = np.searchsorted(values, trees.split_codes.missing[feature])
+        ends = np.flatnonzero(np.diff(values[:n_known], append=-1))
+        self._note_intervals(splits, values[ends])
         if n_known < len(codes):
             for into, child in (
                 (self.missing_left, trees.left),
                 (self.missing_right, trees.right),
             ):
                 into[splits[self._with_missing[child[splits]]]] = player
-        if (np.diff(order) > 0).all():
-            order = None
-        return partial(_number_sums, order, ends, n_known), len(ends) + 1
+        in_order = (np.diff(order) > 0).all()
+        sums = partial(_number_sums, None if in_order else order, ends, n_known)
+        return sums, len(ends) + 1
 
-    def _note_intervals(self, splits, known):
-        """Places of splits among the known codes."""
+    def _note_intervals(
+        self, splits: NDArray[np.intp], values: NDArray[np.intp]
+    ) -> None:
+        """Set the places of splits, among the codes of values that are not missing."""
         low, high = self._intervals
         above = self._paths.previous[self._ensemble.left[splits]]
         low = np.where(above < 0, 0, low[above])
-        low = np.searchsorted(known, low, "left")
+        low = np.searchsorted(values, low, "left")
         high = np.where(above < 0, np.iinfo(np.intp).max, high[above])
-        high = np.searchsorted(known, high, "right")
+        high = np.searchsorted(values, high, "right")
         high = np.maximum(low, high)  # where no code is between them
         middle = self._ensemble.split_codes.rank[splits]
-        middle = np.clip(np.searchsorted(known, middle, "right"), low, high)
+        middle = np.clip(np.searchsorted(values, middle, "right"), low, high)
         self.low[splits] = self.n_places + low
         self.middle[splits] = self.n_places + middle
         self.high[splits] = self.n_places + high
 
-    def _of_sets(self, part, splits):
+    def _of_sets(
+        self, moved: MovedFeatures, splits: NDArray[np.intp]
+    ) -> tuple[_Sums, int]:
         """Conditions are sets of points."""
-        distinct, which = np.unique(part.codes, axis=0, return_inverse=True)
-        lefts = _lefts(self._ensemble, splits, part.features, distinct)
-        given = self._given(splits, lefts)
-        sets = np.concatenate([given, given & lefts])
+        distinct, point_number = np.unique(moved.codes, axis=0, return_inverse=True)
+        lefts = _lefts(self._ensemble, splits, moved.features, distinct)
+        within = self._points_within(splits, lefts)
+        sets = np.concatenate([within, within & lefts])
         _, kind, number = np.unique(
             np.packbits(sets, axis=1), axis=0, return_index=True, return_inverse=True
         )
@@ -443,28 +515,37 @@ class _SplitTables:
         self.middle[splits] = self.n_places + 1 + middle
         self.high[splits] = self.n_places + 1 + high
         # Points in order: sums over larger sets are never smaller.
-        members, point = np.nonzero(sets[kind][:, which.reshape(-1)])
-        matrix = _matrix_of_ones(members, point, (len(kind), part.n_points))
+        members, point = np.nonzero(sets[kind][:, point_number.reshape(-1)])
+        matrix = _matrix_of_ones(members, point, (len(kind), moved.n_points))
         return partial(_set_sums, matrix), len(kind) + 1
 
-    def _given(self, splits, lefts):
-        """Which points the splits above on the same part leave: as `lefts`."""
+    def _points_within(
+        self, splits: NDArray[np.intp], lefts: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Masks of points that splits above on the same player leave: as `lefts`."""
         trees = self._ensemble
-        given = np.ones_like(lefts)
+        within = np.ones_like(lefts)
         above = self._paths.previous[trees.left[splits]]
         row = np.zeros(trees.n_nodes, dtype=np.intp)
         row[splits] = np.arange(len(splits))
         below = np.flatnonzero(above >= 0)
         depth = trees.depth[splits[below]]
         for level in np.unique(depth):
-            at = below[depth == level]
-            parents = trees.parents[above[at]]
-            is_left = trees.left[parents] == above[at]
-            given[at] = given[row[parents]] & (lefts[row[parents]] == is_left[:, None])
-        return given
+            selected = below[depth == level]
+            parents = trees.parents[above[selected]]
+            is_left = trees.left[parents] == above[selected]
+            within[selected] = within[row[parents]] & (
+                lefts[row[parents]] == is_left[:, None]
+            )
+        return within
 
 
-def _number_sums(order, ends, n_known, amounts):
+def _number_sums(
+    order: NDArray[np.intp] | None,
+    ends: NDArray[np.intp],
+    n_known: int,
+    amounts: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sums of amounts (m, n_points) up to each place, and of those that are missing."""
     if order is not None:
         amounts = amounts.take(order, axis=1)
@@ -472,19 +553,28 @@ def _number_sums(order, ends, n_known, amounts):
     return table, amounts[:, n_known:].sum(axis=1)
 
 
-def _set_sums(matrix, amounts):
+def _set_sums(
+    matrix: csr_array, amounts: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
     """Sums of amounts (m, n_points) over sets of points; none is missing."""
     return matrix @ np.ascontiguousarray(amounts.T), 0.0
 
 
-def _matrix_of_ones(row, column, shape):
+def _matrix_of_ones(
+    row: NDArray[np.intp], column: NDArray[np.intp], shape: tuple[int, int]
+) -> csr_array:
     """A sparse matrix of ones that sums up columns; `row` increases."""
     starts = np.searchsorted(row, np.arange(shape[0] + 1))
     return csr_array((np.ones(len(row)), column, starts), shape=shape)
 
 
-def _lefts(trees, splits, features, points):
-    """Which points (n_points, m) go to the left at splits: (n_splits, n_points)."""
+def _lefts(
+    trees: TreeEnsemble,
+    splits: NDArray[np.intp],
+    features: NDArray[np.intp],
+    points: NDArray[np.integer],
+) -> NDArray[np.bool_]:
+    """Masks of points (n_points, m) that go left at splits: (n_splits, n_points)."""
     signature = np.column_stack(
         [
             array[splits]

@@ -7,13 +7,12 @@ from numbers import Real
 import numpy as np
 from scipy.special import logit
 
-from sklearn_interpret._model.response import (
-    Response,
+from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
-    make_response,
     unfrozen,
 )
+from sklearn_interpret._model.responses.response import Response, make_response
 from sklearn_interpret._model.rows.features import near_names
 from sklearn_interpret._model.rows.plain import PlainState
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -49,7 +48,7 @@ class TargetOutcome:
     wanted: int | None = None
 
     @classmethod
-    def of(cls, estimator, desired, target=None):
+    def of_model(cls, estimator, desired, target=None):
         """The target that `desired` names; a ValueError says what is accepted."""
         interval = _interval(desired)
         if not is_classifier(estimator):
@@ -206,7 +205,7 @@ class SumTarget:
     tied_class: int = 0
 
     @classmethod
-    def of(
+    def of_outcome(
         cls, outcome, n_sums, link, scale, margin, *, precision=_DOUBLE, tied_class=0
     ):
         """The target of the sums whose `link` is the response of a `TargetOutcome`.

@@ -17,8 +17,9 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from sklearn_interpret._core.local.removals import linear_hint
 from sklearn_interpret._model.formulas.formula_class import computes_as, formula_class
-from sklearn_interpret._model.linear import LinearModel, read_linear
-from sklearn_interpret._model.response import make_response, unfrozen
+from sklearn_interpret._model.formulas.linear import LinearModel, read_linear
+from sklearn_interpret._model.responses.predictors import unfrozen
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 READABLE = (
@@ -49,7 +50,7 @@ class BagOfWords:
     outcome: object
 
     @classmethod
-    def of(cls, outcome):
+    def read(cls, outcome):
         """Read the model of a `TargetOutcome`; an UnreadableModelError says why not."""
         pipeline = unfrozen(outcome.estimator)
         steps = pipeline.steps if computes_as(pipeline, Pipeline) else []

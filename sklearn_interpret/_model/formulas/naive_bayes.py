@@ -13,8 +13,8 @@ from sklearn.naive_bayes import (
 )
 
 from sklearn_interpret._model.formulas.formula_class import formula_class
-from sklearn_interpret._model.last_step import LastStep, last_step
-from sklearn_interpret._model.response import Response, make_response
+from sklearn_interpret._model.formulas.last_step import LastStep, last_step
+from sklearn_interpret._model.responses.response import Response, make_response
 
 
 @dataclass(frozen=True, eq=False)

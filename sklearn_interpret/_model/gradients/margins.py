@@ -4,9 +4,10 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.gradients.models import Scores, read_scores
-from sklearn_interpret._model.response import unfrozen
-from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Number of known rows at which slopes are tested for being zero.
@@ -230,11 +231,8 @@ class Margins:
 
 def _refuse_trees(estimator, error):
     """Raise for models of trees, which have no slopes."""
-    try:
-        read_trees(estimator)
-    except UnreadableModelError:
-        return
-    name = type(unfrozen(estimator)).__name__
-    raise UnreadableModelError(
-        f"{name} is made of trees, which have no slopes."
-    ) from error
+    if formula([read_trees], estimator) is not None:
+        name = type(unfrozen(estimator)).__name__
+        raise UnreadableModelError(
+            f"{name} is made of trees, which have no slopes."
+        ) from error

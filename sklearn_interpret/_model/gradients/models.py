@@ -18,8 +18,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from sklearn_interpret._model._sklearn_compat import BaseSearchCV
-from sklearn_interpret._model.column_lineage import errors_in
+from sklearn_interpret._model.formulas.door import errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
+from sklearn_interpret._model.formulas.linear import (
+    check_is_linear,
+    coefficient_table,
+    has_log_link,
+)
 from sklearn_interpret._model.gradients.functions import (
     Affine,
     Chain,
@@ -28,12 +33,7 @@ from sklearn_interpret._model.gradients.functions import (
 )
 from sklearn_interpret._model.gradients.kernels import ProcessKernel, named_kernel
 from sklearn_interpret._model.gradients.steps import read_steps
-from sklearn_interpret._model.linear import (
-    check_is_linear,
-    coefficient_table,
-    has_log_link,
-)
-from sklearn_interpret._model.response import is_classifier, unfrozen
+from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 

@@ -39,11 +39,11 @@ from sklearn_interpret._model._sklearn_compat import (
     weights_of_classes,
 )
 from sklearn_interpret._model.formulas.formula_class import computes_as, formula_class
+from sklearn_interpret._model.formulas.last_step import steps_and_model
+from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.models import Network
-from sklearn_interpret._model.last_step import steps_and_model
-from sklearn_interpret._model.linear import coefficient_table, has_log_link
-from sklearn_interpret._model.response import is_classifier, unfrozen
+from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import (
     BalancedClassesWarning,

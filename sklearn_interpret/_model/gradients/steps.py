@@ -16,7 +16,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from sklearn_interpret._model import column_lineage
+from sklearn_interpret._model.formulas import column_lineage
+from sklearn_interpret._model.formulas.door import errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.gradients.functions import (
     Affine,
@@ -29,7 +30,7 @@ from sklearn_interpret._model.gradients.functions import (
     numbers_of,
 )
 from sklearn_interpret._model.gradients.kernels import named_kernel
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
@@ -42,7 +43,7 @@ def read_step(transformer, n_columns):
         return Affine(lambda X: X, np.ones(n_columns))
     transformer = unfrozen(transformer)
     name = type(transformer).__name__
-    with column_lineage.errors_in(f"slopes of {name} are not known"):
+    with errors_in(f"slopes of {name} are not known"):
         known_class = formula_class(transformer, _READERS)
     if known_class is None:
         raise UnreadableModelError(
@@ -162,7 +163,7 @@ def read_steps(steps):
     for name, step in steps:
         if column_lineage.is_passthrough(step):
             continue
-        with column_lineage.errors_in(f"its step {name!r}"):
+        with errors_in(f"its step {name!r}"):
             functions.append(read_step(step, column_lineage.n_input_columns(step)))
     return functions
 
@@ -170,7 +171,7 @@ def read_steps(steps):
 def _of_chosen(transformer, _):
     parts = []
     for name, part, columns in column_lineage.fitted_transformers(transformer):
-        with column_lineage.errors_in(f"its transformer {name!r}"):
+        with errors_in(f"its transformer {name!r}"):
             function = read_step(part, len(columns))
         parts.append((function, np.asarray(columns, dtype=np.intp)))
     return ColumnBlocks(parts)
@@ -182,7 +183,7 @@ def _of_union(union, n_columns):
     for name, part in union.transformer_list:
         if isinstance(part, str) and part == "drop":
             continue
-        with column_lineage.errors_in(f"its transformer {name!r}"):
+        with errors_in(f"its transformer {name!r}"):
             parts.append((read_step(part, n_columns), columns))
     return ColumnBlocks(parts)
 

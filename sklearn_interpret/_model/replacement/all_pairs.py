@@ -15,15 +15,21 @@ from scipy.sparse import issparse
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
-from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.progress import counted, duration_in_words
-from sklearn_interpret._model.replacement.hybrid import hybrid, responses_to_mixed
-from sklearn_interpret._model.replacement.replaced import plain_responses
-from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
+from sklearn_interpret._model.replacement.mixed_rows import responses_to_mixed
+from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.responses.response import make_response, plain_responses
+from sklearn_interpret._model.responses.scoring import (
+    ROW_LOSSES,
+    LossOfModel,
+    class_indicators,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel, class_indicators
-from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 
 _METHODS = {"values": "predict", "probabilities": "predict_proba", "labels": "predict"}
 
@@ -160,7 +166,7 @@ def _sums_over_partners(response, members, sample, players, strata, shares, n_jo
     closed = [(i, loss) for i, loss in members if loss.of_pairs is not None]
     additive = additive_linear(response, rows, players) if closed else None
     if additive is None or len(closed) < len(members):
-        responses = hybrid(
+        responses = dependence_at_rows(
             "auto", response, rows, weights, players, averaged=False, n_jobs=n_jobs
         )
         if additive is None and closed:
@@ -175,7 +181,7 @@ def _sums_over_partners(response, members, sample, players, strata, shares, n_jo
         row_losses = [loss for _, loss in asked]
         reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
         _warn_of_cost(responses, reduce)
-        sums = np.stack([sum(parts) for parts in responses.outcomes(reduce)])
+        sums = np.stack([sum(parts) for parts in responses.responses_at_points(reduce)])
         yield asked, responses.predictions, sums
 
 
@@ -219,9 +225,9 @@ def loss_increases(estimator, sample, players, shares, rng):
     """
     response, loss = _loss_of_kind(estimator, sample.y, shares)
     rows, weights = sample.rows, sample.weights
-    try:
-        responses = hybrid("tree", response, rows, weights, players, averaged=False)
-    except UnreadableModelError:
+    by_trees = partial(dependence_at_rows, "tree", averaged=False)
+    responses = formula([by_trees], response, rows, weights, players)
+    if responses is None:
         own = response(rows.native)
         after = _with_donors(response, loss, sample, players, rng)
     else:
@@ -260,7 +266,9 @@ def _with_all(responses, loss, weights):
         return index, at_points @ (shares / weights.sum())
 
     after = np.empty((len(responses.positions), len(weights)))
-    for of_player, parts in zip(after, responses.outcomes(reduce), strict=True):
+    for of_player, parts in zip(
+        after, responses.responses_at_points(reduce), strict=True
+    ):
         for index, means in parts:
             of_player[index] = means
     return after
@@ -427,7 +435,7 @@ class AdditiveModel:
 
 
 def additive_trees(trees):
-    """`HybridTrees` as an `AdditiveModel`, or None: see `adds_players`."""
+    """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
     return AdditiveModel(trees.predictions, trees.predictions, trees.alone)

@@ -20,7 +20,8 @@ from sklearn_interpret._model.replacement.all_pairs import (
     r2_shares,
     sums_of_losses,
 )
-from sklearn_interpret._model.response import RESPONSE_METHODS, check_length
+from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
+from sklearn_interpret._model.responses.response import check_length
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, gather, same_content
 
@@ -379,14 +380,14 @@ def similar_rows(rows, columns, weights, random_state=0):
 
 
 def _is_numeric(rows, j):
-    return rows.values(j).dtype.kind in "iuf" and not rows.is_categorical(j)
+    return rows.column_array(j).dtype.kind in "iuf" and not rows.is_categorical(j)
 
 
 def _ordinal(rows, j):
     """A column as ranks of its values or categories, NaN where a number is missing."""
     if not _is_numeric(rows, j):
         return rows.encode([j])[0].astype(np.float64)
-    values = rows.values(j).astype(np.float64)
+    values = rows.column_array(j).astype(np.float64)
     ranks = np.unique(values, return_inverse=True)[1]
     return np.where(np.isnan(values), np.nan, ranks.reshape(-1))
 

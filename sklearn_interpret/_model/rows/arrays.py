@@ -66,7 +66,7 @@ class ArrayRows(Rows):
         """These rows, then `others`; numbers and texts together become objects."""
         below = others.native
         if not isinstance(others, ArrayRows):
-            below = [others.values(j) for j in range(others.n_columns)]
+            below = [others.column_array(j) for j in range(others.n_columns)]
             below = np.stack(below, axis=1)
         if (self.native.dtype.kind in "US") != (below.dtype.kind in "US"):
             below = below.astype(object)

@@ -89,7 +89,7 @@ class Rows(ABC):
         """A native vector as `Dates`; None if it has none."""
         return None
 
-    def values(self, j):
+    def column_array(self, j):
         """Column `j` as a numpy vector, of numbers if it has numbers, else objects.
 
         Dates are numbers: days since 1970-01-01; durations are days.
@@ -104,7 +104,7 @@ class Rows(ABC):
     def shown(self, j):
         """Column `j` as `values`, dates as numpy's dates, whose texts are short."""
         dates = self.dates(j)
-        return self.values(j) if dates is None else dates.at(dates.numbers)
+        return self.column_array(j) if dates is None else dates.at(dates.numbers)
 
     def date_dtype(self, j):
         """Dtype of the dates in column `j` as they are shown; None for others."""
@@ -125,7 +125,7 @@ class Rows(ABC):
 
     def is_ordered(self, j):
         """Whether the dtype of column `j` orders its categories."""
-        return self.values(j).dtype.kind == "b"
+        return self.column_array(j).dtype.kind == "b"
 
     def is_integer(self, j):
         """Whether column `j` takes whole numbers only: integers, days."""
@@ -133,7 +133,7 @@ class Rows(ABC):
         return self._is_integer(j) if dates is None else dates.step == 1
 
     def _is_integer(self, j):
-        return self.values(j).dtype.kind in "iu"
+        return self.column_array(j).dtype.kind in "iu"
 
     def categories(self, j):
         """All categories that the dtype of column `j` declares, or None."""
@@ -266,7 +266,7 @@ class Rows(ABC):
         """
         same = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
-            values = self.values(j)
+            values = self.column_array(j)
             if values.dtype.kind not in "iufb":
                 values, _ = self.encode_column(j)
             first = values[0]
@@ -281,12 +281,12 @@ class Rows(ABC):
     @property
     def are_numbers(self):
         """Mask of the columns of real numbers, which have an order and distances."""
-        kinds = [self.values(j).dtype.kind for j in range(self.n_columns)]
+        kinds = [self.column_array(j).dtype.kind for j in range(self.n_columns)]
         return np.array([kind in "iuf" for kind in kinds], bool)
 
     def numbers(self, j):
         """Column `j` as float64, missing values as NaN; infinity is refused."""
-        values = self.values(j)
+        values = self.column_array(j)
         try:
             if values.dtype.kind == "c":
                 raise TypeError("no real numbers")

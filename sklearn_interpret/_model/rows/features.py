@@ -179,7 +179,7 @@ def untreatable(rows, categorical):
     found = set()
     for j in range(rows.n_columns):
         if not categorical[j]:
-            if not rows.are_numbers[j] and rows.values(j).dtype.kind not in "bc":
+            if not rows.are_numbers[j] and rows.column_array(j).dtype.kind not in "bc":
                 found.add(j)
             continue
         try:

@@ -52,7 +52,7 @@ class PandasRows(Rows):
             own = self.native.iloc[:, j]
             below = pandas.Series(others.column(j))
             if own.dtype != below.dtype and not _are_numbers(own.dtype, below.dtype):
-                below = pandas.Series(self.cast(j, others.values(j)))
+                below = pandas.Series(self.cast(j, others.column_array(j)))
             whole[j] = pandas.concat([own, below], ignore_index=True)
         frame = pandas.DataFrame(whole, copy=False)
         frame.columns = self.native.columns
@@ -288,11 +288,11 @@ class PolarsRows(Rows):
         for j, name in enumerate(self.names):
             own = self.column(j)
             same_kind = isinstance(others, PolarsRows)
-            below = others.column(j) if same_kind else others.values(j)
+            below = others.column(j) if same_kind else others.column_array(j)
             below = polars.Series(name, below)
             numbers = own.dtype.is_numeric() and below.dtype.is_numeric()
             if own.dtype != below.dtype and not numbers:
-                below = self.cast(j, others.values(j)).alias(name)
+                below = self.cast(j, others.column_array(j)).alias(name)
             pair = own.to_frame(), below.to_frame()
             whole.append(polars.concat(pair, how="vertical_relaxed").to_series())
         return PolarsRows(polars.DataFrame(whole))

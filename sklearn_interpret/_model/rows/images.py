@@ -8,8 +8,7 @@ import numpy as np
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.arrays import ArrayRows
 from sklearn_interpret._model.rows.base import rounded
-from sklearn_interpret._model.rows.samples import SampleRows
-from sklearn_interpret._model.rows.segments import segment_means
+from sklearn_interpret._model.rows.texts import SampleRows
 
 # Bytes of images sent to the model in one call, and their least number: models of
 # images need a multiple of an image's memory.
@@ -79,7 +78,7 @@ def _is_numeric(rows):
 
 def _numbers(rows, j):
     """A column of pixels, missing ones as NaN."""
-    values = rows.values(j)
+    values = rows.column_array(j)
     if values.dtype.kind not in "biuf":
         raise ValueError(
             f"The column {rows.names[j]!r} of X has the dtype {values.dtype}: the "
@@ -225,5 +224,18 @@ class _TableImage(_Image):
 
     def _levels(self, j, hidden, shown):
         """The hidden and the shown value of a pixel, in the column's dtype."""
-        whole = self.row.values(j).dtype.kind in "biu"
+        whole = self.row.column_array(j).dtype.kind in "biu"
         return self.row.cast(j, np.array([np.rint(hidden) if whole else hidden, shown]))
+
+
+def segment_means(points, segments, n_segments):
+    """Means (n_segments, p) of each segment's points (n, p), ignoring missing ones."""
+    means = np.empty((n_segments, points.shape[1]))
+    for column, mean in zip(points.T, means.T, strict=True):
+        known = ~np.isnan(column)
+        weights = np.where(known, column, 0.0)
+        counts = np.bincount(segments, known, n_segments)
+        sums = np.bincount(segments, weights, n_segments)
+        with np.errstate(invalid="ignore"):
+            mean[:] = sums / counts
+    return means

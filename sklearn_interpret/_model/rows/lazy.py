@@ -6,8 +6,11 @@ worker is lost.
 
 import sys
 from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 def is_dask(X):
@@ -43,6 +46,14 @@ def lazy_for_dask(transform):
         )
 
     return transform_or_defer
+
+
+def lazy_transformer(cls: type[T]) -> type[T]:
+    """Let the `transform` of a class return a lazy collection for one of Dask."""
+    # Outside of what `set_output` does, which scikit-learn adds as a class is made.
+    transformer: Any = cls
+    transformer.transform = lazy_for_dask(transformer.transform)
+    return cls
 
 
 def _identity(shared):

@@ -9,8 +9,12 @@ from sklearn_interpret._core.statistics.weighted import Moments, weighted_quanti
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
 from sklearn_interpret._model.rows.dates import shown
-from sklearn_interpret._model.rows.decimals import decimal_text, short_threshold
-from sklearn_interpret._model.rows.number_format import entry_text, only_number
+from sklearn_interpret._model.rows.number_format import (
+    decimal_text,
+    entry_text,
+    only_number,
+    short_threshold,
+)
 from sklearn_interpret._model.rows.plain import PlainState
 
 

@@ -15,12 +15,8 @@ from sklearn_interpret._core.statistics.order_statistics import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.validation import (
-    Sample,
-    check_known,
-    check_weights,
-    observed_levels,
-)
+from sklearn_interpret._model.rows.sample import Sample, observed_levels
+from sklearn_interpret._model.rows.validation import check_known, check_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +336,7 @@ class _Reader:
         if given.dtype.kind in "biuf" and not given.any():
             return None
         weights = check_weights(sample_weight, rows)
-        sample = Sample.of(rows, y, weights)
+        sample = Sample.of_positive_weight(rows, y, weights)
         if self.columns is None:
             return sample
         rows = _SomeColumns(sample.rows, all_names, columns)

@@ -10,13 +10,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from sklearn_interpret._model.column_lineage import (
+from sklearn_interpret._model.formulas.column_lineage import (
     fitted_transformers,
     input_columns,
     is_passthrough,
 )
-from sklearn_interpret._model.linear import coefficient_table
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.formulas.linear import coefficient_table
+from sklearn_interpret._model.responses.predictors import unfrozen
 from sklearn_interpret._model.rows.arrays import as_days, as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -128,7 +128,7 @@ def column_deviations(columns, weights):
     shares = weights / weights.sum()
     deviations = np.empty(columns.n_columns)
     for j in range(columns.n_columns):
-        values = columns.values(j).astype(np.float64)
+        values = columns.column_array(j).astype(np.float64)
         # Squares of very small or large numbers would leave the range of floats.
         scale = np.abs(values).max() or 1.0
         values = values / scale

@@ -112,4 +112,4 @@ class LocalDraws:
             return values
         known = rows.numbers(j)
         values = np.rint(values).clip(np.nanmin(known), np.nanmax(known))
-        return rounded(values, rows.values(j).dtype)
+        return rounded(values, rows.column_array(j).dtype)

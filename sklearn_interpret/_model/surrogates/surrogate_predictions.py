@@ -18,14 +18,14 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.response import (
-    Response,
+from sklearn_interpret._model.responses.predictors import (
     has_tags,
     is_classifier,
     tags_of,
     unfrozen,
     weight_parameter,
 )
+from sklearn_interpret._model.responses.response import Response
 from sklearn_interpret._model.rows.arrays import as_days
 from sklearn_interpret._model.rows.base import is_missing
 

@@ -82,7 +82,8 @@ class _TreeInWords:
         self._columns = described
         # Trees compare float32.
         self._values = {
-            j: columns.values(j).astype(np.float32).astype(np.float64) for j in used
+            j: columns.column_array(j).astype(np.float32).astype(np.float64)
+            for j in used
         }
         self._distinct = {
             j: np.unique(v[~np.isnan(v)]) for j, v in self._values.items()

@@ -90,7 +90,7 @@ class Looks:
     residual_kw: dict | None = None
 
     @classmethod
-    def of(cls, arguments):
+    def of_arguments(cls, arguments):
         """Those options that are among the arguments of a `plot`."""
         names = cls.__dataclass_fields__
         return cls(**{name: arguments[name] for name in names & arguments.keys()})

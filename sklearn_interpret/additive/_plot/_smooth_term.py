@@ -366,7 +366,7 @@ default=None
         self : SmoothTermDisplay
             The display.
         """
-        looks = Looks.of(locals())
+        looks = Looks.of_arguments(locals())
         n_terms = self._n_entries
         shown = self._most_important(range(n_terms), max_entries)
         note = None
@@ -549,7 +549,7 @@ def _of_rows(model, X, y, shown, outputs):
         values = [
             rows.numbers(column.position)
             if column.labels is None
-            else rows.values(column.position)
+            else rows.column_array(column.position)
             for column in columns
         ]
         data.append(values if len(values) > 1 else values[0])

@@ -166,7 +166,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
     def _responses(self, row, found):
         """Answers before and after, of classes with their scores."""
         label, texts = super()._responses(row, found)
-        values = self._values(row, found)
+        values = self._responses_of(row, found)
         if values.ndim == 2:
             name, scores = self.response_name or "response", values.max(axis=1)
             pairs = zip(texts, map(number_text, scores), strict=True)

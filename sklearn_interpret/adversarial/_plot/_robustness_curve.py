@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.refits import learner_half_width
-from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._plotting.axes import legend_entries, named_legend
 from sklearn_interpret._plotting.colours import PALETTE, unused_colours
 from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines

@@ -15,7 +15,7 @@ from sklearn_interpret._model.rows.number_format import (
     rounded_text,
     value_text,
 )
-from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._model.rows.texts import as_texts
 from sklearn_interpret._plotting.colours import PALETTE, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
 from sklearn_interpret._plotting.labels import response_label
@@ -150,7 +150,7 @@ class AnchorsDisplay(FeaturesDisplay):
         if _are_texts(self.explanation.data):
             self._draw_text(ax, row)
             return self
-        rule, values = self.explanation.rules[row], self._values(row)
+        rule, values = self.explanation.rules[row], self._values_of_row(row)
         known = self._known()
         columns = [
             FeatureColumn(
@@ -171,7 +171,7 @@ class AnchorsDisplay(FeaturesDisplay):
             self._mark(panel, column, condition, value, span_kw)
         return self
 
-    def _values(self, row):
+    def _values_of_row(self, row):
         """The row's own value of the feature of each condition."""
         data = as_rows(self.explanation.data)
         return [data.shown(each.feature)[row] for each in self.explanation.rules[row]]
@@ -245,7 +245,7 @@ class AnchorsDisplay(FeaturesDisplay):
         columns = {"condition": [str(condition) for condition in rule]}
         if not _are_texts(data):
             columns["feature"] = [condition.name for condition in rule]
-            columns["value"] = self._values(row)
+            columns["value"] = self._values_of_row(row)
         return self._frame(columns)
 
 

@@ -5,9 +5,10 @@ import numpy as np
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.dates import days, shown
-from sklearn_interpret._model.rows.decimals import as_decimal, decimal_text
 from sklearn_interpret._model.rows.number_format import (
     MINUS,
+    as_decimal,
+    decimal_text,
     interval_text,
     number_beside,
     value_text,
@@ -60,7 +61,7 @@ class FeatureColumn:
 
     def __init__(self, rows, j, name, marked):
         self.name, self.levels = name, None
-        values, self._date_dtype = rows.values(j), rows.date_dtype(j)
+        values, self._date_dtype = rows.column_array(j), rows.date_dtype(j)
         if values.dtype.kind in "iuf" and not rows.is_categorical(j):
             marked = list(map(days, marked))
             self._marked = np.array(marked, dtype=np.float64)

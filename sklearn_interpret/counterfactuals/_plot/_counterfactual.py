@@ -182,7 +182,10 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         rows = as_rows(self.explanation.rows)
         columns, sizes = {}, {}
         for j in np.flatnonzero(self.explanation.changed[found].any(axis=0)).tolist():
-            before, after = data.values(j)[row], rows.values(j)[found].tolist()
+            before, after = (
+                data.column_array(j)[row],
+                rows.column_array(j)[found].tolist(),
+            )
             name = self.explanation.feature_names[j]
             columns[j] = FeatureColumn(known, j, name, [before, *after])
             sizes[j] = max(columns[j].change(before, value) for value in after)
@@ -190,8 +193,8 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
 
     def _draw_changes(self, ax, column, j, row, found, style):
         """The row's own value, and a line for each row found that differs."""
-        before = as_rows(self.explanation.data).values(j)[row]
-        after = as_rows(self.explanation.rows).values(j)[found]
+        before = as_rows(self.explanation.data).column_array(j)[row]
+        after = as_rows(self.explanation.rows).column_array(j)[found]
         start, n_lines = column.place(before), len(found)
         boxes = self.explanation.low, self.explanation.high
         if boxes[0] is None or boxes[1] is None:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._model.rows.number_format import number_text
-from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._model.rows.texts import as_texts
 from sklearn_interpret._plotting.colours import UP_COLOUR, seen
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import shorten

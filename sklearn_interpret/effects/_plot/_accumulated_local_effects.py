@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_interpret._core.statistics.grids import interpolate
-from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._model.rows.tables import with_outputs
 from sklearn_interpret.effects._accumulated_local_effects import AccumulatedLocalEffects

@@ -341,7 +341,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         self : object
             The display.
         """
-        looks = Looks.of(locals())
+        looks = Looks.of_arguments(locals())
         effects = self._effects()
         panels = [
             (self._panel(effects, output, order), None)

@@ -206,7 +206,7 @@ class EffectDisplay(FoldsMixin, Display, EntryDisplay):
         self : object
             The display.
         """
-        looks = Looks.of(locals())
+        looks = Looks.of_arguments(locals())
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _draw(self, ax, looks, n_cols, max_entries, share_y):

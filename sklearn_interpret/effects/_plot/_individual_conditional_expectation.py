@@ -237,7 +237,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             The display.
         """
         self.curve_rows_ = self._drawn_rows(n_curves, random_state)
-        looks = Looks.of(locals())
+        looks = Looks.of_arguments(locals())
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _drawn_rows(self, n_curves, random_state):

@@ -241,7 +241,7 @@ class RegionalEffectDisplay(Display, PanelDisplay):
             The display.
         """
         effects, overall = self._effects()
-        looks, outputs = Looks.of(locals()), most_varied(effects)
+        looks, outputs = Looks.of_arguments(locals()), most_varied(effects)
         if len(outputs) == 1:
             label = ALL_ROWS if len(effects) == 1 else IN_REGION
             looks.line_kw = {"label": label, **(line_kw or {})}

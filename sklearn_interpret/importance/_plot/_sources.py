@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._model.scoring import resolve_metrics
+from sklearn_interpret._model.responses.scoring import resolve_metrics
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import Data, check_same_in_folds
 from sklearn_interpret.importance._drop_column import DropColumnImportance

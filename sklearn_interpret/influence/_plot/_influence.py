@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
-from sklearn_interpret._model.leave_out import Training, scores_without
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.leave_out.refits import scores_without
+from sklearn_interpret._model.leave_out.training import Training
+from sklearn_interpret._model.responses.predictors import unfrozen
+from sklearn_interpret._model.responses.scoring import resolve_metrics
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.rows.number_format import column_texts, value_text
-from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.axes import named_legend
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, PALETTE, shade
 from sklearn_interpret._plotting.curves import draw_band, draw_line

@@ -213,7 +213,7 @@ default="auto"
             A limit that is not a positive whole number, values that are not components,
             or fewer than two rows.
         """
-        looks = Looks.of(locals())
+        looks = Looks.of_arguments(locals())
         looks.line_kw = {"drawstyle": "steps-mid", **(line_kw or {})}
         explanation = self._components()
         variances, shares = variances_and_shares(explanation)
@@ -267,7 +267,7 @@ default="auto"
     def _panel(self, explanation, reader, place, limits):
         """The panel of a component; surfaces have these limits, or None for own."""
         members, values = explanation.interactions[place], explanation.values[:, place]
-        features = [reader.values(j) for j in members]
+        features = [reader.feature_values(j) for j in members]
         if len(features) == 1:
             return self._curve(features[0], values)
         features.sort(key=lambda feature: feature.levels is not None)

@@ -128,7 +128,7 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
 
     def _network(self):
         """The values of the sets, by the number of features."""
-        explanation, values, signed = self._values()
+        explanation, values, signed = self._values_of_sets()
         p = len(explanation.feature_names)
         adjacency, main_effects, larger = np.zeros((p, p)), np.zeros(p), []
         for members, value in zip(explanation.interactions, values, strict=True):
@@ -142,7 +142,7 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
         names = list(explanation.feature_names)
         return Network(names, adjacency, main_effects, tuple(larger), signed)
 
-    def _values(self):
+    def _values_of_sets(self):
         """The explanation drawn, a number for each set, and whether it has a sign."""
         explanation = self._one_output()
         if self.row is not None:
@@ -176,7 +176,7 @@ class InteractionNetworkDisplay(NetworkMixin, ComponentDisplay):
             (number of features), and its "share" of the variance, or the "value" of
             one row.
         """
-        explanation, values, _ = self._values()
+        explanation, values, _ = self._values_of_sets()
         ranks = np.argsort(-np.abs(values), kind="stable")
         columns = {
             "interaction": [explanation.interaction_names[place] for place in ranks],

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._model.replacement.replaced import count_outputs
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import count_outputs, make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import response_name

@@ -256,7 +256,7 @@ default="auto"
         """Values along the axis."""
         if self.along is not None:
             return reader.member_values(feature, self.along, "along")
-        own = reader.values(feature)
+        own = reader.feature_values(feature)
         if own is not None:
             return own
         own = reader.joint_values(feature)
@@ -294,11 +294,11 @@ default="auto"
             strengths = residual_strengths(
                 explanation.values[some, feature],
                 own.numbers[some],
-                [reader.values(j).numbers[some] for j in others],
+                [reader.feature_values(j).numbers[some] for j in others],
             )
             least = 0.0
         best = int(np.argmax(strengths))
-        return reader.values(others[best]) if strengths[best] > least else None
+        return reader.feature_values(others[best]) if strengths[best] > least else None
 
     def _interactions(self, explanation):
         """Interaction values (n_rows, n_features, n_features) of the output."""

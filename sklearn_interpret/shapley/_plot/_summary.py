@@ -211,7 +211,7 @@ def _shades(reader, feature):
     n_rows = reader.n_rows
     if not reader.has_data:
         return np.zeros(n_rows), None
-    values = reader.values(feature)
+    values = reader.feature_values(feature)
     if values is None:
         return np.full(n_rows, np.nan), "groups of columns"
     if not values.ordered:

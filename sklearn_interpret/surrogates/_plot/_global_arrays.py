@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.losses import agreement
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.validation import check_weights
 from sklearn_interpret._model.surrogates.inner_predictors import innermost_name
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
 )
-from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import checked_numbers, response_name
 from sklearn_interpret.explanations._selection import output_position

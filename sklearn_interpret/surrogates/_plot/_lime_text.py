@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._model.rows.texts import as_texts
 from sklearn_interpret._plotting.axes import axes_inches, take_stacks
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.labels import shorten

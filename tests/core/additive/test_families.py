@@ -85,5 +85,6 @@ def test_domains(name, good, bad):
 @pytest.mark.parametrize("name", ["poisson", "binomial"])
 def test_quasi_families_have_no_likelihood(name):
     quasi, family = FAMILIES[f"quasi{name}"], FAMILIES[name]
-    assert quasi.log_likelihood is quasi.dispersion is quasi.excess is None
+    assert quasi.is_quasi
+    assert quasi.dispersion is quasi.excess is None
     assert (quasi.links, quasi.variance) == (family.links, family.variance)

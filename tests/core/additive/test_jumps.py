@@ -20,6 +20,7 @@ def test_the_jump_is_found_beside_a_curve():
     assert ((x > cut) == (x > 0.4)).mean() > 0.98
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("curve", [np.sin, np.square, np.zeros_like])
 @pytest.mark.parametrize("noise", ["equal", "larger at the ends", "heavy"])
 def test_curves_and_noise_have_few_jumps(curve, noise):

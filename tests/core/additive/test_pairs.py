@@ -54,6 +54,7 @@ def test_pairs_with_levels(n_levels, other):
     assert pairs[0] == (1, 4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["numbers", "levels"])
 @pytest.mark.parametrize("noise", ["normal", "heavy"])
 def test_noise_has_few_pairs(kind, noise):

@@ -83,13 +83,13 @@ def test_the_best_of_all_thresholds(n_rows, n_points, n_known, min_rows, shared,
         for sides in all_divisions(codes[column], n, weights, min_rows)
     ]
     best = max((found[0] for found in divisions), default=0.0)
-    if not root.parts:
+    if not root.children:
         assert best <= 1e-9
         return
-    found = [np.sort(part.rows) for part in root.parts]
+    found = [np.sort(part.rows) for part in root.children]
     assert_allclose(gain(curves, found), best, atol=1e-9)
     assert_array_equal(np.sort(np.concatenate(found)), np.arange(n_rows))
-    for part in root.parts:
+    for part in root.children:
         assert_array_equal(part.allowed[root.column][codes[root.column][part.rows]], 1)
 
 
@@ -98,19 +98,19 @@ def test_levels_are_split_in_the_order_of_their_curves():
     shape = np.array([1.0, -1.0, 1.1, -1.2])[codes[0]]
     curves = RowCurves(np.outer(shape, [-1.0, 0.0, 1.0]), np.ones((20, 1)))
     root = search(table(codes, [4], [True])).grow(curves, 0.0, 0.0)
-    assert {frozenset(codes[0][part.rows]) for part in root.parts} == {
+    assert {frozenset(codes[0][part.rows]) for part in root.children} == {
         frozenset({0, 2}),
         frozenset({1, 3}),
     }
     # Levels that the rows do not have go with the second part.
-    allowed = [part.allowed[0] for part in root.parts]
+    allowed = [part.allowed[0] for part in root.children]
     assert_array_equal(allowed[0] ^ allowed[1], [True] * 4 + [False])
 
 
 def test_thresholds_lie_between_the_values_of_a_region():
     codes = np.array([[0, 1, 8, 9]])
     curves = RowCurves(np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.ones((4, 1)))
-    low, high = search(table(codes, [10])).grow(curves, 0.0, 0.0).parts
+    low, high = search(table(codes, [10])).grow(curves, 0.0, 0.0).children
     assert_array_equal(np.flatnonzero(low.allowed[0]), np.arange(5))
     assert_array_equal(np.flatnonzero(high.allowed[0]), np.arange(5, 10))
 
@@ -135,13 +135,15 @@ def test_small_gains_are_left():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 30, (3, 300))
     curves = RowCurves(rng.normal(size=(300, 10)), np.ones((300, 1)))
-    assert not search(table(codes, [30] * 3), min_gain=0.1).grow(curves, 0.0, 0.0).parts
-    assert not search(table(codes, [30] * 3)).grow(curves, 0.0, rounding=10.0).parts
+    assert (
+        not search(table(codes, [30] * 3), min_gain=0.1).grow(curves, 0.0, 0.0).children
+    )
+    assert not search(table(codes, [30] * 3)).grow(curves, 0.0, rounding=10.0).children
     step = np.outer(codes[0] < 15, np.linspace(-1, 1, 10))
     step = RowCurves(curves.values + step, curves.weights)
     settings = {"min_gain": 1e-3}
-    assert search(table(codes, [30] * 3), **settings).grow(step, 0.0, 0.0).parts
-    assert not search(table(codes, [30] * 3), **settings).grow(step, 99.0, 0.0).parts
+    assert search(table(codes, [30] * 3), **settings).grow(step, 0.0, 0.0).children
+    assert not search(table(codes, [30] * 3), **settings).grow(step, 99.0, 0.0).children
 
 
 @pytest.mark.parametrize("min_rows", [1, 20])
@@ -160,5 +162,5 @@ def test_significance(min_rows):
     assert (
         not search(table(codes, [30] * 3), rng=draws, **settings)
         .grow(noise, 0.0, 0.0)
-        .parts
+        .children
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -12,6 +12,7 @@ from sklearn_interpret._core.games.coalitions import (
     values_of_all,
 )
 from tests.references.shapley import enumerated
+from tests.speeds import examples
 
 
 def by_formula(values, order):
@@ -42,7 +43,7 @@ def test_coalitions_are_numbered_by_their_members(p):
     assert_array_equal(found @ 2 ** np.arange(p), np.arange(1, len(found) + 1))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(games(4))
 def test_a_player_who_adds_nothing_gets_nothing(values):
     """To the last bit, and the others share as if it were not there."""

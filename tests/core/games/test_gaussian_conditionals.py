@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.games import gaussian_conditionals as gaussian_shapley
 from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from tests.references.gaussian import conditional_values
+from tests.speeds import examples
 
 seeds = st.integers(0, 2**16)
 
@@ -38,7 +39,7 @@ def always_sampled(monkeypatch):
     monkeypatch.setattr(gaussian_shapley, "MOST_PLAYERS", 1)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=seeds, rank=st.integers(1, 5), k=st.integers(1, 2))
 def test_all_coalitions(seed, rank, k):
     """Singular or not, the values are those of conditional means."""
@@ -50,7 +51,7 @@ def test_all_coalitions(seed, rank, k):
     assert_array_equal(errors, 0)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=seeds)
 def test_players_of_several_columns(seed):
     covariance, coefficients, rows = problem(seed, n_columns=6)
@@ -92,7 +93,7 @@ def test_columns_that_nothing_connects_are_apart():
     assert_allclose(values, expected, atol=1e-9 * np.abs(expected).max())
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=seeds, rank=st.integers(2, 8))
 def test_efficiency_of_samples(seed, rank):
     """Permutations share out all there is, each of them, also where it is singular."""
@@ -109,6 +110,7 @@ def test_efficiency_of_samples(seed, rank):
     assert_allclose(total, np.broadcast_to(expected, total.shape), atol=1e-9 * size)
 
 
+@pytest.mark.thorough
 def test_samples_are_near_and_their_errors_are_honest(always_sampled):
     """Deviations in units of the standard error are about standard normal."""
     standardised = []

@@ -179,6 +179,7 @@ def coverage(make, p, n_coalitions, n_games=20):
     return np.mean(covered)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [product_game, neural_game])
 @pytest.mark.parametrize("n_coalitions", [64, 256])
 def test_intervals_cover_the_exact_values(make, n_coalitions):
@@ -186,6 +187,7 @@ def test_intervals_cover_the_exact_values(make, n_coalitions):
     assert 0.90 <= coverage(make, 11, n_coalitions) <= 0.99
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [product_game, neural_game, step_game])
 @pytest.mark.parametrize("p, budgets", [(5, (26, 30)), (6, (50, 54))])
 def test_intervals_of_few_players_cover_the_exact_values(make, p, budgets):
@@ -211,6 +213,7 @@ def signed_product(z):
     return factors.prod(axis=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("p", [5, 9])
 @pytest.mark.parametrize(
     "make", [conjunction, conjunction_beside_players, signed_product]

@@ -66,7 +66,7 @@ def gradient_and_matrix(model, rows):
 def test_changes_equal_the_formula(factorised, block, monkeypatch):
     monkeypatch.setattr(networks, "_MOST_FACTORISED", factorised)
     monkeypatch.setattr(networks, "_BLOCK", block)
-    monkeypatch.setattr(networks, "_LEAST", 1e-13)
+    monkeypatch.setattr(networks, "_LEAST_DAMPING", 1e-13)
     monkeypatch.setattr(networks, "_TOLERANCE", 1e-12)
     model = model_of(damping=0.25)
     parts = [np.array([3]), np.array([0, 5, 7]), np.arange(6)]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
@@ -18,6 +18,7 @@ from sklearn_interpret._core.statistics.score_losses import (
     Softmax,
     SquaredHinge,
 )
+from tests.speeds import examples
 
 LOSSES = [
     HalfSquared(),
@@ -161,9 +162,10 @@ def test_rounding_of_the_objective_stops_nothing():
     assert len(loss.calls) < 40
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("loss", LOSSES, ids=name)
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=5)
+@examples(5)
 def test_without_a_row(loss, seed):
     model = model_of(loss, seed)
     found, _ = model.without(each(8))
@@ -344,7 +346,7 @@ def largest_slope(model, parameters, kept):
 
 @pytest.mark.parametrize("loss", [Logistic(), Softmax(), SquaredHinge()], ids=name)
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=12)
+@examples(12)
 def test_the_gradient_is_zero_without_any_row(loss, seed):
     model = hard_model(seed, loss)
     n_rows = len(model.design)
@@ -358,7 +360,7 @@ def test_the_gradient_is_zero_without_any_row(loss, seed):
 
 @pytest.mark.parametrize("loss", [Logistic(), SquaredHinge()], ids=name)
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=10)
+@examples(10)
 def test_precision_holds_where_classes_are_nearly_separable(loss, seed):
     model = hard_model(seed, loss)
     (exact, _), (found, _) = (

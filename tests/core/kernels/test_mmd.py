@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -12,6 +12,7 @@ from sklearn_interpret._core.kernels.mmd import (
     strip_of_means,
 )
 from tests.references.mmd import criticisms_of, prototypes_of
+from tests.speeds import examples
 
 
 def gaussian(X):
@@ -44,7 +45,7 @@ def test_means_from_strips(step):
     assert len(asked) == len(set(asked)) == n_blocks * (n_blocks + 1) // 2
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     kernel=st.sampled_from([gaussian, linear]),
     seed=st.integers(0, 1000),

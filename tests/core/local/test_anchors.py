@@ -54,7 +54,7 @@ def test_the_rule_of_a_conjunction(name):
     bits = Bits(keeps, 6)
     found = search()(bits.neighbours())
     assert found.rule == expected
-    assert found.found
+    assert found.is_precise
     assert found.precision == found.high == 1
     assert found.low >= 0.95
     assert found.coverage == 0.5 ** len(expected)
@@ -73,14 +73,14 @@ def test_bounds_hold_and_rules_are_precise(seed):
     found = search(precision=0.9)(bits.neighbours())
     true = bits.precision(found.rule)
     assert found.low <= true <= found.high
-    assert found.found
+    assert found.is_precise
     assert true >= 0.9
 
 
 def test_what_no_rule_explains():
     bits = Bits(lambda z: np.arange(len(z)) % 2 == 0, 4)
     found = search()(bits.neighbours())
-    assert not found.found
+    assert not found.is_precise
     assert found.low < 0.95
 
 
@@ -88,14 +88,14 @@ def test_a_limit_of_size():
     bits = Bits(MODELS["three"][0], 6)
     found = search(max_size=2)(bits.neighbours())
     assert len(found.rule) <= 2
-    assert not found.found
+    assert not found.is_precise
 
 
 def test_rules_of_little_coverage_are_not_extended():
     bits = Bits(MODELS["three"][0], 6)
     found = search(least_coverage=0.3)(bits.neighbours())
     assert len(found.rule) == 2  # an extension of one that holds for a half
-    assert not found.found
+    assert not found.is_precise
 
 
 def test_samples_without_conditions():
@@ -170,7 +170,7 @@ def test_no_rule_left_out_is_better_by_tau(seed, beam_size):
             points = rng.random(near.n_draws)
             kept = np.where(np.arange(8)[:, None] % 2, points, 1 - points)
             kept = kept < true[:, None]
-            near.kept = lambda rules, starts, stops: np.concatenate(
+            near.keeps_answer = lambda rules, starts, stops: np.concatenate(
                 [kept[r[0], i:j] for r, i, j in zip(rules, starts, stops, strict=True)]
             )
             return near

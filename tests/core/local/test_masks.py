@@ -20,8 +20,8 @@ DRAWS = [independent_masks, sized_masks]
 def test_all_sets_where_there_are_few(draw, n_parts):
     masks = draw(n_parts, 16, np.random.default_rng(0))
     assert masks.complete
-    assert len(np.unique(masks.kept, axis=0)) == len(masks.kept) == 2**n_parts
-    assert masks.kept[0].all()
+    assert len(np.unique(masks.present, axis=0)) == len(masks.present) == 2**n_parts
+    assert masks.present[0].all()
     assert_allclose(masks.shares.sum(), 1)
 
 
@@ -29,7 +29,7 @@ def test_shares_of_all_sets():
     rng = np.random.default_rng(0)
     assert_array_equal(independent_masks(4, 16, rng).shares, 1 / 16)
     masks = sized_masks(4, 16, rng)
-    sizes = masks.kept.sum(axis=1)
+    sizes = masks.present.sum(axis=1)
     assert_allclose(masks.shares, 1 / (5 * comb(4, sizes)))
 
 
@@ -37,15 +37,15 @@ def test_shares_of_all_sets():
 def test_draws_are_even(draw):
     masks = draw(30, 1025, np.random.default_rng(0))
     assert not masks.complete
-    assert masks.kept.shape == (1025, 30)
-    assert masks.kept[0].all()
-    assert_allclose(masks.kept[1:].mean(axis=0), 0.5, atol=0.02)
+    assert masks.present.shape == (1025, 30)
+    assert masks.present[0].all()
+    assert_allclose(masks.present[1:].mean(axis=0), 0.5, atol=0.02)
     assert_allclose(masks.shares, 1 / 1025)
 
 
 def test_sizes_come_up_equally_often():
     masks = sized_masks(9, 1 + 2**8, np.random.default_rng(1))
-    counts = np.bincount(masks.kept[1:].sum(axis=1), minlength=10)
+    counts = np.bincount(masks.present[1:].sum(axis=1), minlength=10)
     assert_allclose(counts, 25.6, atol=2)
 
 

@@ -1,7 +1,7 @@
 """Sums of all conditions at once, against one condition after the other."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -10,6 +10,7 @@ from sklearn_interpret._core.rules.coded_conditions import (
     distinct_rows,
     merged,
 )
+from tests.speeds import examples
 
 
 def random_codes(seed):
@@ -22,7 +23,7 @@ def random_codes(seed):
     return rng, CodedTable(codes, n_known, np.array([False, False, True, True]))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32 - 1))
 def test_candidates_are_all_conditions(seed):
     rng, table = random_codes(seed)
@@ -83,7 +84,7 @@ def test_conditions_of_a_column_are_merged():
     assert merged(rule) == [(2, 3, 5), (0, 1, 1)]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 2**32 - 1))
 def test_distinct_rows_do_not_depend_on_order(seed):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -16,6 +16,7 @@ from sklearn_interpret._core.rules.mining import (
     _unit,
     mine_rules,
 )
+from tests.speeds import examples
 
 WEIGHTS = {
     "ones": lambda rng, n: np.ones(n),
@@ -55,7 +56,7 @@ def all_conditions(table, labels, weights):
             yield column, int(first), int(last)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 0.1, 0.35, 1]))
 def test_all_frequent_rules_are_mined(seed, min_support):
     _, table, labels, weights = random_table(seed)
@@ -155,7 +156,7 @@ def test_numbers_that_tell_nothing_are_cut_into_quarters():
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_sums_are_of_flags(kind, seed):
     rng = np.random.default_rng(seed)

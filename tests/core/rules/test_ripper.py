@@ -66,7 +66,7 @@ def test_last_conditions_are_pruned():
     everywhere = np.ones(8, dtype=bool)
     useful, useless = (0, 0, 0), (1, 0, 0)
     assert own._prune([useful, useless], everywhere) == [useful]
-    assert own._prune([useful, useless], everywhere, whole=True) == [useful]
+    assert own._prune([useful, useless], everywhere, by_accuracy=True) == [useful]
     assert own._prune([useful, useless], ~everywhere) == [useful, useless]
 
 

@@ -6,7 +6,7 @@ from math import comb, exp, factorial, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -16,6 +16,7 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
     gibbs_chain,
     r_hat,
 )
+from tests.speeds import examples
 
 
 class Case:
@@ -66,7 +67,7 @@ class Case:
         return value
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 1.0, 2.5]))
 def test_posteriors_are_those_of_the_paper(seed, alpha):
     case = Case(seed, 6, alpha=alpha)
@@ -87,7 +88,7 @@ def test_priors_of_all_lists_are_those_of_their_lengths():
         assert total == pytest.approx(case.lam**length / factorial(length))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 5))
 def test_insertions_are_evaluated_as_lists_are(seed, length):
     posterior = Case(seed, 5).posterior
@@ -106,6 +107,7 @@ def _normalised(logs):
     return weights / weights.sum()
 
 
+@pytest.mark.thorough
 def test_samples_are_those_of_the_posterior_of_all_lists():
     seed = 0
     case = Case(seed, 4)

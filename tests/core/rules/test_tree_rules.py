@@ -1,12 +1,13 @@
 """Nodes of trees as rules, against the rows that reach them."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.rules.coded_conditions import node_rules, rows_in_memory
+from sklearn_interpret._core.rules.coded_conditions import node_rules, rule_mask
+from tests.speeds import examples
 
 
 def test_nodes_are_rules():
@@ -26,7 +27,7 @@ def test_nodes_are_rules():
     assert node_rules(*map(np.array, ([-1], [-1], [-2], [-2.0])), n_known) == [()]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_rules_hold_for_the_rows_of_the_node(seed):
     rng = np.random.default_rng(seed)
@@ -41,7 +42,7 @@ def test_rules_hold_for_the_rows_of_the_node(seed):
     arrays = tree.children_left, tree.children_right, tree.feature, tree.threshold
     rules = node_rules(*arrays, n_known)
     for rule, rows in zip(rules, reached, strict=True):
-        held = rows_in_memory(ranks, rule)
+        held = rule_mask(ranks, rule)
         # A missing value among known ones meets no condition.
         lost = np.zeros(40, dtype=bool)
         for j, first, _ in rule:

@@ -5,8 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import OptimizeResult
 
-from sklearn_interpret._core.search.boxes import BoxSums
+from sklearn_interpret._core.search import boxes as boxes_module
+from sklearn_interpret._core.search.boxes import BoxSums, CellValues
 
 
 def chain(n_columns, rng):
@@ -19,7 +21,7 @@ def chain(n_columns, rng):
         high[k + 1 :, k] = 0
     return BoxSums(
         costs=[np.arange(n_cells, dtype=float)] * n_columns,
-        own=np.zeros(n_columns, dtype=np.intp),
+        origin=np.zeros(n_columns, dtype=np.intp),
         tree=np.zeros(n_columns + 1, dtype=np.intp),
         low=low,
         high=high,
@@ -64,3 +66,27 @@ def test_points_in_the_same_boxes_are_left_out(n_columns):
     rest = boxes.without(point)
     assert (rest.sums(points[same]) < rest.needs).all()
     assert_allclose(rest.sums(points[~same]), boxes.sums(points[~same]))
+
+
+@pytest.mark.parametrize("shortfall", [0.0, 1e-9, 5e-6])
+def test_shifts_make_up_for_what_a_solver_misses(shortfall, monkeypatch):
+    """Columns that move freely go on; those of whole units stay, as do ends."""
+    within = CellValues(
+        columns=np.arange(3),
+        coefficients=np.array([[-1.0, -1.0, -1.0], [0.0, 0.0, 1.0]]),
+        bounds=np.array([-3.5, 2.0]),
+        nearest=[np.zeros(1)] * 3,
+        low=[np.full(1, -5.0)] * 3,
+        high=[np.full(1, 5.0), np.full(1, 1.0), np.full(1, 5.0)],
+        costs=np.array([2.0, 1.0, 1.5]),
+        whole=np.array([False, False, True]),
+    )
+    exact = np.array([0.5, 1.0, 2.0])
+    missed = OptimizeResult(x=np.append(exact * (1 - shortfall), np.zeros(3)))
+    monkeypatch.setattr(boxes_module, "milp", lambda *args, **kw: missed)
+    shifts, cost = within.shifts(np.zeros(3, dtype=np.intp))
+    assert within.kept(shifts)
+    assert shifts[1] <= 1.0
+    assert shifts[2] == 2.0
+    assert_allclose(shifts, exact, atol=2e-5)
+    assert cost == within.costs @ shifts

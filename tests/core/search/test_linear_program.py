@@ -26,6 +26,7 @@ def moves_both_ways(rng, n_columns=4):
     ), rng.normal(size=3) ** [2, 1, 1]
 
 
+@pytest.mark.thorough(after=6)
 @pytest.mark.parametrize("seed", range(12))
 def test_few_columns_moved(seed):
     moves, needs = moves_both_ways(np.random.default_rng(seed))
@@ -67,6 +68,7 @@ def moves_with_entries(rng):
     return Moves(*(np.array(c, kind) for c, kind in zip(columns, kinds, strict=True)))
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_moves_after_others(seed):
     """Against a program for each set of entries and of whole units."""
@@ -77,7 +79,9 @@ def test_moves_after_others(seed):
     for entered in product(*[[(0, 0), (1, 0), (0, 1)]] * 3):
         opened = np.repeat(np.ravel(entered), 2)
         wholes = [
-            range(3) if opened[k] and moves.whole[k] else [None if opened[k] else 0]
+            range(3)
+            if opened[k] and moves.is_integer[k]
+            else [None if opened[k] else 0]
             for k in later
         ]
         for units in product(*wholes):

@@ -59,6 +59,7 @@ def most_gained(slopes, low, high, radius, norm):
 
 
 # SciPy 1.14 says that its own steps leave the box.
+@pytest.mark.thorough(after=1)
 @pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 10_000), radius=st.floats(0.01, 5))
@@ -163,6 +164,7 @@ def shortest(slopes, low, high, needs, norm):
     return np.sqrt(quadratic.fun)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 10_000))
 def test_shortest_steps(norm, seed):

@@ -35,7 +35,7 @@ def forest(seed, n_trees=3, n_sums=1, **limits):
     rates = rng.uniform(0.5, 2, (N_COLUMNS, N_CELLS))
     sums = BoxSums(
         costs=list(rates * np.abs(np.arange(N_CELLS) - own[:, None])),
-        own=own,
+        origin=own,
         tree=np.repeat(np.arange(n_trees), [len(tree) for tree in trees]),
         low=np.array([low for low, _ in boxes]),
         high=np.array([high for _, high in boxes]),

@@ -42,7 +42,7 @@ def sums(rng, n_trees=6, n_sums=1):
         cost[(rng.random(N_CELLS) < 0.1) & (cost > 0)] = np.inf
     return BoxSums(
         costs=costs,
-        own=own,
+        origin=own,
         tree=np.repeat(np.arange(n_trees), [len(tree) for tree in trees]),
         low=boxes[:, 0],
         high=boxes[:, 1],
@@ -98,7 +98,7 @@ def test_attained_in_several_changes():
     high = np.array([[0, 1], [1, 0], [1, 1]])
     boxes = BoxSums(
         costs=[np.array([0.0, 1.0])] * 2,
-        own=np.zeros(2, dtype=int),
+        origin=np.zeros(2, dtype=int),
         tree=np.zeros(3, dtype=int),
         low=low,
         high=high,

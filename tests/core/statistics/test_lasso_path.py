@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
@@ -14,6 +14,7 @@ from sklearn_interpret._core.statistics.lasso_path import (
     SquaredError,
     lasso_path,
 )
+from tests.speeds import examples
 
 KINDS = ("normal", "binary", "rounded", "copies", "sums")
 
@@ -67,7 +68,7 @@ def violations(path, X, targets, weights, loss):
         )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 10**6),

@@ -4,12 +4,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
+from tests.speeds import examples
 
 SHARES = np.array([0.5, 2.0])
 
@@ -65,7 +66,7 @@ def test_labels_of_sums_of_which_many_are_zero(grouped):
 NUMBERS = st.floats(-1e3, 1e3).map(lambda number: round(number, 3))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(numbers=arrays(np.float64, (3, 7, 1), elements=NUMBERS), shift=NUMBERS)
 def test_any_numbers(numbers, shift):
     targets, rest, part = numbers

@@ -100,7 +100,7 @@ def test_weights_of_sets(n_rows, equal):
     weights = np.full(n_rows, 0.7) if equal else rng.uniform(size=n_rows)
     valid = first_bits(n_rows)
     sets = random_sets(2, 3, 6, len(valid)) & valid
-    found = RowWeights(weights).of(sets)
+    found = RowWeights(weights).total(sets)
     assert_allclose(found, members(sets, n_rows) @ weights, rtol=1e-13)
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -25,6 +25,7 @@ from tests.references.trees import (
     telling_rows,
     with_cover,
 )
+from tests.speeds import examples
 
 PLAYERS = {
     "features": np.arange(5),
@@ -94,7 +95,7 @@ def test_components_are_those_of_the_definition(players, max_order, regime):
     check(0, players, max_order, depth=6)
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(seed=st.integers(0, 10**6), depth=st.integers(0, 7))
 def test_components_of_any_trees(seed, depth):
     check(seed, np.arange(5), 5, depth=depth)
@@ -107,5 +108,5 @@ def test_few_rows_and_many_agree():
     game = InterventionalGame(trees, paths, codes[5:], np.ones(35))
     few, many = TreeComponents(game, 2), TreeComponents(game, 2)
     assert game.few_components(codes[:1], 2) is not None
-    many._parts  # noqa: B018  -- made, so that it is used
+    many._conjunctions  # noqa: B018  -- computed, so that it is used
     assert_allclose(few.values(codes[:1]), many.values(codes[:1]), atol=1e-12)

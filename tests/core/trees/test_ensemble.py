@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -20,6 +20,7 @@ from sklearn_interpret._core.trees.structure.joining import (
 from tests.references import trees as reference
 from tests.references.tree_validity import check_ensemble
 from tests.references.trees import random_ensemble, telling_rows, telling_values
+from tests.speeds import examples
 
 COMPARISONS = [
     {"precision": precision, "strict": strict}
@@ -246,7 +247,7 @@ def test_in_float64_moves_no_row(how):
     assert_array_equal(converted.apply(X), trees.apply(X))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     threshold=st.floats(allow_nan=False),
     x=st.floats(allow_nan=False),

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -17,7 +17,7 @@ from sklearn_interpret._core.trees.effects.pairwise_interactions import (
     TreePairs,
     bytes_of_pairs,
     leaves_of_pairs,
-    steps_of_parts,
+    mean_steps,
 )
 from sklearn_interpret._core.trees.effects.tree_effects import (
     MovedFeatures,
@@ -26,6 +26,7 @@ from sklearn_interpret._core.trees.effects.tree_effects import (
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from tests.references.observed import mean_given
 from tests.references.trees import random_ensemble, telling_rows
+from tests.speeds import examples
 
 GROUPS = ([0], [1], [2], [3]), ([2], [3, 0]), ([1], [0, 2], [3])
 
@@ -83,7 +84,8 @@ any_trees = given(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.thorough
+@examples(25)
 @any_trees
 def test_pairs_of_any_trees(seed, n_categorical, k, n_rows):
     trees = random_ensemble(seed, n_categorical=n_categorical, k=k)
@@ -94,7 +96,7 @@ def test_pairs_of_any_trees(seed, n_categorical, k, n_rows):
     check_pairs(trees, codes, weights, groups, pairs)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
 def test_sets_of_any_trees(seed, n_categorical):
     trees = random_ensemble(seed, n_categorical=n_categorical, k=1 + seed % 2)
@@ -113,7 +115,7 @@ def check_outcomes(trees, codes, weights, groups):
     everything = range(trees.n_features)
     shares = [
         np.bincount(places, weights, part.n_points) / weights.sum()
-        for places, part in zip(at, effects.parts, strict=True)
+        for places, part in zip(at, effects.moved_features, strict=True)
     ]
     means = made.expectations(codes, shares)
     curves = [answers for _, answers in made.curves(codes)]
@@ -122,7 +124,7 @@ def check_outcomes(trees, codes, weights, groups):
         expected = mean_given(trees.raw_of_codes, codes, weights, others)
         assert_allclose(means[:, which], expected, rtol=0, atol=1e-12)
         answers = []
-        for point in effects.parts[which].codes:
+        for point in effects.moved_features[which].codes:
             altered = codes.copy()
             altered[:, features] = point
             answers.append(trees.raw_of_codes(altered))
@@ -130,7 +132,7 @@ def check_outcomes(trees, codes, weights, groups):
         assert_allclose(curves[which], expected, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @any_trees
 def test_outcomes_of_any_trees(seed, n_categorical, k, n_rows):
     trees = random_ensemble(seed, n_categorical=n_categorical, k=k)
@@ -192,9 +194,9 @@ def test_leaves_and_steps_are_counted():
         met = paths.player[own]
         expected[np.ix_(met, met)] += 1
     assert_array_equal(counts, expected)
-    steps = steps_of_parts(effects)
+    steps = mean_steps(effects)
     assert np.all((steps > 0) & (steps < 5))
-    shape = [part.n_points for part in effects.parts[:2]]
+    shape = [part.n_points for part in effects.moved_features[:2]]
     k = effects.values.shape[1]
     pair = bytes_of_pairs(shape, 60, counts[0, 1], k)
     cells = tree_pairs.QuadrantSums.n_cells(60, shape)

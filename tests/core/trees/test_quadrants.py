@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sklearn_interpret._core.trees.effects.pairwise_interactions import QuadrantSums
+from tests.speeds import examples
 
 
 def check(seed, n, m, shape, k):
@@ -22,7 +23,7 @@ def check(seed, n, m, shape, k):
     assert_allclose(sums.sums(), below @ amounts, rtol=0, atol=1e-11)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**16),
     n=st.integers(0, 30),

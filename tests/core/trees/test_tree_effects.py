@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -19,6 +19,7 @@ from sklearn_interpret._core.trees.effects.tree_effects import (
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 from tests.references.trees import random_ensemble, telling_rows
+from tests.speeds import examples
 
 
 def every_code(trees, features):
@@ -65,7 +66,7 @@ def check(trees, codes, weights, parts):
         assert_allclose(mean, expected, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=st.integers(0, 2**16),
     n_categorical=st.integers(0, 3),
@@ -80,7 +81,7 @@ def test_averages_and_curves_of_any_trees(seed, n_categorical, k, n_rows):
     check(trees, codes, weights, parts_of(trees, seed))
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
 def test_differences(seed, n_categorical):
     rng = np.random.default_rng(seed)
@@ -181,7 +182,7 @@ def test_steps_add_up_to_conditions(which):
     for player, part in enumerate(parts):
         players[part.features] = player
     paths = TreePaths.of_ensemble(trees, players)
-    steps = ConditionSteps.of_parts(trees, paths, parts)
+    steps = ConditionSteps.of_features(trees, paths, parts)
     part, first = parts[which], sum(other.n_points for other in parts[:which])
     for node in np.flatnonzero(paths.player == which):
         _, point, sign = steps.of_conditions(np.array([node]))

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -16,7 +16,13 @@ from sklearn_interpret._core.trees.shapley.games import (
     InterventionalGame,
     PathDependentGame,
 )
-from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
+from sklearn_interpret._core.trees.shapley.values import (
+    TreePlan,
+    add_blocks,
+    shapley_values,
+    task_blocks,
+    value_tasks,
+)
 from tests.references.shapley import (
     enumerated,
     interventional_game,
@@ -29,6 +35,7 @@ from tests.references.trees import (
     telling_rows,
     with_cover,
 )
+from tests.speeds import examples
 
 N_CATEGORICAL = 1
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
@@ -69,7 +76,7 @@ def regime(request, monkeypatch):
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
     if request.param == "deeper":
-        monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", 0)
+        monkeypatch.setattr(games, "_MOST_WITH_INTEGRALS", 0)
     if request.param in ("deep", "deeper", "wide"):
         monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", 1)
         monkeypatch.setattr(subtrees, "MAX_UNIT_BITS", 1)
@@ -128,11 +135,12 @@ def test_values_are_those_of_the_enumerated_game(players, check, regime):
     check(0, PLAYERS[players])
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("check", CHECKS)
 def test_values_of_any_trees(check):
     """Hence also efficiency, symmetry, linearity, and zero for unused features."""
 
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     @given(seed=st.integers(0, 2**16), depth=st.integers(0, 5), k=st.integers(1, 3))
     def holds(seed, depth, k):
         check(seed, np.arange(4), depth=depth, k=k, n_features=4)
@@ -142,16 +150,16 @@ def test_values_of_any_trees(check):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize(
-    ("most", "potentials", "longest"), [(8, 12, 62), (3, 12, 62), (2, 3, 62), (2, 3, 3)]
+    ("most", "integrals", "longest"), [(8, 12, 62), (3, 12, 62), (2, 3, 62), (2, 3, 3)]
 )
 def test_a_row_gets_the_same_alone_and_among_many(
-    order, most, potentials, longest, monkeypatch
+    order, most, integrals, longest, monkeypatch
 ):
     monkeypatch.setattr(games, "is_cheaper", lambda *sizes: sizes[3] < 20)
-    monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", potentials)
+    monkeypatch.setattr(games, "_MOST_WITH_INTEGRALS", integrals)
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
-    monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
+    monkeypatch.setattr(tree_shapley, "_UNITS_PER_GROUP", 2)
     monkeypatch.setattr(games, "carrying_is_cheaper", lambda *sizes: sizes[2] <= 16)
     trees = ensemble_with_cover(2, depth=7)
     plan = TreePlan.of_ensemble(trees)
@@ -198,11 +206,9 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     if background:
         game = InterventionalGame(trees, plan.paths, codes[:9], np.arange(9) / 7)
 
-    def travelled(function, tasks):
-        for task in tasks:
-            yield from function(*pickle.loads(pickle.dumps(task)))
-
     assert len(plan.shares(game)) > 1
-    found = shapley_values(plan, game, codes, order, run=travelled)
     expected = shapley_values(plan, game, codes, order)
+    found = np.zeros_like(expected)
+    for task in value_tasks(plan, game, codes, order):
+        add_blocks(found, task_blocks(*pickle.loads(pickle.dumps(task))))
     assert_array_equal(found, expected)

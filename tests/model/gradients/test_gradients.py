@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -53,6 +53,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 from sklearn_interpret._model.gradients.functions import Differences
 from sklearn_interpret._model.gradients.models import read_scores
 from sklearn_interpret.exceptions import UnreadableModelError
+from tests.speeds import examples
 
 X, CLASSES = load_iris(return_X_y=True)
 NUMBERS = X @ [1.0, -2.0, 0.5, 3.0] + np.sin(X[:, 0]) + 10
@@ -182,7 +183,7 @@ ENDS = [
     two=st.booleans(),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=15)
+@examples(15)
 def test_any_chain_of_steps(steps, end, two, seed):
     model = make_pipeline(*map(clone, steps), clone(end))
     model.fit(X, np.minimum(CLASSES, 2 - two))

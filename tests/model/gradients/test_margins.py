@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from sklearn_interpret._model.actions.actionability import Actionability, SearchProblem
+from sklearn_interpret._model.actions.actionability import Actionability
+from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -49,7 +50,9 @@ def problem_of(model, X, desired="other", target=None, fixed=(), distance="raw")
         directions={},
         distance=distance,
     )
-    return SearchProblem(TargetOutcome.of(model, desired, target), actionability, rows)
+    return SearchProblem(
+        TargetOutcome.of_model(model, desired, target), actionability, rows
+    )
 
 
 def fitted_problem(model, desired, target, classes=slice(None)):

@@ -56,6 +56,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.thorough(after=6)
 @pytest.mark.parametrize(("model", "y"), MODELS, ids=lambda part: str(part)[:70])
 def test_without_rows(model, y):
     weights = np.random.default_rng(0).integers(1, 4, len(X)).astype(float)

@@ -12,8 +12,8 @@ from sklearn_interpret._model.replacement.permuted import (
     RepeatedScore,
     similar_rows,
 )
+from sklearn_interpret._model.responses.scoring import resolve_metrics
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.scoring import resolve_metrics
 
 REGRESSION = [
     None,

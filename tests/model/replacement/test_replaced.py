@@ -11,14 +11,10 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.replacement.replaced import (
-    ReplacedResponses,
-    ReplacedTrees,
-    Replacement,
-    plain_responses,
-    replaced,
-)
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.replacement.replaced import ReplacedResponses, replaced
+from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
+from sklearn_interpret._model.replacement.replacement import Replacement
+from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import gather
 from tests.model.containers import CONTAINERS, cells, same_cells, schema
@@ -111,6 +107,7 @@ def working_memory(mebibytes):
 MEMORIES = (1024, 2e-3, 1e-9)
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("memory", MEMORIES)
 @pytest.mark.parametrize("model, n_outputs", [(TREE, 1), (Counting(), 2)])
 def test_answers_are_those_of_single_rows(model, n_outputs, memory):
@@ -134,6 +131,7 @@ def test_trees_are_read_unless_there_are_few_rows_to_predict(n_rows, reads):
         assert isinstance(found, ReplacedTrees) is expected
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_blocks_do_not_depend_on_the_number_of_workers(memory):
     rows = as_rows(X)
@@ -235,6 +233,7 @@ class Spy(RegressorMixin, BaseEstimator):
         return np.arange(as_rows(X).n_rows, dtype=float)
 
 
+@pytest.mark.thorough(after=8)
 @pytest.mark.parametrize("kind", CONTAINERS)
 @pytest.mark.parametrize("memory", [1024, 1e-9])
 def test_the_model_sees_the_container_that_it_was_given(kind, memory):

@@ -14,7 +14,7 @@ from sklearn_interpret._model.rows.axes import (
     level_axis,
 )
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._model.rows.sample import Sample
 from tests.model.containers import CONTAINERS, cells
 
 GRID = {"resolution": 100, "percentiles": (0.05, 0.95)}

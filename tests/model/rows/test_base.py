@@ -548,7 +548,7 @@ def test_lists_are_neither_numbers_nor_levels(kind):
     polars = pytest.importorskip("polars")
     dtype = polars.List(polars.Int64) if kind == "List" else polars.Array(float, 2)
     rows = as_rows(polars.DataFrame({"l": [[1, 2], [3, 4]]}, schema={"l": dtype}))
-    assert rows.values(0).tolist() == [[1, 2], [3, 4]]
+    assert rows.column_array(0).tolist() == [[1, 2], [3, 4]]
     with pytest.raises(ValueError, match="'l' is not numeric"):
         rows.numbers(0)
     with pytest.raises(ValueError, match="'l' has values that cannot be levels"):

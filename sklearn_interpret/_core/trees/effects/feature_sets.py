@@ -6,25 +6,30 @@ its value, times the share of the background that meets the condition on the oth
 all rows that meet the condition on the set.
 
 `LinkedTreeSets` finds the mean of a function of the output. With :math:`w_l` the value
-of leaf l and :math:`a_{lj}` its condition on part j, leaves that
-have conditions on the parts T, and on no others of the set S that moves, add
+of leaf l and :math:`a_{lj}` its condition on player j, leaves that
+have conditions on the players T, and on no others of the set S that moves, add
 
 .. math:: G_T(b, u) = \sum_l \Big[ \prod_{j \notin T} a_{lj}(x_b) \Big]
     \Big[ w_l \prod_{j \in T} a_{lj}(u) \Big]
 
-to row b with its parts at u: rows by leaves times leaves by points, a matrix product.
+to row b with its players at u: rows by leaves times leaves by points, a matrix product.
 So as S moves from the row's own values to u, the output of the row changes by
 
 .. math:: \sum_{\emptyset \ne T \subseteq S} G_T(b, u) - G_T(b, x_b).
 
 A product is made for the distinct values of T alone: S may have very many, and single
-parts have few.
+players have few.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.bits import (
     Conditions,
@@ -35,11 +40,17 @@ from sklearn_interpret._core.trees.structure.bits import (
 )
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Words of bit sets that are evaluated together; they fit the processor's cache.
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.effects.tree_effects import TreeEffects
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+
+# Words of the bit sets of a block's conditions (2 MB), and of those that are listed
+# together (512 kB), which fit the processor's caches.
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**16
 
-# Outputs, and numbers of a matrix, that are evaluated together; they fit the cache.
+# Outputs (2 MB), and numbers of a matrix (4 MB), that are computed together; they fit
+# the cache.
 _MOST_OUTPUTS = 2**18
 _MOST_NUMBERS = 2**19
 
@@ -61,7 +72,13 @@ class TreeSets:
 
     wants_order = False  # its methods take rows in any order in the same time
 
-    def __init__(self, ensemble, values, features, block_rows):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        values: NDArray[np.float64],
+        features: NDArray[np.intp],
+        block_rows: int,
+    ) -> None:
         self.ensemble, self.values = ensemble, values
         self.block_rows = block_rows
         player = np.ones(ensemble.n_features, dtype=np.intp)
@@ -70,49 +87,55 @@ class TreeSets:
         self._names = _conditions_of_leaves(ensemble, paths)
         leaves = self._names[2]
         most = max(1, _WORDS_OF_CONDITIONS * 64 // block_rows)
-        self._blocks = []
+        self._blocks: list[tuple[NDArray[np.intp], Conditions, Conditions]] = []
         for nodes in blocks_of_trees(ensemble, most):
-            mine = np.zeros(ensemble.n_nodes, dtype=bool)
-            mine[nodes] = True
-            conditions = [
-                Conditions.of_nodes(ensemble, paths, nodes[paths.player[nodes] == part])
-                for part in range(2)
-            ]
-            self._blocks.append((np.flatnonzero(mine[leaves]), *conditions))
+            is_in_block = np.zeros(ensemble.n_nodes, dtype=bool)
+            is_in_block[nodes] = True
+            inside, outside = (
+                Conditions.of_nodes(ensemble, paths, nodes[paths.player[nodes] == side])
+                for side in range(2)
+            )
+            self._blocks.append((np.flatnonzero(is_in_block[leaves]), inside, outside))
 
-    def leaf_weights(self, codes, weights):
+    def leaf_weights(
+        self, codes: NDArray[np.integer], weights: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
         """Weight of the rows that meet each condition on the features outside.
 
         A list of one array, by the node that names the condition; last the weight of
         all rows.
         """
         bits, weigh = RowBits(self.ensemble, codes), RowWeights(weights)
-        found = np.empty(self.ensemble.n_nodes + 1)
-        found[-1] = weights.sum()
+        weights_met = np.empty(self.ensemble.n_nodes + 1)
+        weights_met[-1] = weights.sum()
         for _, _, outside in self._blocks:
             if len(outside.nodes):
-                found[outside.nodes] = weigh.of(outside.met(bits))
-        return [found]
+                weights_met[outside.nodes] = weigh.total(outside.met(bits))
+        return [weights_met]
 
-    def outputs(self, codes, leaf_weights):
+    def outputs(
+        self, codes: NDArray[np.integer], leaf_weights: list[NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
         """Partial dependence at rows, without the base: (n_rows, k).
 
         From sums over the background of the arrays of :meth:`leaf_weights`.
         """
         n_rows = len(codes)
         bits = RowBits(self.ensemble, codes)
-        found = np.zeros((self.values.shape[1], n_rows))
+        outputs = np.zeros((self.values.shape[1], n_rows))
         inside, outside, leaves = self._names
         shares = leaf_weights[0][outside] / leaf_weights[0][-1]
         amounts = self.values[leaves] * shares[:, None]
         step = max(1, _MOST_WORDS // bits.n_words)
-        place = np.empty(self.ensemble.n_nodes + 1, dtype=np.intp)
-        for at, conditions, _ in self._blocks:
-            place[conditions.nodes] = np.arange(len(conditions.nodes))
-            place[-1] = len(conditions.nodes)
-            for output, sums in enumerate(found):
+        position = np.empty(self.ensemble.n_nodes + 1, dtype=np.intp)
+        for in_block, conditions, _ in self._blocks:
+            position[conditions.nodes] = np.arange(len(conditions.nodes))
+            position[-1] = len(conditions.nodes)
+            for output, sums in enumerate(outputs):
                 amount = np.bincount(
-                    place[inside[at]], amounts[at, output], len(conditions.nodes) + 1
+                    position[inside[in_block]],
+                    amounts[in_block, output],
+                    len(conditions.nodes) + 1,
                 )
                 sums += amount[-1]
                 amount = amount[:-1]
@@ -122,12 +145,14 @@ class TreeSets:
                 met = conditions.met(bits)
                 for start in range(0, len(used), step):
                     some = used[start : start + step]
-                    which, row = set_bits(met[some])
-                    sums += np.bincount(row, amount[some][which], n_rows)
-        return found.T
+                    condition, row = set_bits(met[some])
+                    sums += np.bincount(row, amount[some][condition], n_rows)
+        return outputs.T
 
 
-def _conditions_of_leaves(ensemble, paths):
+def _conditions_of_leaves(
+    ensemble: TreeEnsemble, paths: TreePaths
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Conditions of all leaves on both players, -1 where there is none; the leaves."""
     leaves = np.flatnonzero(ensemble.is_leaf)
     names = np.full((2, len(leaves)), -1)
@@ -137,40 +162,50 @@ def _conditions_of_leaves(ensemble, paths):
 
 
 class LinkedTreeSets:
-    """Outputs of rows whose parts take the values of other rows.
+    """Outputs of rows whose players take the values of other rows.
 
     Parameters
     ----------
     effects : TreeEffects
-        The trees, and the parts that move; each along one axis.
+        The trees, and the players that move; each along one axis.
     positions : list of ndarray of shape (n_rows,)
-        For each part, at which of its points each row is.
+        For each player, at which of its points each row is.
     """
 
-    def __init__(self, effects, positions):
+    def __init__(self, effects: TreeEffects, positions: list[NDArray[np.intp]]) -> None:
         self.effects, self.positions = effects, positions
         ensemble, paths = effects.ensemble, effects.paths
         leaves = np.flatnonzero(ensemble.is_leaf)
-        which, name = paths.conditions_of(leaves)
+        leaf, name = paths.conditions_of(leaves)
         player = paths.player[name]
         order = np.argsort(player, kind="stable")
-        ends = np.searchsorted(player[order], np.arange(len(effects.parts) + 1))
-        # For each part the leaves that have a condition on it, and the conditions.
-        self._of_parts = [
-            (leaves[which[at]], name[at]) for at in np.split(order, ends)[1:-1]
+        ends = np.searchsorted(
+            player[order], np.arange(len(effects.moved_features) + 1)
+        )
+        # For each player the leaves that have a condition on it, and the conditions.
+        self._of_players = [
+            (leaves[leaf[entries]], name[entries])
+            for entries in np.split(order, ends)[1:-1]
         ]
         inner = np.flatnonzero(paths.player >= 0)
         self._conditions = Conditions.of_nodes(ensemble, paths, inner)
-        self._place = np.empty(ensemble.n_nodes, dtype=np.intp)
-        self._place[self._conditions.nodes] = np.arange(len(inner))
+        self._condition_position = np.empty(ensemble.n_nodes, dtype=np.intp)
+        self._condition_position[self._conditions.nodes] = np.arange(len(inner))
 
-    def averages(self, sets, codes, weights, outputs, function):
-        """Mean of a function of the outputs over the rows, with each row's parts.
+    def averages(
+        self,
+        sets: Sequence[Sequence[int]],
+        codes: NDArray[np.integer],
+        weights: NDArray[np.float64],
+        outputs: NDArray[np.float64],
+        function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    ) -> list[NDArray[np.float64]]:
+        """Mean of a function of the outputs over the rows, with each row's players.
 
         Parameters
         ----------
         sets : list of tuple of int
-            Sets of parts.
+            Sets of players.
         codes : ndarray of shape (n_rows, n_features), int
             Codes of the rows.
         weights : ndarray of shape (n_rows,)
@@ -185,12 +220,12 @@ class LinkedTreeSets:
         list of ndarray of shape (n_rows, m)
             For each set.
         """
-        moves = [self._move(parts) for parts in sets]
-        sums = [0.0] * len(sets)
+        moves = [self._move(players) for players in sets]
+        sums = [np.zeros(())] * len(sets)
         size = self.effects.block_rows
         for start in range(0, len(codes), size):
             bits = RowBits(self.effects.ensemble, codes[start : start + size])
-            # Behind the conditions stands one that all rows meet.
+            # All rows meet the condition behind the others.
             met = np.vstack([self._conditions.met(bits), bits.valid])
             for number, move in enumerate(moves):
                 step = max(1, _MOST_OUTPUTS // (64 * move.n_points))
@@ -198,124 +233,139 @@ class LinkedTreeSets:
                     first = start + 64 * word
                     rows = slice(first, min(first + 64 * step, start + bits.n_rows))
                     moved = self._moved(move, met[:, word : word + step], rows, outputs)
-                    sums[number] += weights[rows] @ np.moveaxis(function(moved), 2, 0)
+                    total = weights[rows] @ np.moveaxis(function(moved), 2, 0)
+                    sums[number] = sums[number] + total
         return [
-            total.T[move.at] / weights.sum()
+            total.T[move.point] / weights.sum()
             for total, move in zip(sums, moves, strict=True)
         ]
 
-    def _move(self, parts):
-        """A set of parts, ready to be moved."""
-        sizes = [self.effects.parts[part].n_points for part in parts]
-        at = np.ravel_multi_index([self.positions[part] for part in parts], sizes)
-        known, at = np.unique(at, return_inverse=True)
-        points = np.stack(np.unravel_index(known, sizes))
-        names = np.full((len(parts), self.effects.ensemble.n_nodes), -1)
-        for own, part in zip(names, parts, strict=True):
-            leaves, name = self._of_parts[part]
-            own[leaves] = name
-        order = range(len(parts))
+    def _move(self, players: Sequence[int]) -> _Move:
+        """The move of a set of players."""
+        sizes = [self.effects.moved_features[player].n_points for player in players]
+        point = np.ravel_multi_index(
+            [self.positions[player] for player in players], sizes
+        )
+        distinct, point = np.unique(point, return_inverse=True)
+        points = np.stack(np.unravel_index(distinct, sizes))
+        names = np.full((len(players), self.effects.ensemble.n_nodes), -1)
+        for name_of_leaf, player in zip(names, players, strict=True):
+            leaves, name = self._of_players[player]
+            name_of_leaf[leaves] = name
+        order = range(len(players))
         subsets = (combinations(order, size + 1) for size in order)
         terms = []
         for members in map(list, chain.from_iterable(subsets)):
             among = np.isin(order, members)[:, None]
             leaves = np.flatnonzero(((names >= 0) == among).all(axis=0))
             if len(leaves):
-                own, of_point = np.unique(points[members], axis=1, return_inverse=True)
-                term = [parts[member] for member in members], leaves
-                terms.append(_Term(*term, names[members][:, leaves], own, of_point))
-        return _Move(at, len(known), terms)
+                movers = [players[member] for member in members]
+                values = np.unique(points[members], axis=1, return_inverse=True)
+                terms.append(_Term(movers, leaves, names[members][:, leaves], *values))
+        return _Move(point, len(distinct), terms)
 
-    def _moved(self, move, met, rows, outputs):
+    def _moved(
+        self,
+        move: _Move,
+        met: NDArray[np.uint64],
+        rows: slice,
+        outputs: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Outputs (n, n_points, k) of rows that meet conditions (m, n_words)."""
         moved = np.repeat(outputs[rows].T[:, :, None], move.n_points, axis=2)
         for term in move.terms:
-            at = term.of_point[move.at[rows]]
+            points = term.of_point[move.point[rows]]
             for output, sums in enumerate(moved):
-                change = self._product(term, output, met, len(at))
-                change -= change[np.arange(len(at)), at][:, None]
+                change = self._product(term, output, met, len(points))
+                change -= change[np.arange(len(points)), points][:, None]
                 sums += change.take(term.of_point, axis=1)
         return np.moveaxis(moved, 0, 2)
 
-    def _product(self, term, output, met, n_rows):
+    def _product(
+        self, term: _Term, output: int, met: NDArray[np.uint64], n_rows: int
+    ) -> NDArray[np.float64]:
         """Amounts of leaves in one output of rows at a term's points: (n_rows, n)."""
         n_points = term.points.shape[1]
         values = self.effects.values[term.leaves, output]
         used = np.flatnonzero(values)
         step = max(1, _MOST_NUMBERS // max(n_rows, n_points))
-        found = np.zeros((n_rows, n_points))
+        products = np.zeros((n_rows, n_points))
         for start in range(0, len(used), step):
             some = used[start : start + step]
-            rows = self._rows_inside(met, term.leaves[some], term.parts)[:, :n_rows]
+            rows = self._rows_inside(met, term.leaves[some], term.players)[:, :n_rows]
             reached = np.flatnonzero(rows.any(axis=1))
             points = values[some[reached], None]
-            for part, names, at in zip(
-                term.parts, term.names[:, some[reached]], term.points, strict=True
+            for player, names, index in zip(
+                term.players, term.names[:, some[reached]], term.points, strict=True
             ):
-                points = points * self._points_inside(part, names).take(at, axis=1)
-            found += rows[reached].T.astype(np.float64) @ points
-        return found
+                points = points * self._points_inside(player, names).take(index, axis=1)
+            products += rows[reached].T.astype(np.float64) @ points
+        return products
 
-    def _rows_inside(self, met, leaves, parts):
-        """Which rows meet all conditions of leaves but those on parts: (m, n) bits."""
+    def _rows_inside(
+        self, met: NDArray[np.uint64], leaves: NDArray[np.intp], players: list[int]
+    ) -> NDArray[np.uint8]:
+        """Bits of rows that meet all conditions of leaves but those on players."""
         paths = self.effects.paths
         _, names = paths.conditions_of(leaves)
-        place = self._place[names]
-        place[np.isin(paths.player[names], parts)] = len(met) - 1
+        position = self._condition_position[names]
+        position[np.isin(paths.player[names], players)] = len(met) - 1
         counts = paths.n_conditions[leaves]
         sets = np.bitwise_and.reduceat(
-            met.take(place, axis=0), counts.cumsum() - counts
+            met.take(position, axis=0), counts.cumsum() - counts
         )
         return np.unpackbits(sets.view(np.uint8), axis=1, bitorder="little")
 
-    def _points_inside(self, part, names):
-        """Which points of a part meet conditions: (m, n_points), 0 or 1."""
+    def _points_inside(
+        self, player: int, names: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """1 where points of a player meet conditions, else 0: (m, n_points)."""
         effects = self.effects
-        inside = np.zeros((len(names), effects.parts[part].n_points))
-        which, point, sign = effects.steps.of_conditions(names)
-        inside[which, point - effects.first[part]] = sign
+        inside = np.zeros((len(names), effects.moved_features[player].n_points))
+        condition, point, sign = effects.steps.of_conditions(names)
+        inside[condition, point - effects.first[player]] = sign
         return np.cumsum(inside, axis=1, out=inside)
 
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """Leaves that have conditions on the same of the parts that move.
+    """Leaves that have conditions on the same of the players that move.
 
     Parameters
     ----------
-    parts : list of int
-        The parts.
+    players : list of int
+        The players.
     leaves : ndarray of shape (m,), intp
         The leaves.
-    names : ndarray of shape (n_parts, m), intp
-        Their conditions on each part.
-    points : ndarray of shape (n_parts, n), intp
-        Distinct points of the parts.
+    names : ndarray of shape (n_moved, m), intp
+        Their conditions on each player.
+    points : ndarray of shape (n_moved, n), intp
+        Distinct points of the players.
     of_point : ndarray of shape (n_points,), intp
-        Which of them each point of the whole set is.
+        The position among these of each point of the set that moves.
     """
 
-    parts: list
-    leaves: np.ndarray
-    names: np.ndarray
-    points: np.ndarray
-    of_point: np.ndarray
+    players: list[int]
+    leaves: NDArray[np.intp]
+    names: NDArray[np.intp]
+    points: NDArray[np.intp]
+    of_point: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class _Move:
-    """A set of parts at all points that the rows have.
+    """A set of players at all points that the rows have.
 
     Parameters
     ----------
-    at : ndarray of shape (n_rows,), intp
-        At which of the points each row is.
+    point : ndarray of shape (n_rows,), intp
+        Point of each row.
     n_points : int
         Number of the points.
     terms : list of Term
-        Changes of the output by the leaves, as the parts move.
+        Changes of the output by the leaves, as the players move.
     """
 
-    at: np.ndarray
+    point: NDArray[np.intp]
     n_points: int
-    terms: list
+    terms: list[_Term]

@@ -1,8 +1,8 @@
-r"""Interaction terms of pairs of parts of trees' features, for all pairs together.
+r"""Interaction terms of pairs of players, features of trees or groups of them.
 
-Let :math:`w_l` be the value of leaf l, :math:`a_{lj}` its condition on part j, and
+Let :math:`w_l` be the value of leaf l, :math:`a_{lj}` its condition on player j, and
 :math:`W_l(T)` the share of the rows that meet all conditions of the leaf but possibly
-those on the parts T. What the partial dependence on two parts has beyond those on
+those on the players T. What the partial dependence on two players has beyond those on
 each of them alone,
 
 .. math:: P_{jk}(u, v) = PD_{jk}(u, v) - PD_j(u) - PD_k(v) + \overline{f},
@@ -14,13 +14,18 @@ is a sum over the leaves with conditions on both alone:
 
 The shares are counts of bits with one or two conditions left out. A condition is known
 by the few points at which it begins or ceases to hold, so that each leaf adds a few
-corners to a grid of both parts' points; the term at a row is the sum of all that lies
+corners to a grid of both players' points; the term at a row is the sum of all that lies
 below and to the left of it. Hence the cost hardly depends on the rows explained.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.bits import (
     RowBits,
@@ -28,104 +33,128 @@ from sklearn_interpret._core.trees.structure.bits import (
     all_but_one_and_all,
 )
 
-# Words of bit sets that are combined together; they fit the processor's cache.
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.effects.tree_effects import (
+        LastSplits,
+        TreeEffects,
+    )
+
+# Words of bit sets that are combined together: 256 kB, which fit the processor's cache.
 _MOST_WORDS = 2**15
 
 # Corners that are collected before they are added to their grids, to bound memory.
 _MOST_CORNERS = 2**20
 
-# Numbers in memory for each leaf of each pair.
+# Numbers in memory for each leaf of each pair, to bound memory: those of `_Openings`,
+# `leaf_weights` and the amounts of `terms`.
 _NUMBERS_OF_OPENING = 12
 
 
 class TreePairs:
-    """Partial dependence on pairs beyond both parts alone, from codes of rows.
+    """Partial dependence on pairs beyond both players alone, from codes of rows.
 
     Parameters
     ----------
     effects : TreeEffects
-        The trees, and the parts that move; each along one axis.
+        The trees, and the players that move; each along one axis.
     pairs : list of tuple of int
-        Pairs of parts.
+        Pairs of players.
     """
 
     wants_order = False  # its methods take rows in any order in the same time
 
-    def __init__(self, effects, pairs):
+    def __init__(self, effects: TreeEffects, pairs: list[tuple[int, int]]) -> None:
         self.effects, self.pairs = effects, pairs
         self.block_rows = effects.block_rows
-        wanted = np.full((len(effects.parts) + 1,) * 2, -1, dtype=np.int32)
+        numbers = np.full((len(effects.moved_features) + 1,) * 2, -1, dtype=np.int32)
         for number, pair in enumerate(pairs):
-            wanted[pair] = number
-        self._openings = []
+            numbers[pair] = number
+        self._openings: list[_Openings] = []
         for block in effects.blocks:
-            player = np.append(effects.paths.player[block.nodes], len(effects.parts))
+            player = np.append(
+                effects.paths.player[block.nodes], len(effects.moved_features)
+            )
             self._openings += [
-                _Openings.of_splits(splits, player, wanted, len(block.conditions.nodes))
+                _Openings.of_splits(
+                    splits, player, numbers, len(block.conditions.nodes)
+                )
                 for splits in block.groups
             ]
 
-    def leaf_weights(self, codes, weights):
+    def leaf_weights(
+        self, codes: NDArray[np.integer], weights: NDArray[np.float64]
+    ) -> list[NDArray[np.float64]]:
         """Weight of the rows that reach leaves if only in spite of two conditions.
 
         For each group of splits above leaves and each of its children, (2, e), from at
         most ``effects.block_rows`` rows.
         """
         bits, weigh = RowBits(self.effects.ensemble, codes), RowWeights(weights)
-        found, openings = [], iter(self._openings)
+        pair_weights, openings = [], iter(self._openings)
         for block in self.effects.blocks:
             met = np.concatenate([block.conditions.met(bits), bits.valid[None]])
             for splits in block.groups:
                 lefts = bits.lefts(splits.nodes)
-                found.append(next(openings).weights(met, lefts, weigh, bits.valid))
-        return found
+                pair_weights.append(
+                    next(openings).weights(met, lefts, weigh, bits.valid)
+                )
+        return pair_weights
 
-    def terms(self, leaf_weights, together, total, at):
+    def terms(
+        self,
+        leaf_weights: NDArray[np.float64],
+        pair_weights: list[NDArray[np.float64]],
+        total: float,
+        points: list[NDArray[np.intp]],
+    ) -> list[NDArray[np.float64]]:
         """The terms of rows.
 
         Parameters
         ----------
         leaf_weights : ndarray
             Sums over all rows of the arrays of ``effects.leaf_weights``.
-        together : list of ndarray
+        pair_weights : list of ndarray
             Sums of the arrays of :meth:`leaf_weights`.
         total : float
             Total weight of the rows.
-        at : list of ndarray of shape (n,), intp
-            For each part, at which of its points to have the terms.
+        points : list of ndarray of shape (n,), intp
+            For each player, the points of the terms.
 
         Returns
         -------
         list of ndarray of shape (n, k)
             One for each pair.
         """
-        sums = _PairSums(self.effects, self.pairs, at)
+        sums = _PairSums(self.effects, self.pairs, points)
         groups = ((block, s) for block in self.effects.blocks for s in block.groups)
         weigher = self.effects.weigher
-        given = zip(groups, self._openings, together, strict=True)
-        for (block, splits), openings, both in given:
+        for (block, splits), openings, weights in zip(
+            groups, self._openings, pair_weights, strict=True
+        ):
             nodes = np.append(block.nodes, -1)
             for child in range(2):
-                leaves = splits.is_leaf[child, openings.split[openings.at]]
+                leaves = splits.is_leaf[child, openings.split[openings.first_condition]]
                 entries = np.flatnonzero(leaves)
-                split = openings.split[openings.at[entries]]
+                split = openings.split[openings.first_condition[entries]]
                 slots = openings.slots[:, entries]
                 leaf = splits.children[child, split]
                 values = self.effects.values[leaf] / total
-                alone = [weigher.without(leaf_weights, leaf, slot) for slot in slots]
+                without_one = [
+                    weigher.without(leaf_weights, leaf, slot) for slot in slots
+                ]
                 sums.add(
                     openings.pair[entries],
                     nodes[splits.names[child, slots, split]],
-                    values * both[child, entries, None],
-                    [-values * weight[:, None] for weight in alone],
+                    values * weights[child, entries, None],
+                    [-values * weight[:, None] for weight in without_one],
                     values * weigher.inside(leaf_weights, leaf)[:, None],
                 )
         return sums.totals()
 
 
-def leaves_of_pairs(effects):
-    """How many leaves have conditions on both of two parts: (n_parts, n_parts)."""
-    n = len(effects.parts) + 1
+def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.int32]:
+    """How many leaves have conditions on both of two players: (n_moved, n_moved)."""
+    n = len(effects.moved_features) + 1
     counts = np.zeros(n * n, dtype=np.int32)
     for block in effects.blocks:
         player = np.append(effects.paths.player[block.nodes], n - 1)
@@ -139,20 +168,20 @@ def leaves_of_pairs(effects):
     return counts.reshape(n, n)[:-1, :-1]
 
 
-def steps_of_parts(effects):
-    """How often conditions on each part begin or cease to hold, in the mean."""
-    n_parts = len(effects.parts)
+def mean_steps(effects: TreeEffects) -> NDArray[np.float64]:
+    """How often conditions on each player begin or cease to hold, in the mean."""
+    n_moved = len(effects.moved_features)
     player = effects.paths.player
-    own = np.flatnonzero((player >= 0) & (player < n_parts))
-    counts = effects.steps.starts[own + 1] - effects.steps.starts[own]
-    n_steps = np.bincount(player[own], counts, n_parts)
-    return n_steps / np.maximum(np.bincount(player[own], minlength=n_parts), 1)
+    conditions = np.flatnonzero((player >= 0) & (player < n_moved))
+    counts = effects.steps.starts[conditions + 1] - effects.steps.starts[conditions]
+    n_steps = np.bincount(player[conditions], counts, n_moved)
+    return n_steps / np.maximum(np.bincount(player[conditions], minlength=n_moved), 1)
 
 
-def bytes_of_pairs(shape, n_rows, n_leaves, k):
-    """About the memory that the k terms of pairs of parts take.
+def bytes_of_pairs(shape: Sequence[int], n_rows: int, n_leaves: int, k: int) -> int:
+    """About the memory that the k terms of pairs of players take.
 
-    `shape` (2,) has the numbers of points of the parts, `n_leaves` is the number of
+    `shape` (2,) has the numbers of points of the players, `n_leaves` is the number of
     leaves in common; or arrays of these.
     """
     n_sums = k * (QuadrantSums.n_cells(n_rows, shape) + n_rows)
@@ -167,29 +196,35 @@ class _Openings:
     ----------
     split : ndarray of shape (c,), intp
         The splits, by position in their group; one for each first condition.
-    others : ndarray of shape (d, c), intp
+    other_conditions : ndarray of shape (d, c), intp
         All conditions of the split but the first of the pair, by position in the
         block's; past their end in its place.
-    at : ndarray of shape (e,), intp
+    first_condition : ndarray of shape (e,), intp
         For each pair the position of its first condition; increasing.
     slots : ndarray of shape (2, e), intp
         Slots of its first and second condition.
     pair : ndarray of shape (e,), intp
-        The pair of parts.
+        The pair of players.
     by_side : ndarray of shape (e,), bool
         Whether the rows differ between the split's children: neither of the
         conditions is the one that the split is about.
     """
 
-    split: np.ndarray
-    others: np.ndarray
-    at: np.ndarray
-    slots: np.ndarray
-    pair: np.ndarray
-    by_side: np.ndarray
+    split: NDArray[np.intp]
+    other_conditions: NDArray[np.intp]
+    first_condition: NDArray[np.intp]
+    slots: NDArray[np.intp]
+    pair: NDArray[np.integer]
+    by_side: NDArray[np.bool_]
 
     @classmethod
-    def of_splits(cls, splits, player, wanted, n_conditions):
+    def of_splits(
+        cls,
+        splits: LastSplits,
+        player: NDArray[np.intp],
+        numbers: NDArray[np.integer],
+        n_conditions: int,
+    ) -> _Openings:
         """Openings of a group of splits.
 
         Parameters
@@ -197,52 +232,60 @@ class _Openings:
         splits : LastSplits
             The group.
         player : ndarray of intp
-            The part of each of the block's nodes, and behind them a placeholder.
-        wanted : ndarray of shape (n_parts + 1, n_parts + 1), intp
-            Number of each pair, -1 for those that are not wanted.
+            The player of each of the block's nodes, and behind them a placeholder.
+        numbers : ndarray of shape (n_moved + 1, n_moved + 1), intp
+            Number of each pair, -1 for other pairs.
         n_conditions : int
             Number of the block's conditions.
         """
         owners = player[splits.names[0]].T
-        pairs = wanted[owners[:, :, None], owners[:, None]]
+        pairs = numbers[owners[:, :, None], owners[:, None]]
         split, first, second = np.nonzero(pairs >= 0)
         d = len(splits.conditions)
-        opened, at = np.unique(split * (d + 1) + first, return_inverse=True)
+        opened, first_condition = np.unique(
+            split * (d + 1) + first, return_inverse=True
+        )
         of_split, slot = np.divmod(opened, d + 1)
-        others = splits.conditions[:, of_split]
+        other_conditions = splits.conditions[:, of_split]
         inner = np.flatnonzero(slot < d)
-        others[slot[inner], inner] = n_conditions
-        own = splits.slot[split]
+        other_conditions[slot[inner], inner] = n_conditions
+        split_slot = splits.slot[split]
         return cls(
             split=of_split,
-            others=others,
-            at=at.reshape(-1),
+            other_conditions=other_conditions,
+            first_condition=first_condition.reshape(-1),
             slots=np.stack([first, second]),
             pair=pairs[split, first, second],
-            by_side=(first != own) & (second != own),
+            by_side=(first != split_slot) & (second != split_slot),
         )
 
-    def weights(self, met, lefts, weigh, valid):
+    def weights(
+        self,
+        met: NDArray[np.uint64],
+        lefts: NDArray[np.uint64],
+        weigh: RowWeights,
+        valid: NDArray[np.uint64],
+    ) -> NDArray[np.float64]:
         """Weight of the rows that meet all other conditions, by child: (2, e).
 
         `met` holds the rows that meet each condition, and all rows; `lefts` those that
         go to the left at each split of the group.
         """
-        d, c = self.others.shape
-        found = np.empty((2, len(self.at)))
+        d, c = self.other_conditions.shape
+        weights = np.empty((2, len(self.first_condition)))
         step = max(1, _MOST_WORDS // ((d + 1) * met.shape[1]))
         for start in range(0, c, step):
-            sets = met.take(self.others[:, start : start + step], axis=0)
+            sets = met.take(self.other_conditions[:, start : start + step], axis=0)
             sets = all_but_one_and_all(sets, valid)
-            chunk = slice(*np.searchsorted(self.at, [start, start + step]))
-            at = self.at[chunk]
-            sets = sets[self.slots[1, chunk], at - start]
-            found[:, chunk] = weigh.of(sets)
+            chunk = slice(*np.searchsorted(self.first_condition, [start, start + step]))
+            first_condition = self.first_condition[chunk]
+            sets = sets[self.slots[1, chunk], first_condition - start]
+            weights[:, chunk] = weigh.total(sets)
             sided = np.flatnonzero(self.by_side[chunk])
-            left = weigh.of(sets[sided] & lefts[self.split[at[sided]]])
-            found[0, chunk][sided] = left
-            found[1, chunk][sided] -= left
-        return found
+            left = weigh.total(sets[sided] & lefts[self.split[first_condition[sided]]])
+            weights[0, chunk][sided] = left
+            weights[1, chunk][sided] -= left
+        return weights
 
 
 class _PairSums:
@@ -253,29 +296,47 @@ class _PairSums:
     effects : TreeEffects
         The trees.
     pairs : list of tuple of int
-        Pairs of parts.
-    at : list of ndarray of shape (n,), intp
-        Points of each part.
+        Pairs of players.
+    points : list of ndarray of shape (n,), intp
+        Points of each player.
     """
 
-    def __init__(self, effects, pairs, at):
+    def __init__(
+        self,
+        effects: TreeEffects,
+        pairs: list[tuple[int, int]],
+        points: list[NDArray[np.intp]],
+    ) -> None:
         k = effects.values.shape[1]
         self._steps = effects.steps
-        self._pairs, self._at = np.array(pairs, dtype=np.intp).reshape(-1, 2), at
+        self._pairs, self._points = (
+            np.array(pairs, dtype=np.intp).reshape(-1, 2),
+            points,
+        )
         self._first = effects.first[self._pairs]
-        sizes = np.array([part.n_points for part in effects.parts])[self._pairs]
-        self._grids = [
-            QuadrantSums(at[one], at[other], shape, k)
-            for (one, other), shape in zip(pairs, sizes.tolist(), strict=True)
+        sizes = np.array([moved.n_points for moved in effects.moved_features])[
+            self._pairs
         ]
-        # Amounts that move along one part alone, and those that do not move.
+        self._grids = [
+            QuadrantSums(points[first], points[second], shape, k)
+            for (first, second), shape in zip(pairs, sizes.tolist(), strict=True)
+        ]
+        # Amounts that move along one player alone, and those that do not move.
         self._ends = np.cumsum(sizes, axis=0)
         self._lines = [np.zeros((k, size)) for size in sizes.sum(axis=0)]
         self._starts = self._ends - sizes
         self._constant = np.zeros((len(pairs), k))
-        self._waiting, self._n_waiting = [], 0
+        self._waiting: list[tuple[NDArray[Any], ...]] = []
+        self._n_waiting = 0
 
-    def add(self, pair, names, both, alone, neither):
+    def add(
+        self,
+        pair: NDArray[np.integer],
+        names: NDArray[np.intp],
+        with_both: NDArray[np.float64],
+        with_one: list[NDArray[np.float64]],
+        constant: NDArray[np.float64],
+    ) -> None:
         """Leaves' amounts for pairs.
 
         Parameters
@@ -283,18 +344,18 @@ class _PairSums:
         pair : ndarray of shape (e,), intp
             The pairs.
         names : ndarray of shape (2, e), intp
-            Conditions on both parts.
-        both, alone, neither : ndarray of shape (e, k), pair of such for `alone`
-            Amounts where both conditions are met, where one is, and anywhere.
+            Conditions on both players.
+        with_both, with_one, constant : ndarray of shape (e, k), or a pair of these
+            Amounts where both conditions are met, where either is, and anywhere.
         """
-        for output, amount in enumerate(neither.T):
+        for output, amount in enumerate(constant.T):
             self._constant[:, output] += np.bincount(pair, amount, len(self._grids))
-        for part, amounts in enumerate(alone):
-            which, point, sign = self._steps.of_conditions(names[part])
-            moved = self._starts[pair, part] - self._first[pair, part]
-            index = point + moved[which]
-            for line, amount in zip(self._lines[part], amounts.T, strict=True):
-                np.add.at(line, index, amount[which] * sign)
+        for side, amounts in enumerate(with_one):
+            condition, point, sign = self._steps.of_conditions(names[side])
+            moved = self._starts[pair, side] - self._first[pair, side]
+            index = point + moved[condition]
+            for line, amount in zip(self._lines[side], amounts.T, strict=True):
+                np.add.at(line, index, amount[condition] * sign)
         counts = self._steps.starts[names + 1] - self._steps.starts[names]
         total = np.cumsum(counts[0] * counts[1])
         start = 0
@@ -302,10 +363,15 @@ class _PairSums:
             before = total[start - 1] if start else 0
             stop = int(np.searchsorted(total, before + _MOST_CORNERS, side="right"))
             some = slice(start, max(stop, start + 1))
-            self._add_corners(pair[some], names[:, some], both[some])
+            self._add_corners(pair[some], names[:, some], with_both[some])
             start = some.stop
 
-    def _add_corners(self, pair, names, amounts):
+    def _add_corners(
+        self,
+        pair: NDArray[np.integer],
+        names: NDArray[np.intp],
+        amounts: NDArray[np.float64],
+    ) -> None:
         """Where both conditions begin or cease to hold."""
         entry, u, sign_u = self._steps.of_conditions(names[0])
         step, v, sign_v = self._steps.of_conditions(names[1, entry])
@@ -322,7 +388,7 @@ class _PairSums:
         if self._n_waiting >= _MOST_CORNERS:
             self._settle()
 
-    def _settle(self):
+    def _settle(self) -> None:
         """Add the collected corners to their grids."""
         if not self._waiting:
             return
@@ -331,24 +397,28 @@ class _PairSums:
         order = np.argsort(pair, kind="stable")
         ends = np.searchsorted(pair[order], np.arange(len(self._grids) + 1))
         for number, grid in enumerate(self._grids):
-            at = order[ends[number] : ends[number + 1]]
-            if len(at):
-                grid.add(u[at].astype(np.intp), v[at].astype(np.intp), amounts[at])
+            entries = order[ends[number] : ends[number + 1]]
+            if len(entries):
+                grid.add(
+                    u[entries].astype(np.intp),
+                    v[entries].astype(np.intp),
+                    amounts[entries],
+                )
 
-    def totals(self):
+    def totals(self) -> list[NDArray[np.float64]]:
         """The sums at the points: a list of (n, k)."""
         self._settle()
-        found = []
+        totals = []
         for number, (grid, pair) in enumerate(
             zip(self._grids, self._pairs, strict=True)
         ):
             total = grid.sums() + self._constant[number]
-            for part, player in enumerate(pair):
-                line = slice(self._starts[number, part], self._ends[number, part])
-                along = np.cumsum(self._lines[part][:, line], axis=1)
-                total += along[:, self._at[player]].T
-            found.append(total)
-        return found
+            for side, player in enumerate(pair):
+                line = slice(self._starts[number, side], self._ends[number, side])
+                along = np.cumsum(self._lines[side][:, line], axis=1)
+                total += along[:, self._points[player]].T
+            totals.append(total)
+        return totals
 
 
 class QuadrantSums:
@@ -374,7 +444,9 @@ class QuadrantSums:
     With bands of height :math:`h / \sqrt n` both have some :math:`w \sqrt n` cells.
     """
 
-    def __init__(self, u, v, shape, k):
+    def __init__(
+        self, u: NDArray[np.intp], v: NDArray[np.intp], shape: Sequence[int], k: int
+    ) -> None:
         height, width = shape
         u, v = u.astype(np.intp, copy=False), v.astype(np.intp, copy=False)
         self._width = width
@@ -392,19 +464,21 @@ class QuadrantSums:
         self._upto -= points.astype(np.int32)
         self._upto += np.arange(n_bands, dtype=np.int32)[:, None]
         self._ends = self._upto[:, 0]
-        self._at = u, v, band
+        self._points = u, v, band
         self._n_columns = len(u) + n_bands
         self._bands = np.zeros((k, n_bands * width))
         self._cells = np.zeros((k, self._band * self._n_columns))
 
     @staticmethod
-    def n_cells(n, shape):
-        """How many numbers are kept for n points and one sum each."""
+    def n_cells(n: int, shape: Sequence[int]) -> int:
+        """Number of cells in memory for n points and one sum each."""
         band = np.maximum(1, np.rint(shape[0] / np.sqrt(max(n, 1))).astype(np.intp))
         n_bands = -(-shape[0] // band)
         return 2 * n_bands * shape[1] + band * (n + n_bands)
 
-    def add(self, u, v, amounts):
+    def add(
+        self, u: NDArray[np.intp], v: NDArray[np.intp], amounts: NDArray[np.float64]
+    ) -> None:
         """Add amounts (m, k) to cells (m,) of the grid."""
         band, inside = np.divmod(u, self._band)
         in_bands = band * self._width + v
@@ -413,9 +487,9 @@ class QuadrantSums:
             np.add.at(self._bands[output], in_bands, amount)
             np.add.at(self._cells[output], in_cells, amount)
 
-    def sums(self):
+    def sums(self) -> NDArray[np.float64]:
         """The sums: (n, k)."""
-        u, v, band = self._at
+        u, v, band = self._points
         k, n_bands = len(self._bands), len(self._ends)
         bands = self._bands.reshape(k, n_bands, self._width)
         before = np.cumsum(np.cumsum(bands, axis=1) - bands, axis=2)

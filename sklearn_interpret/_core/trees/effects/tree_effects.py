@@ -12,10 +12,15 @@ and ceases to hold. The first are bit sets of rows, the second are `ConditionSte
 The two meet only when outputs are added up: the grid of points costs next to nothing.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.effects.leaf_weights import LeafWeights
 from sklearn_interpret._core.trees.structure.bits import (
@@ -29,17 +34,23 @@ from sklearn_interpret._core.trees.structure.bits import (
 )
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Words of the bit sets of a block's conditions, and of those that are combined
-# together; these fit the processor's cache.
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+
+# Words of the bit sets of a block's conditions (2 MB), and of those that are combined
+# together (256 kB), which fit the processor's caches. benchmarks/bench_trees.py times
+# these sizes, as the ones below.
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**15
 
-# Rows of a block: as many as tables of rows by code, of this number of words, allow.
+# Rows of a block: as many as tables of rows by code, of this number of words, allow
+# (64 MB; 8 MB where they are read at random). Fewer rows pay for each condition anew.
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 _WORDS_OF_TABLES = 2**23
 _WORDS_IN_CACHE = 2**20
 
-# Rows from which sorting them by likeness takes less time than it saves.
+# Rows from which sorting them by likeness takes less time than it saves: a block of the
+# largest size.
 _MANY_ROWS = 2**13
 
 
@@ -57,28 +68,28 @@ class MovedFeatures:
         Number of points along each axis of their grid, one or two.
     """
 
-    features: np.ndarray
-    codes: np.ndarray
-    shape: tuple
+    features: NDArray[np.intp]
+    codes: NDArray[np.integer]
+    shape: tuple[int, ...]
 
     @property
-    def n_points(self):
+    def n_points(self) -> int:
         """Number of points."""
         return len(self.codes)
 
     @property
-    def words(self):
+    def words(self) -> tuple[int, int]:
         """Height of the grid, and number of words for the bits of one of its rows."""
         height, width = (1, *self.shape)[-2:]
         return height, -(-width // 64)
 
-    def at(self, points):
-        """Some of the points, a slice of them, of a grid without a second axis."""
+    def at(self, points: slice) -> MovedFeatures:
+        """A slice of the points, of a grid without a second axis."""
         codes = self.codes[points]
         shape = self.shape if len(codes) == self.n_points else (len(codes),)
         return MovedFeatures(self.features, codes, shape)
 
-    def sum_up(self, changes, axis):
+    def sum_up(self, changes: NDArray[np.float64], axis: int) -> None:
         """Cumulate changes in place over the grid whose points lie along an axis."""
         shape = *changes.shape[:axis], *self.shape, *changes.shape[axis + 1 :]
         on_grid = changes.reshape(shape)  # a view
@@ -93,7 +104,7 @@ class ConditionSteps:
     A condition is 0 or 1 at each point, and its steps are the differences from each
     point to the next, 0 before the first one; of points on a grid with two axes the
     second differences. Summing them up along the axes gives the condition again. The
-    points of all parts are numbered one after another.
+    points of all players are numbered one after another.
 
     Parameters
     ----------
@@ -105,41 +116,50 @@ class ConditionSteps:
         1 or -1.
     """
 
-    starts: np.ndarray
-    point: np.ndarray
-    sign: np.ndarray
+    starts: NDArray[np.intp]
+    point: NDArray[np.intp]
+    sign: NDArray[np.intp]
 
     @classmethod
-    def of_parts(cls, ensemble, paths, parts):
-        """The steps of conditions on all parts, the first players of the paths."""
-        by_size = {}
-        for player, part in enumerate(parts):
-            if part.n_points and len(part.features):
-                by_size.setdefault(part.words, []).append(player)
-        found = [(np.empty(0, dtype=np.intp),) * 3]
+    def of_features(
+        cls,
+        ensemble: TreeEnsemble,
+        paths: TreePaths,
+        moved_features: list[MovedFeatures],
+    ) -> ConditionSteps:
+        """The steps of conditions on all players, the first players of the paths."""
+        by_size: dict[tuple[int, int], list[int]] = {}
+        for player, moved in enumerate(moved_features):
+            if moved.n_points and len(moved.features):
+                by_size.setdefault(moved.words, []).append(player)
+        steps = [(np.empty(0, dtype=np.intp),) * 3]
         for words, players in by_size.items():
-            found += _steps_of_parts(ensemble, paths, parts, players, words)
-        node, point, sign = map(np.concatenate, zip(*found, strict=True))
+            steps += _steps_of_moved(ensemble, paths, moved_features, players, words)
+        node, point, sign = map(np.concatenate, zip(*steps, strict=True))
         order = np.argsort(node, kind="stable")
         starts = np.searchsorted(node[order], np.arange(ensemble.n_nodes + 1))
         return cls(starts, point[order], sign[order])
 
-    def of_conditions(self, nodes):
+    def of_conditions(
+        self, nodes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """All steps of conditions: position in `nodes`, point, and sign, (n,) each."""
-        which, steps = self.positions(nodes)
-        return which, self.point[steps], self.sign[steps]
+        condition, steps = self.positions(nodes)
+        return condition, self.point[steps], self.sign[steps]
 
-    def positions(self, nodes):
+    def positions(
+        self, nodes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """All steps of conditions: position in `nodes`, and of the step, (n,) each."""
         first = self.starts[nodes]
         counts = self.starts[nodes + 1] - first
-        which = np.repeat(np.arange(len(nodes)), counts)
+        condition = np.repeat(np.arange(len(nodes)), counts)
         before = np.cumsum(counts) - counts
-        return which, np.arange(len(which)) + np.repeat(first - before, counts)
+        return condition, np.arange(len(condition)) + np.repeat(first - before, counts)
 
 
 class TreeEffects:
-    """Outputs of trees as parts of the features move, from codes of rows.
+    """Outputs of trees as features, or groups of them, move, from codes of rows.
 
     Parameters
     ----------
@@ -149,8 +169,8 @@ class TreeEffects:
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
         Constant that is added to the sum of the trees.
-    parts : list of MovedFeatures
-        The parts that move; no two of them share a feature.
+    moved_features : list of MovedFeatures
+        Features that move together, for each player; no two share a feature.
     n_rows : int, default=0
         About how many rows :meth:`leaf_weights` will get.
 
@@ -159,40 +179,47 @@ class TreeEffects:
     block_rows : int
         Largest number of rows for one call: a multiple of 64.
     n_points : int
-        Number of points of all parts.
-    first : ndarray of shape (n_parts,), intp
-        The first point of each part.
+        Number of points of all players.
+    first : ndarray of shape (n_moved,), intp
+        The first point of each player.
     constant : ndarray of shape (k,)
         Outputs of the base and of trees without splits.
     paths : TreePaths
-        Paths of the trees, whose first players are the parts.
+        Paths of the trees, whose first players are the players.
     steps : ConditionSteps
-        Where along the points the conditions on parts begin and cease to hold.
+        Where along the points the conditions on players begin and cease to hold.
     blocks : list of BlockOfTrees
         The trees, some at a time.
     wants_order : bool
         Whether :meth:`leaf_weights` is fast for rows in `order_of_likeness`.
     """
 
-    def __init__(self, ensemble, values, base, parts, n_rows=0):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        values: NDArray[np.float64],
+        base: NDArray[np.float64],
+        moved_features: list[MovedFeatures],
+        n_rows: int = 0,
+    ) -> None:
         self.ensemble = ensemble
         self.values = values
-        self.parts = parts
+        self.moved_features = moved_features
         # Trees that are a single leaf add to every output.
         self.constant = base + values[ensemble.roots].sum(axis=0)
-        players = np.full(ensemble.n_features, len(parts))
-        for player, part in enumerate(parts):
-            if part.n_points:
-                players[part.features] = player
+        players = np.full(ensemble.n_features, len(moved_features))
+        for player, moved in enumerate(moved_features):
+            if moved.n_points:
+                players[moved.features] = player
         self.paths = TreePaths.of_ensemble(ensemble, players)
-        ends = np.cumsum([0, *(part.n_points for part in parts)])
+        ends = np.cumsum([0, *(moved.n_points for moved in moved_features)])
         self.first, self.n_points = ends[:-1], int(ends[-1])
-        self.steps = ConditionSteps.of_parts(ensemble, self.paths, parts)
+        self.steps = ConditionSteps.of_features(ensemble, self.paths, moved_features)
         self.block_rows = _block_rows(ensemble, _WORDS_OF_TABLES)
         self.wants_order = n_rows >= _MANY_ROWS
 
     @cached_property
-    def blocks(self):
+    def blocks(self) -> list[BlockOfTrees]:
         """The trees, some at a time."""
         most_nodes = _WORDS_OF_CONDITIONS * 64 // self.block_rows
         return [
@@ -201,17 +228,19 @@ class TreeEffects:
         ]
 
     @cached_property
-    def weigher(self):
+    def weigher(self) -> LeafWeights:
         """Finds :meth:`leaf_weights`, and sorts them by condition."""
-        return LeafWeights(self.ensemble, self.paths, len(self.parts))
+        return LeafWeights(self.ensemble, self.paths, len(self.moved_features))
 
-    def leaf_weights(self, codes, weights):
+    def leaf_weights(
+        self, codes: NDArray[np.integer], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Weight of the rows that reach each leaf, if only in spite of one condition.
 
         Parameters
         ----------
         codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes, or whatever has slices that are such arrays.
+            The rows' codes, or an object whose slices are such arrays.
         weights : ndarray of shape (n_rows,)
             Their weights.
 
@@ -220,16 +249,18 @@ class TreeEffects:
         ndarray of float
             To be added up, and given to :meth:`averages`.
         """
-        found = np.zeros(self.weigher.size)
+        leaf_weights = np.zeros(self.weigher.size)
         # Tables that do not fit the cache cost more than blocks of fewer rows.
         size = _block_rows(self.ensemble, _WORDS_IN_CACHE)
         for start in range(0, len(codes), size):
             rows = slice(start, start + size)
-            self.weigher.add_rows(codes[rows], weights[rows], found)
-        return found
+            self.weigher.add_rows(codes[rows], weights[rows], leaf_weights)
+        return leaf_weights
 
-    def averages(self, leaf_weights, total):
-        """Mean outputs with each part at each of its points.
+    def averages(
+        self, leaf_weights: NDArray[np.float64], total: float
+    ) -> list[NDArray[np.float64]]:
+        """Mean outputs with each player at each of its points.
 
         Parameters
         ----------
@@ -250,52 +281,56 @@ class TreeEffects:
         n_nodes = self.ensemble.n_nodes
         node, point, sign = self.steps.of_conditions(np.arange(n_nodes))
         player = self.paths.player[name]
-        moves = np.flatnonzero(player < len(self.parts))
+        moves = np.flatnonzero(player < len(self.moved_features))
         starts = self.first < self.n_points
         changes = np.empty((self.n_points, len(mean)))
         for output, value in enumerate(values.T):
-            # A leaf's share of the mean does not hold when the part moves: `lost`.
+            # A leaf's share of the mean does not hold when the player moves: `lost`.
             met = np.bincount(name, value.take(leaf) * all_but_one, n_nodes)
             of_mean = (value * inside).take(leaf[moves])
-            lost = np.bincount(player[moves], of_mean, len(self.parts))
-            into = changes[:, output]
-            into[:] = np.bincount(point, met[node] * sign, self.n_points)
-            np.add.at(into, self.first[starts], (mean[output] - lost)[starts])
-        ends = self.first + [part.n_points for part in self.parts]
+            lost = np.bincount(player[moves], of_mean, len(self.moved_features))
+            change = changes[:, output]
+            change[:] = np.bincount(point, met[node] * sign, self.n_points)
+            np.add.at(change, self.first[starts], (mean[output] - lost)[starts])
+        ends = self.first + [moved.n_points for moved in self.moved_features]
         curves = [changes[a:b] for a, b in zip(self.first, ends, strict=True)]
-        for part, curve in zip(self.parts, curves, strict=True):
-            part.sum_up(curve, axis=0)
+        for moved, curve in zip(self.moved_features, curves, strict=True):
+            moved.sum_up(curve, axis=0)
         return curves
 
-    def differences(self, codes, crossings):
+    def differences(
+        self, codes: NDArray[np.integer], crossings: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Changes of the output of rows where they step from one point to the next.
 
         Parameters
         ----------
         codes : ndarray of shape (n_rows, n_features), int
             The rows' codes, at most `block_rows` of them.
-        crossings : ndarray of shape (n_rows, n_parts), intp
-            For each part the point that the row steps to from the one before it; of
-            a part with two axes, from those before it along both. -1 for rows that
+        crossings : ndarray of shape (n_rows, n_moved), intp
+            For each player the point that the row steps to from the one before it; of
+            a player with two axes, from those before it along both. -1 for rows that
             take no such step.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_parts, k)
-            The difference; for a part with two axes the second difference.
+        ndarray of shape (n_rows, n_moved, k)
+            The difference; for a player with two axes the second difference.
         """
-        k, n_parts = len(self.constant), len(self.parts)
+        k, n_moved = len(self.constant), len(self.moved_features)
         bits = RowBits(self.ensemble, codes)
         crossing = self._rows_by_point(crossings, bits.n_words)
-        crossed = crossing.any(axis=1)
-        found = np.zeros((k, len(codes) * n_parts))
+        crossed = np.any(crossing, axis=1)
+        differences = np.zeros((k, len(codes) * n_moved))
         for reached in self.leaves(bits):
             for row, player, amounts in self._crossed(reached, crossing, crossed):
-                _add_to(found, row * n_parts + player, amounts)
-        return found.T.reshape(len(codes), n_parts, k)
+                _add_to(differences, row * n_moved + player, amounts)
+        return differences.T.reshape(len(codes), n_moved, k)
 
-    def _crossed(self, reached, crossing, crossed):
-        """Amounts of leaves in differences: row, part that moves, amounts (n, k)."""
+    def _crossed(
+        self, reached: Reached, crossing: NDArray[np.uint64], crossed: NDArray[np.bool_]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
+        """Amounts of leaves in differences: row, player that moves, amounts (n, k)."""
         step, point, sign = self.steps.of_conditions(reached.names)
         used = np.flatnonzero(crossed[point])
         size = max(1, _MOST_WORDS // crossing.shape[1])
@@ -303,22 +338,24 @@ class TreeEffects:
             chunk = used[start : start + size]
             rows = reached.all_but_one.take(step[chunk], axis=0)
             rows &= crossing.take(point[chunk], axis=0)
-            which, row = set_bits(rows)
-            at = step[chunk][which]
-            values = self.values[reached.nodes[reached.leaf[at]]]
-            player = self.paths.player[reached.names[at]]
-            yield row, player, values * sign[chunk][which, None]
+            position, row = set_bits(rows)
+            condition = step[chunk][position]
+            values = self.values[reached.nodes[reached.leaf[condition]]]
+            player = self.paths.player[reached.names[condition]]
+            yield row, player, values * sign[chunk][position, None]
 
-    def _rows_by_point(self, crossings, n_words):
+    def _rows_by_point(
+        self, crossings: NDArray[np.intp], n_words: int
+    ) -> NDArray[np.uint64]:
         """Rows that step to each point, as bit sets."""
-        row, part = np.nonzero(crossings >= 0)
-        point = self.first[part] + crossings[row, part]
+        row, player = np.nonzero(crossings >= 0)
+        point = self.first[player] + crossings[row, player]
         sets = np.zeros((self.n_points, n_words), dtype=WORD)
         bit = WORD.type(1) << (row & 63).astype(WORD)
         np.add.at(sets, (point, row >> 6), bit)
         return sets
 
-    def leaves(self, bits):
+    def leaves(self, bits: RowBits) -> Iterator[Reached]:
         """All leaves, some at a time, with the rows that reach them: Reached."""
         for block in self.blocks:
             met = block.conditions.met(bits)
@@ -327,20 +364,28 @@ class TreeEffects:
                     for child, side in enumerate((lefts, ~lefts)):
                         yield self._reached(block, splits, chunk, sets, child, side)
 
-    def _reached(self, block, splits, chunk, sets, child, side):
+    def _reached(
+        self,
+        block: BlockOfTrees,
+        splits: LastSplits,
+        chunk: slice,
+        sets: NDArray[np.uint64],
+        child: int,
+        side: NDArray[np.uint64],
+    ) -> Reached:
         """The leaves on one side of some splits, and the rows that reach them."""
-        at = np.flatnonzero(splits.is_leaf[child, chunk])
-        own = splits.slot[chunk][at], np.arange(len(at))
-        all_but_one = sets.take(at, axis=1)
-        opened = all_but_one[own]
-        all_but_one &= side.take(at, axis=0)
+        positions = np.flatnonzero(splits.is_leaf[child, chunk])
+        opened_at = splits.slot[chunk][positions], np.arange(len(positions))
+        all_but_one = sets.take(positions, axis=1)
+        opened = all_but_one[opened_at]
+        all_but_one &= side.take(positions, axis=0)
         inside = all_but_one[-1].copy()
-        all_but_one[own] = opened
-        names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, at]]
+        all_but_one[opened_at] = opened
+        names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, positions]]
         player = np.where(names >= 0, self.paths.player[names], -1)
-        slot, leaf = np.nonzero((player >= 0) & (player < len(self.parts)))
+        slot, leaf = np.nonzero((player >= 0) & (player < len(self.moved_features)))
         return Reached(
-            nodes=splits.children[child, chunk][at],
+            nodes=splits.children[child, chunk][positions],
             inside=inside,
             names=names[slot, leaf],
             leaf=leaf,
@@ -366,11 +411,11 @@ class Reached:
         Rows that reach the leaf if this condition is not looked at.
     """
 
-    nodes: np.ndarray
-    inside: np.ndarray
-    names: np.ndarray
-    leaf: np.ndarray
-    all_but_one: np.ndarray
+    nodes: NDArray[np.intp]
+    inside: NDArray[np.uint64]
+    names: NDArray[np.intp]
+    leaf: NDArray[np.intp]
+    all_but_one: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,25 +433,27 @@ class BlockOfTrees:
     """
 
     conditions: Conditions
-    nodes: np.ndarray
-    groups: list
+    nodes: NDArray[np.intp]
+    groups: list[LastSplits]
 
     @classmethod
-    def of_nodes(cls, ensemble, paths, nodes):
+    def of_nodes(
+        cls, ensemble: TreeEnsemble, paths: TreePaths, nodes: NDArray[np.intp]
+    ) -> BlockOfTrees:
         """The block that all nodes of some trees make up."""
         leaves = nodes[ensemble.is_leaf[nodes]]
         inner = nodes[~ensemble.is_leaf[nodes]]
         inner = inner[paths.player[inner] >= 0]
         conditions = Conditions.of_nodes(ensemble, paths, inner)
         nodes = np.concatenate([conditions.nodes, leaves])
-        place = np.empty(ensemble.n_nodes + 1, dtype=np.intp)
-        place[nodes] = np.arange(len(nodes))
-        place[-1] = len(nodes)
+        position = np.empty(ensemble.n_nodes + 1, dtype=np.intp)
+        position[nodes] = np.arange(len(nodes))
+        position[-1] = len(nodes)
         splits = np.unique(ensemble.parents[leaves])
         splits = splits[splits >= 0]
         counts = paths.n_conditions[splits]
         groups = [
-            LastSplits.of_splits(ensemble, paths, place, splits[counts == d])
+            LastSplits.of_splits(ensemble, paths, position, splits[counts == d])
             for d in np.unique(counts)
         ]
         return cls(conditions, nodes, groups)
@@ -417,7 +464,7 @@ class LastSplits:
     """Splits with a leaf below them whose nodes need equally many conditions, d.
 
     The leaves below a split need what the split needs, and to be on its left or right.
-    That is one more condition, or the last part of one: of the d + 1 *slots* of the
+    That is one more condition, or the end of one: of the d + 1 *slots* of the
     leaves, the last of which may be void, the split is about one.
 
     Parameters
@@ -437,15 +484,21 @@ class LastSplits:
         past their end where a slot is void.
     """
 
-    nodes: np.ndarray
-    conditions: np.ndarray
-    slot: np.ndarray
-    children: np.ndarray
-    is_leaf: np.ndarray
-    names: np.ndarray
+    nodes: NDArray[np.intp]
+    conditions: NDArray[np.intp]
+    slot: NDArray[np.intp]
+    children: NDArray[np.intp]
+    is_leaf: NDArray[np.bool_]
+    names: NDArray[np.intp]
 
     @classmethod
-    def of_splits(cls, ensemble, paths, place, splits):
+    def of_splits(
+        cls,
+        ensemble: TreeEnsemble,
+        paths: TreePaths,
+        position: NDArray[np.intp],
+        splits: NDArray[np.intp],
+    ) -> LastSplits:
         """The group of some splits; `place` holds positions of nodes in the block's."""
         conditions = paths.of_nodes(splits)
         children = np.stack([ensemble.left[splits], ensemble.right[splits]])
@@ -455,9 +508,13 @@ class LastSplits:
         names[:, :d] = conditions
         names[:, slot, np.arange(m)] = children
         is_leaf = ensemble.is_leaf[children]
-        return cls(splits, place[conditions], slot, children, is_leaf, place[names])
+        return cls(
+            splits, position[conditions], slot, children, is_leaf, position[names]
+        )
 
-    def rows_at_splits(self, met, bits):
+    def rows_at_splits(
+        self, met: NDArray[np.uint64], bits: RowBits
+    ) -> Iterator[tuple[slice, NDArray[np.uint64], NDArray[np.uint64]]]:
         """Rows at the splits, some splits at a time.
 
         Yields
@@ -479,7 +536,7 @@ class LastSplits:
             yield chunk, sets, bits.lefts(self.nodes[chunk])
 
 
-def _block_rows(ensemble, n_words):
+def _block_rows(ensemble: TreeEnsemble, n_words: int) -> int:
     """Number of rows for which tables of rows by code take at most `n_words`."""
     n_codes = ensemble.split_codes.n_codes
     n_rows = _MOST_ROWS
@@ -491,61 +548,76 @@ def _block_rows(ensemble, n_words):
     return n_rows
 
 
-def _add_to(sums, index, amounts):
+def _add_to(
+    sums: NDArray[np.float64], index: NDArray[np.intp], amounts: NDArray[np.float64]
+) -> None:
     """Add amounts (n, k) to the sums (k, size) at an index (n,)."""
     for into, amount in zip(sums, amounts.T, strict=True):
         np.add.at(into, index, amount)
 
 
-def _steps_of_parts(ensemble, paths, parts, players, words):
-    """Nodes, points and signs of the steps of conditions on parts of one size.
+def _steps_of_moved(
+    ensemble: TreeEnsemble,
+    paths: TreePaths,
+    moved_features: list[MovedFeatures],
+    players: list[int],
+    words: tuple[int, int],
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
+    """Nodes, points and signs of the steps of conditions on players of one size.
 
-    The bits of one block of rows stand for the points of all of these parts.
+    The bits of one block of rows are the points of all of these players.
     """
     height, n_words = words
-    bits = _point_bits(ensemble, [parts[player] for player in players], words)
-    first = np.cumsum([0, *(part.n_points for part in parts)])
-    width = np.array([part.shape[-1] for part in parts])
-    valid = np.zeros((len(parts) + 1, n_words), dtype=WORD)
+    bits = _point_bits(ensemble, [moved_features[player] for player in players], words)
+    first = np.cumsum([0, *(moved.n_points for moved in moved_features)])
+    width = np.array([moved.shape[-1] for moved in moved_features])
+    valid = np.zeros((len(moved_features) + 1, n_words), dtype=WORD)
     for player in players:
         valid[player, : -(-width[player] // 64)] = first_bits(width[player])
-    mine = np.isin(paths.player, players)
-    if np.count_nonzero(mine) * bits.n_words <= _WORDS_OF_CONDITIONS:
-        pieces = [np.flatnonzero(mine)]
+    is_moved = np.isin(paths.player, players)
+    if np.count_nonzero(is_moved) * bits.n_words <= _WORDS_OF_CONDITIONS:
+        pieces = [np.flatnonzero(is_moved)]
     else:
         pieces = blocks_of_trees(ensemble, _WORDS_OF_CONDITIONS // bits.n_words)
     for nodes in pieces:
-        nodes = nodes[mine[nodes]]
+        nodes = nodes[is_moved[nodes]]
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
         nodes = conditions.nodes
-        player = paths.player[nodes]
+        owners = paths.player[nodes]
         sets = conditions.met(bits).reshape(len(nodes), height, n_words)
-        for cells, sign in _changes(sets, valid[player][:, None]):
-            which, bit = set_bits(cells.reshape(len(nodes), height * n_words))
+        for cells, sign in _changes(sets, valid[owners][:, None]):
+            condition, bit = set_bits(cells.reshape(len(nodes), height * n_words))
             row, column = np.divmod(bit, n_words * 64)
-            point = first[player[which]] + row * width[player[which]] + column
-            yield nodes[which], point, np.full(len(point), sign)
+            owner = owners[condition]
+            point = first[owner] + row * width[owner] + column
+            yield nodes[condition], point, np.full(len(point), sign)
 
 
-def _point_bits(ensemble, parts, words):
+def _point_bits(
+    ensemble: TreeEnsemble, moved_features: list[MovedFeatures], words: tuple[int, int]
+) -> RowBits:
     """The points as rows; each row of a grid starts with a new word."""
     height, n_words = words
     codes = []
-    for part in parts:
-        width = part.shape[-1]
-        place = np.minimum(np.arange(n_words * 64), width - 1)
-        of_part = part.codes.reshape(height, width, len(part.features))[:, place]
-        codes.append(of_part.reshape(height * n_words * 64, len(part.features)))
-    features = np.concatenate([part.features for part in parts])
+    for moved in moved_features:
+        width = moved.shape[-1]
+        point = np.minimum(np.arange(n_words * 64), width - 1)
+        of_moved = moved.codes.reshape(height, width, len(moved.features))[:, point]
+        codes.append(of_moved.reshape(height * n_words * 64, len(moved.features)))
+    features = np.concatenate([moved.features for moved in moved_features])
     return RowBits(ensemble, np.hstack(codes), features)
 
 
-def _changes(sets, valid):
+def _changes(
+    sets: NDArray[np.uint64], valid: NDArray[np.uint64]
+) -> Iterator[tuple[NDArray[np.uint64], int]]:
     """Bit sets (m, height, n_words) of unit steps over both axes, with their signs."""
     sets = sets & valid
     shifted = sets << WORD.type(1)
     shifted[..., 1:] |= sets[..., :-1] >> WORD.type(63)
-    for cells, sign in ((sets & ~shifted, 1), (shifted & ~sets & valid, -1)):
+    begun = np.bitwise_and(sets, ~shifted)
+    ended = np.bitwise_and(shifted, valid & ~sets)
+    for cells, sign in ((begun, 1), (ended, -1)):
         above = np.zeros_like(cells)
         above[:, 1:] = cells[:, :-1]
         yield cells & ~above, sign

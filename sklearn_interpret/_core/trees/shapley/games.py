@@ -15,6 +15,10 @@ from sklearn_interpret._core.trees.shapley.interventional_few_rows import (
     pair_bytes,
     pair_values,
 )
+from sklearn_interpret._core.trees.shapley.multilinear_extension import (
+    gains_of_integrals,
+    leaf_integrals,
+)
 from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import (
     carried_values,
     carrying_is_cheaper,
@@ -27,10 +31,6 @@ from sklearn_interpret._core.trees.shapley.patterns import (
     all_met,
     distinct_patterns,
     features_with_gaps,
-)
-from sklearn_interpret._core.trees.shapley.potentials import (
-    comparison_potentials,
-    gains_of_potentials,
 )
 from sklearn_interpret._core.trees.shapley.tables import (
     LeafTables,
@@ -49,8 +49,8 @@ _ROWS_AT_ONCE = 2048
 _COMPARED_AT_ONCE = 2**20
 # Pairs of a leaf and a pattern in a block, which fits the cache.
 _PAIRS_AT_ONCE = 4096
-# Largest number of conditions of a leaf whose patterns all get potentials.
-_MOST_WITH_POTENTIALS = 12
+# Largest number of conditions of a leaf whose patterns all get integrals.
+_MOST_WITH_INTEGRALS = 12
 
 
 class PathDependentGame:
@@ -71,7 +71,7 @@ class PathDependentGame:
         self.ensemble = ensemble
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
-        self.kept = {}  # tables, by order and first tree: see `TreeShare.parts`
+        self.cached_tables = {}  # by order and first tree: see `TreeShare.groups`
 
     @classmethod
     def against(cls, ensemble, paths, codes):
@@ -192,7 +192,7 @@ class InterventionalGame:
         self._codes = codes
         self._weights = weights
         self.shares = shares_of(weights)
-        self.kept = {}
+        self.cached_tables = {}
         self.most_kept = most_kept
 
     @property
@@ -295,16 +295,9 @@ class InterventionalGame:
         """As :meth:`PathDependentGame.deep_gains`."""
         d = self.paths.n_conditions[leaves[0]]
         others = RootPaths(self.ensemble, self.paths, leaves).patterns(self.codes)
-        if d <= _MOST_WITH_POTENTIALS:
-
-            def make(some):
-                places = others[some].astype(np.intp)
-                places += np.arange(len(places))[:, None] << d
-                weights = np.tile(self.shares, len(places))
-                counts = np.bincount(places.ravel(), weights, len(places) << d)
-                return comparison_potentials(counts.reshape(-1, 2**d), order)
-
-            return gains_of_potentials(make, owner, patterns, d, order)
+        if d <= _MOST_WITH_INTEGRALS:
+            integrals = leaf_integrals(others, self.shares, d, order)
+            return gains_of_integrals(integrals, owner, patterns, d, order)
         leaf_of, other, place = distinct_patterns(others, d)
         weights = np.tile(self.shares, len(leaves))
         shares = np.bincount(place.ravel(), weights, len(other))

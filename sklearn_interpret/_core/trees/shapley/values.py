@@ -3,15 +3,24 @@
 Trees are cut into units (`subtrees`). The gains of a unit's players depend on a row's
 pattern there only, so they are looked up in a table. Leaves that are too
 deep for a table are valued at the patterns that occur. Few rows are valued by the game
-itself, without tables: `value_blocks` chooses.
+itself, without tables: `value_tasks` chooses.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise, starmap
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sklearn_interpret._core.trees.shapley.games import (
+    InterventionalGame,
+    PathDependentGame,
+)
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     Scratch,
@@ -32,9 +41,13 @@ _ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
 # Largest number of splits of a unit, and units whose patterns are found together.
 _SPLITS_PER_UNIT = 3
-_UNITS_PER_PART = 256
+_UNITS_PER_GROUP = 256
 # Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
+
+Game = PathDependentGame | InterventionalGame
+# Slices of the rows, and values of these: (n_keys, m).
+Blocks = Iterator[tuple[slice, NDArray[np.float64]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +65,7 @@ class TreePlan:
     """
 
     ensemble: TreeEnsemble
-    players: np.ndarray | None
+    players: NDArray[np.intp] | None
     paths: TreePaths
 
     @classmethod
@@ -120,7 +133,7 @@ class TreeShare:
     """
 
     plan: TreePlan
-    game: object
+    game: Game
     trees: slice
 
     def __reduce__(self):
@@ -131,28 +144,53 @@ class TreeShare:
         game = self.game.of_nodes(nodes)
         return _share_alone, (ensemble, plan.players, plan.paths.n_players, game)
 
-    def parts(self, order, most_kept):
-        """As :meth:`make_parts`: those that the game has kept, or new ones.
+    def blocks(
+        self,
+        codes: NDArray[np.integer],
+        order: int,
+        rows_at_once: int,
+        most_kept: float,
+    ) -> Blocks:
+        """Sums over the share's trees, block by block of rows."""
+        codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
+        groups = self.groups(order, most_kept)
+        for rows in _slices(len(codes), rows_at_once):
+            totals = np.zeros((self.plan.n_keys(order), len(codes[rows])))
+            into = list(totals)
+            gaps = features_with_gaps(self.plan.ensemble, codes[rows])
+            for finder, lookups in groups:
+                patterns = finder.find(codes[rows], gaps, scratch)
+                for units, lookup, of_units in zip(
+                    finder.groups, lookups, patterns, strict=True
+                ):
+                    if lookup is None:
+                        _add_deep(self.plan, self.game, units, of_units, order, into)
+                    else:
+                        _look_up(lookup, of_units, into)
+            yield rows, totals
+
+    def groups(self, order, most_kept):
+        """As :meth:`make_groups`: those that the game has kept, or new ones.
 
         New ones are kept if all that is kept then takes at most `most_kept` bytes.
         """
-        kept, key = self.game.kept, (order, self.trees.start)
-        if key in kept:
-            return kept[key][0]
-        parts = list(self.make_parts(order))
-        size = sum(map(_part_bytes, parts))
-        if size + sum(known for _, known in kept.values()) <= most_kept:
-            kept[key] = parts, size
-        return parts
+        tables, key = self.game.cached_tables, (order, self.trees.start)
+        if key in tables:
+            return tables[key][0]
+        groups = list(self.make_groups(order))
+        size = sum(map(_group_bytes, groups))
+        if size + sum(n_bytes for _, n_bytes in tables.values()) <= most_kept:
+            tables[key] = groups, size
+        return groups
 
-    def make_parts(self, order):
+    def make_groups(self, order):
         """Units whose patterns are found together: a PatternFinder, and tables by kind.
 
         Tables are as `_lookups` gives them; None for deep units.
         """
         plan, trees = self.plan, self.trees
         n_units = sum(_units_of_trees(plan.ensemble, units) for units in plan.units)
-        edges = trees.start + _spread(n_units[trees], _UNITS_PER_PART)
+        edges = trees.start + _spread(n_units[trees], _UNITS_PER_GROUP)
         nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
         units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
         ends = [np.searchsorted(of_kind.root, nodes) for of_kind in units]
@@ -163,19 +201,19 @@ class TreeShare:
         ]
         lookups = _lookups(plan, self.game, flat, order) if flat else []
         lookups += [None] * (len(units) - len(flat))
-        for part in range(len(edges) - 1):
+        for group in range(len(edges) - 1):
             here, tables = [], []
             for of_kind, lookup, end in zip(units, lookups, ends, strict=True):
-                start, stop = end[part], end[part + 1]
+                start, stop = end[group], end[group + 1]
                 if start < stop:
                     here.append(of_kind[start:stop])
                     tables.append(lookup and lookup[start - end[0] : stop - end[0]])
             yield PatternFinder(plan.ensemble, plan.paths, here), tables
 
 
-def _part_bytes(part):
+def _group_bytes(group):
     """Memory of a PatternFinder, and of its tables."""
-    finder, lookups = part
+    finder, lookups = group
     tables = (table for lookup in lookups if lookup for table, _ in lookup)
     return finder.nbytes + sum(table.nbytes for table in tables)
 
@@ -202,44 +240,40 @@ def _spread(costs, most, multiple=1):
     return np.append(np.flatnonzero(np.diff(run, prepend=-1)), len(costs))
 
 
-def one_by_one(function, tasks):
-    """Results that ``function(*task)`` yields, task after task."""
-    return chain.from_iterable(starmap(function, tasks))
+def _slices(n_rows, rows_at_once):
+    starts = range(0, n_rows, rows_at_once)
+    return (slice(start, start + rows_at_once) for start in starts)
 
 
-def shapley_values(plan, game, codes, order=1, **blocks):
-    """Shapley values, or interaction values of pairs; parameters as of `value_blocks`.
+@dataclass(frozen=True, eq=False)
+class DirectValues:
+    """All trees, in the place of a share of them, for few rows: without tables."""
 
-    By output, player (of pairs also the larger player, zero elsewhere), and row.
-    """
-    shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
-    values = np.zeros(shape)
-    add_blocks(values, value_blocks(plan, game, codes, order, **blocks))
-    return values
+    plan: TreePlan
+    game: Game
 
-
-def add_blocks(into, blocks):
-    """Add blocks of `value_blocks` to an array of the shape of `shapley_values`."""
-    shape = into.shape[:-1]
-    for rows, totals in blocks:
-        here, totals = into[..., rows], totals.reshape(*shape, -1)
-        # Few rows at a time: one of the arrays has rows far apart in memory.
-        for start in range(0, totals.shape[-1], _ADDED_AT_ONCE):
-            some = slice(start, start + _ADDED_AT_ONCE)
-            here[..., some] += totals[..., some]
+    def blocks(
+        self,
+        codes: NDArray[np.integer],
+        order: int,
+        rows_at_once: int,
+        most_kept: float,
+    ) -> Blocks:
+        """Values of the rows, block by block."""
+        for rows in _slices(len(codes), rows_at_once):
+            yield rows, self.game.direct_values(self.plan, codes[rows], order)
 
 
-def value_blocks(
-    plan,
-    game,
-    codes,
-    order=1,
+def value_tasks(
+    plan: TreePlan,
+    game: Game,
+    codes: NDArray[np.integer],
+    order: int = 1,
     *,
-    rows_at_once=MOST_AT_ONCE,
-    most_kept=0,
-    run=one_by_one,
-):
-    """Blocks that sum to Shapley values, or to interaction values of pairs, of rows.
+    rows_at_once: int = MOST_AT_ONCE,
+    most_kept: float = 0,
+) -> list[tuple[Any, ...]]:
+    """Independent tasks, whose blocks sum to the Shapley or interaction values of rows.
 
     Parameters
     ----------
@@ -250,49 +284,58 @@ def value_blocks(
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
+        1 for Shapley values, 2 for interaction values of pairs.
     rows_at_once : int
         How many rows are worked on together.
     most_kept : int, default=0
         Bytes of tables that the game may keep for the next call.
-    run : callable, default=one_by_one
-        Calls a function that yields with each of some tuples of arguments; what it
-        yields, in order.
 
     Returns
     -------
-    iterable of (slice, ndarray of shape (n_keys, m))
-        Some rows, and their totals over one share of the trees: by output and player,
-        or pair of players.
+    list of tuple
+        Arguments of `task_blocks`.
     """
-    if game.is_direct(len(codes), order):
-        starts = range(0, len(codes), rows_at_once)
-        parts = (slice(start, start + rows_at_once) for start in starts)
-        return ((rows, game.direct_values(plan, codes[rows], order)) for rows in parts)
-    shares = plan.shares(game)
-    tasks = [(share, codes, order, rows_at_once, most_kept) for share in shares]
-    return run(_share_blocks, tasks)
+    direct = game.is_direct(len(codes), order)
+    shares = [DirectValues(plan, game)] if direct else plan.shares(game)
+    return [(share, codes, order, rows_at_once, most_kept) for share in shares]
 
 
-def _share_blocks(share, codes, order, rows_at_once, most_kept):
-    """Sums over a share of the trees, block by block of rows."""
-    codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
-    parts = share.parts(order, most_kept)
-    for start in range(0, len(codes), rows_at_once):
-        rows = slice(start, start + rows_at_once)
-        totals = np.zeros((share.plan.n_keys(order), len(codes[rows])))
-        into = list(totals)
-        gaps = features_with_gaps(share.plan.ensemble, codes[rows])
-        for finder, lookups in parts:
-            found = finder.find(codes[rows], gaps, scratch)
-            for units, lookup, patterns in zip(
-                finder.groups, lookups, found, strict=True
-            ):
-                if lookup is None:
-                    _add_deep(share.plan, share.game, units, patterns, order, into)
-                else:
-                    _look_up(lookup, patterns, into)
-        yield rows, totals
+def task_blocks(share: TreeShare | DirectValues, *arguments: Any) -> Blocks:
+    """Yield the blocks of a task of `value_tasks`.
+
+    Each block is a slice of the rows, and their totals over one share of the trees,
+    (n_keys, m): by output and player, or pair of players.
+    """
+    return share.blocks(*arguments)
+
+
+def add_blocks(into: NDArray[np.float64], blocks: Blocks) -> None:
+    """Add blocks of tasks to an array, of the shape of `shapley_values`."""
+    shape = into.shape[:-1]
+    for rows, totals in blocks:
+        here, totals = into[..., rows], totals.reshape(*shape, -1)
+        # Few rows at a time: one of the arrays has rows far apart in memory.
+        for some in _slices(totals.shape[-1], _ADDED_AT_ONCE):
+            here[..., some] += totals[..., some]
+
+
+def shapley_values(
+    plan: TreePlan,
+    game: Game,
+    codes: NDArray[np.integer],
+    order: int = 1,
+    **options: Any,
+) -> NDArray[np.float64]:
+    """Shapley values, or interaction values of pairs, in one process.
+
+    By output, player (of pairs also the larger player, zero elsewhere), and row. The
+    parameters are those of `value_tasks`.
+    """
+    shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
+    values = np.zeros(shape)
+    for task in value_tasks(plan, game, codes, order, **options):
+        add_blocks(values, task_blocks(*task))
+    return values
 
 
 def _look_up(lookup, patterns, into):
@@ -373,30 +416,15 @@ def _add_deep(plan, game, units, patterns, order, into):
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
-        owner, occurring, place = distinct_patterns(patterns[chunk], units.n_bits)
+        owner, occurring, positions = distinct_patterns(patterns[chunk], units.n_bits)
         gains = game.deep_gains(units.root[chunk], owner, occurring, order)
         values = plan.ensemble.value[units.root[chunk]]
         ends = np.searchsorted(owner, np.arange(len(values) + 1))
-        for leaf, at_rows in enumerate(place):
+        for leaf, at_rows in enumerate(positions):
             mine = gains[:, ends[leaf] : ends[leaf + 1]]
             at_rows = at_rows - ends[leaf]
             for output in np.flatnonzero(values[leaf]):
-                given = (values[leaf, output] * mine).take(at_rows, axis=1)
+                added = (values[leaf, output] * mine).take(at_rows, axis=1)
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
-                for key, gain in zip(keys[start + leaf, of_output], given, strict=True):
+                for key, gain in zip(keys[start + leaf, of_output], added, strict=True):
                     np.add(into[key], gain, out=into[key])
-
-
-def rescaled_values(plan, games, codes, order, factors, **blocks):
-    """Values of a function of the sum of trees, from comparisons with single rows.
-
-    Against one background row the function's difference is shared out as that of the
-    sum is. `games` holds a PathDependentGame for each background row; `factors` holds
-    the row's share times the function's difference over that of the sums, (n_rows,).
-    """
-    totals = 0.0
-    for game, factor in zip(games, factors, strict=True):
-        values = shapley_values(plan, game, codes, order, **blocks)
-        values *= factor
-        totals += values
-    return totals

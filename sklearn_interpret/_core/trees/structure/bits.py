@@ -3,21 +3,31 @@
 64 rows share a word, so that one operation on words checks a condition for 64 rows.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+    from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Little-endian, so that the bytes of a word hold its rows in order on every machine.
 WORD = np.dtype("<u8")
 _ALL = WORD.type(2**64 - 1)
 
-# Words of the sets of nodes' rows that are evaluated together; they fit the cache.
+# Words of the sets of nodes' rows that are evaluated together: 4 MB, a cache of the
+# last level. benchmarks/bench_trees.py times them, as all sizes of blocks here.
 _MOST_WORDS = 2**19
-# Bytes of sets that are weighed together; their sums fit the cache.
+# Bytes of sets that are weighed together; their sums, 128 kB, fit the cache.
 _MOST_OCTETS = 2**14
 
 
-def first_bits(n):
+def first_bits(n: int) -> NDArray[np.uint64]:
     """A bit set that holds the first n rows: (n_words,)."""
     words = np.full(-(-n // 64), _ALL, dtype=WORD)
     if n % 64:
@@ -38,55 +48,68 @@ class RowBits:
         Their features; splits on others cannot be evaluated. None means all.
     """
 
-    def __init__(self, ensemble, codes, features=None):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        codes: NDArray[np.integer],
+        features: NDArray[np.intp] | Sequence[int] | None = None,
+    ) -> None:
         self.ensemble = ensemble
         self.n_rows = len(codes)
         self.n_words = -(-self.n_rows // 64)
         self.valid = first_bits(self.n_rows)
         n_codes = ensemble.split_codes.n_codes
-        self._first_place = np.cumsum(n_codes) - n_codes
-        self._at = np.zeros(n_codes.sum() + 1, dtype=np.intp)
-        self._start, self._missing = {}, {}
+        self._first_position = np.cumsum(n_codes) - n_codes
+        self._row_of_code = np.zeros(n_codes.sum() + 1, dtype=np.intp)
+        self._start: dict[int, int] = {}
+        self._missing: dict[int, NDArray[np.uint64]] = {}
         if features is None:
-            features = range(ensemble.n_features)
+            features = np.arange(ensemble.n_features)
         heights = np.minimum(n_codes, self.n_rows)[np.asarray(features, dtype=np.intp)]
         self._tables = np.zeros((heights.sum() + len(heights) + 1, self.n_words), WORD)
-        self._tables[-1], self._at[-1] = self.valid, len(self._tables) - 1
+        self._tables[-1], self._row_of_code[-1] = self.valid, len(self._tables) - 1
         rows, height = np.arange(self.n_rows), 0
         word, bit = rows >> 6, WORD.type(1) << (rows & 63).astype(WORD)
         for column, j in enumerate(features):
             if n_codes[j] == 1 and not ensemble.split_codes.categorical[j]:
                 continue  # no split
             present = np.bincount(codes[:, column], minlength=n_codes[j]) > 0
-            # Table by table the rows with up to the first, second, ... of the codes
-            # that occur; here where that of each code stands.
+            # Tables hold the rows with up to the first, second, ... of the codes that
+            # occur: this is the row of the tables for each code.
             upto = height + np.cumsum(present)
-            first = self._first_place[j]
-            self._at[first : first + n_codes[j]] = upto
+            first = self._first_position[j]
+            self._row_of_code[first : first + n_codes[j]] = upto
             self._start[int(j)] = height
             # Every bit is added once, so that the sums are unions.
-            place = upto[codes[:, column]] * self.n_words + word
-            np.add.at(self._tables.reshape(-1), place, bit)
+            position = upto[codes[:, column]] * self.n_words + word
+            np.add.at(self._tables.reshape(-1), position, bit)
             table = self._tables[height : upto[-1] + 1]
             np.bitwise_or.accumulate(table, axis=0, out=table)
             if present[-1]:  # the last code stands for missing values
                 self._missing[int(j)] = table[-1] ^ table[-2]
             height = upto[-1] + 1
 
-    def lefts(self, nodes):
+    def lefts(self, nodes: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Rows that would go to the left at inner nodes (m,): bits (m, n_words).
 
         Bits beyond the last row mean nothing.
         """
-        return self.lefts_at(self.ensemble.split_places.take(nodes), nodes)
+        return self.lefts_at(self.ensemble.split_positions.take(nodes), nodes)
 
-    def lefts_at(self, places, nodes, out=None):
-        """As :meth:`lefts`, for inner nodes whose `split_places` are known.
+    def lefts_at(
+        self,
+        positions: NDArray[np.integer],
+        nodes: NDArray[np.integer],
+        out: NDArray[np.uint64] | None = None,
+    ) -> NDArray[np.uint64]:
+        """As :meth:`lefts`, for inner nodes whose `split_positions` are known.
 
-        A place past all codes, with any leaf as node, gives all rows.
+        A position past all codes, with any leaf as node, gives all rows.
         """
         trees = self.ensemble
-        sets = self._tables.take(self._at.take(places), axis=0, out=out, mode="clip")
+        sets = self._tables.take(
+            self._row_of_code.take(positions), axis=0, out=out, mode="clip"
+        )
         if not self._missing and not len(trees.categories_left):
             return sets
         feature = trees.feature[nodes]
@@ -95,18 +118,18 @@ class RowBits:
         if len(trees.categories_left):
             by_category = np.flatnonzero(trees.category_set[nodes] >= 0)
             for j in np.unique(feature[by_category]):
-                at = by_category[feature[by_category] == j]
-                sets[at] = self._categories_left(nodes[at], j)
+                selected = by_category[feature[by_category] == j]
+                sets[selected] = self._categories_left(nodes[selected], j)
         return sets
 
-    def _categories_left(self, nodes, j):
+    def _categories_left(self, nodes: NDArray[np.intp], j: int) -> NDArray[np.uint64]:
         """Rows that go to the left at splits on one categorical feature."""
-        first, n_codes = self._first_place[j], self.ensemble.split_codes.n_codes[j]
-        at = self._at[first : first + n_codes]
+        first, n_codes = self._first_position[j], self.ensemble.split_codes.n_codes[j]
+        table_row = self._row_of_code[first : first + n_codes]
         sets = np.zeros((len(nodes), self.n_words), dtype=WORD)
-        before = np.append(self._start[j], at[:-1])
-        for code in np.flatnonzero(at > before):
-            rows = self._tables[at[code]] ^ self._tables[before[code]]
+        before = np.append(self._start[j], table_row[:-1])
+        for code in np.flatnonzero(table_row > before):
+            rows = self._tables[table_row[code]] ^ self._tables[before[code]]
             left = self.ensemble.goes_left(nodes, np.full(len(nodes), code))
             sets[left] |= rows
         return sets
@@ -124,7 +147,7 @@ class LeafFinder:
         The trees.
     """
 
-    def __init__(self, ensemble):
+    def __init__(self, ensemble: TreeEnsemble) -> None:
         self.ensemble = ensemble
         self.leaves = np.flatnonzero(ensemble.is_leaf)
         self._first = np.searchsorted(self.leaves, ensemble.roots)
@@ -139,11 +162,11 @@ class LeafFinder:
             self._unions.append((trees, self.leaves[on], starts))
 
     @property
-    def block_rows(self):
+    def block_rows(self) -> int:
         """Number of rows that are best routed together."""
         return 64 * max(4, _MOST_WORDS // self.ensemble.n_nodes)
 
-    def find(self, codes):
+    def find(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Leaves that rows reach: (n_trees, n_rows), intp."""
         trees = self.ensemble
         bits = RowBits(trees, codes)
@@ -166,7 +189,7 @@ class LeafFinder:
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """Conditions of some nodes, made ready for any rows.
+    """Conditions of some nodes, in an order in which any rows are compared.
 
     Build it with :meth:`of_nodes`.
 
@@ -178,48 +201,51 @@ class Conditions:
         The nodes of the splits above them.
     sides : ndarray of shape (m, 1), uint64
         Masks that turn the rows that go left into those that reach the node.
-    parts : tuple of (slice, ndarray)
-        Steps in which conditions are narrowed: which of them, and by which others.
+    narrowings : tuple of (slice, ndarray)
+        Steps in which conditions are narrowed: their slice, and positions of the
+        conditions that narrow them.
     """
 
-    nodes: np.ndarray
-    parents: np.ndarray
-    sides: np.ndarray
-    parts: tuple
+    nodes: NDArray[np.intp]
+    parents: NDArray[np.intp]
+    sides: NDArray[np.uint64]
+    narrowings: tuple[tuple[slice, NDArray[np.intp]], ...]
 
     @classmethod
-    def of_nodes(cls, ensemble, paths, nodes):
+    def of_nodes(
+        cls, ensemble: TreeEnsemble, paths: TreePaths, nodes: NDArray[np.intp]
+    ) -> Conditions:
         """Conditions of nodes (m,), no roots, and with each its previous one."""
-        place = np.full(ensemble.n_nodes, -1, dtype=np.intp)
-        ordered, parts, n_before = [nodes[:0]], [], 0
+        position = np.full(ensemble.n_nodes, -1, dtype=np.intp)
+        ordered, narrowings, n_before = [nodes[:0]], [], 0
         ready = nodes[paths.previous[nodes] < 0]
         waiting = nodes[paths.previous[nodes] >= 0]
         while len(ready):
-            place[ready] = np.arange(n_before, n_before + len(ready))
+            position[ready] = np.arange(n_before, n_before + len(ready))
             if n_before:
                 narrowed = slice(n_before, n_before + len(ready))
-                parts.append((narrowed, place[paths.previous[ready]]))
+                narrowings.append((narrowed, position[paths.previous[ready]]))
             ordered.append(ready)
             n_before += len(ready)
-            known = place[paths.previous[waiting]] >= 0
-            ready, waiting = waiting[known], waiting[~known]
+            is_ready = position[paths.previous[waiting]] >= 0
+            ready, waiting = waiting[is_ready], waiting[~is_ready]
         nodes = np.concatenate(ordered)
         parents = ensemble.parents[nodes]
         right = ensemble.right[parents] == nodes
         sides = np.where(right, _ALL, WORD.type(0))[:, None]
-        return cls(nodes, parents, sides, tuple(parts))
+        return cls(nodes, parents, sides, tuple(narrowings))
 
-    def met(self, bits):
+    def met(self, bits: RowBits) -> NDArray[np.uint64]:
         """Rows that meet each condition: (m, n_words)."""
         sets = bits.lefts(self.parents)
         sets ^= self.sides
         sets[:, -1] &= bits.valid[-1]
-        for narrowed, by in self.parts:
-            sets[narrowed] &= sets.take(by, axis=0)
+        for narrowed, previous in self.narrowings:
+            sets[narrowed] &= sets.take(previous, axis=0)
         return sets
 
 
-def blocks_of_trees(ensemble, most_nodes):
+def blocks_of_trees(ensemble: TreeEnsemble, most_nodes: int) -> list[NDArray[np.intp]]:
     """The nodes of some trees at a time, about `most_nodes`: list of ndarray."""
     tree = np.empty(ensemble.n_nodes, dtype=np.intp)
     tree[ensemble.roots] = np.arange(ensemble.n_trees)
@@ -234,7 +260,9 @@ def blocks_of_trees(ensemble, most_nodes):
     return [nodes for nodes in pieces if len(nodes)]
 
 
-def all_but_one_and_all(sets, valid):
+def all_but_one_and_all(
+    sets: NDArray[np.uint64], valid: NDArray[np.uint64]
+) -> NDArray[np.uint64]:
     """Rows in all of d sets but any one, and last those in all of them.
 
     From sets (d, m, n_words) for m intersections; `valid` holds all rows. Returns
@@ -253,26 +281,26 @@ def all_but_one_and_all(sets, valid):
     return rows
 
 
-def set_bits(sets):
-    """Which bits of sets (m, n_words) are set: the set, and the row, (n,) each."""
+def set_bits(sets: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Set and row of each bit that is set in sets (m, n_words): (n,) each."""
     words = sets.reshape(-1)
-    kept = np.flatnonzero(words != 0)
-    sparse = 4 * len(kept) < len(words)
-    octets = (words[kept] if sparse else words).view(np.uint8)
+    used_words = np.flatnonzero(words != 0)
+    sparse = 4 * len(used_words) < len(words)
+    octets = (words[used_words] if sparse else words).view(np.uint8)
     used = np.flatnonzero(octets != 0)
-    bits = np.unpackbits(octets[used], bitorder="little")
-    bits = np.flatnonzero(bits.view(np.bool_))
+    flags = np.unpackbits(octets[used], bitorder="little")
+    bits = np.flatnonzero(flags.view(np.bool_))
     octet = used[bits >> 3]
     bits &= 7
     if sparse:
-        bits += kept[octet >> 3] << 6
+        bits += used_words[octet >> 3] << 6
         octet &= 7
     bits += octet << 3
     # Twice as fast as one call of divmod.
     width = max(sets.shape[1], 1) * 64
-    which = bits // width
-    bits -= which * width
-    return which, bits
+    set_index = bits // width
+    bits -= set_index * width
+    return set_index, bits
 
 
 class RowWeights:
@@ -284,10 +312,12 @@ class RowWeights:
         Weights.
     """
 
-    def __init__(self, weights):
+    def __init__(self, weights: NDArray[np.float64]) -> None:
         n_words = -(-len(weights) // 64)
-        self.each = weights[0] if np.all(weights == weights[0]) else None
-        if self.each is None:
+        self.common_weight = (
+            float(weights[0]) if np.all(weights == weights[0]) else None
+        )
+        if self.common_weight is None:
             padded = np.zeros(n_words * 64)
             padded[: len(weights)] = weights
             octets = np.arange(256, dtype=np.uint8)[:, None]
@@ -295,17 +325,17 @@ class RowWeights:
             # One row of sums for each of the bytes of a set.
             self._sums = (padded.reshape(-1, 8) @ of_octets.T).reshape(-1)
             self._starts = np.arange(n_words * 8) * 256
-        self._ones = np.ones(n_words, dtype=np.float32)
+        self._ones_of_words = np.ones(n_words, dtype=np.float32)
 
-    def counts(self, sets):
+    def counts(self, sets: NDArray[np.uint64]) -> NDArray[np.float32]:
         """Number of rows in sets (..., n_words), as float32."""
         # Small whole numbers: exact in single precision; BLAS adds them up.
-        return np.bitwise_count(sets).astype(np.float32) @ self._ones
+        return np.bitwise_count(sets).astype(np.float32) @ self._ones_of_words
 
-    def of(self, sets):
+    def total(self, sets: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Total weight of the rows in sets (..., n_words)."""
-        if self.each is not None:
-            return self.counts(sets).astype(np.float64) * self.each
+        if self.common_weight is not None:
+            return self.counts(sets).astype(np.float64) * self.common_weight
         flat = sets.reshape(-1, sets.shape[-1])
         total = np.empty(len(flat))
         step = max(1, _MOST_OCTETS // max(1, len(self._starts)))

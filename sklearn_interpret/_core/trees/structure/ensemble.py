@@ -1,11 +1,15 @@
 """A tree ensemble as flat arrays, the codes of its splits, and the routing of rows."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from sklearn_interpret._core.statistics.grids import AT_ONCE, search_among
 from sklearn_interpret._core.trees.structure.bits import LeafFinder
@@ -15,9 +19,10 @@ NODE_FIELDS = ("feature", "threshold", "missing_left", "category_set", "value", 
 
 # Pairs of a row and a tree that are routed together: some tens of megabytes.
 _MOST_PAIRS = 2**19
-# Pairs of a row and a tree that go down together.
+# Pairs of a row and a tree that go down together: their few arrays fit the cache.
 _PAIRS_IN_CACHE = 2**15
-# Fewer rows, and trees of more nodes, are routed faster row by row.
+# Fewer rows than bits of a word, and trees of more nodes, are routed faster row by row:
+# bits cost the nodes, rows cost the depth. benchmarks/bench_trees.py times few rows.
 _MANY_ROWS, _MOST_NODES = 64, 1000
 
 
@@ -60,27 +65,27 @@ class SplitCodes:
         Whether a number equal to a threshold goes to the right.
     """
 
-    thresholds: tuple
-    n_codes: np.ndarray
-    categorical: np.ndarray
-    rank: np.ndarray
-    missing_at: np.ndarray
+    thresholds: tuple[NDArray[np.float64], ...]
+    n_codes: NDArray[np.intp]
+    categorical: NDArray[np.bool_]
+    rank: NDArray[np.intp]
+    missing_at: NDArray[np.intp]
     precision: np.dtype
     strict: bool
 
     @classmethod
     def of_splits(
         cls,
-        feature,
-        threshold,
-        category_set,
-        categories_known,
+        feature: NDArray[np.intp],
+        threshold: NDArray[np.float64],
+        category_set: NDArray[np.intp],
+        categories_known: NDArray[np.bool_],
         *,
-        n_features,
-        precision,
-        strict,
-    ):
-        """Codes for the splits of an ensemble, its arrays given.
+        n_features: int,
+        precision: DTypeLike,
+        strict: bool,
+    ) -> SplitCodes:
+        """Codes for the splits of an ensemble, from its arrays.
 
         Parameters
         ----------
@@ -105,12 +110,12 @@ class SplitCodes:
             thresholds[j], rank[nodes] = np.unique(
                 threshold[nodes], return_inverse=True
             )
-        n_values = np.array([len(known) + 1 for known in thresholds], dtype=np.intp)
+        n_values = np.array([len(values) + 1 for values in thresholds], dtype=np.intp)
         categorical = np.zeros(n_features, dtype=bool)
         for j, nodes in _by_group(feature, category_set >= 0):
-            known = categories_known[np.unique(category_set[nodes])].any(axis=0)
+            is_known = categories_known[np.unique(category_set[nodes])].any(axis=0)
             categorical[j] = True
-            n_values[j] = np.flatnonzero(known).max(initial=-1) + 1
+            n_values[j] = np.flatnonzero(is_known).max(initial=-1) + 1
         missing_at = np.where(feature < 0, -1, np.append(n_values, -1)[feature])
         return cls(
             thresholds=tuple(thresholds),
@@ -123,12 +128,12 @@ class SplitCodes:
         )
 
     @property
-    def missing(self):
+    def missing(self) -> NDArray[np.intp]:
         """Code of missing values of each feature: intp of shape (n_features,)."""
         return self.n_codes - 1
 
-    def encode(self, X):
-        """Codes of rows: (n_rows, n_features), int32, column after column in memory."""
+    def encode(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Codes of rows: (n_rows, n_features), column after column in memory."""
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self.thresholds):
             raise ValueError(
@@ -137,7 +142,7 @@ class SplitCodes:
             )
         codes = np.empty(X.shape, dtype=np.int32, order="F")
         side = "right" if self.strict else "left"
-        searches = [search_among(known, len(X), side) for known in self.thresholds]
+        searches = [search_among(values, len(X), side) for values in self.thresholds]
         for start in range(0, len(X), AT_ONCE):
             # Rows turned into columns while they are in the processor's cache.
             columns = np.ascontiguousarray(X[start : start + AT_ONCE].T)
@@ -147,17 +152,19 @@ class SplitCodes:
             here = codes[start : start + AT_ONCE]
             for j, search in enumerate(searches):
                 here[:, j] = search(numbers[j])
-            for j in np.flatnonzero(self.categorical):
-                known = (columns[j] >= 0) & (columns[j] < self.missing[j])
-                here[:, j] = np.where(known, columns[j], self.missing[j])
+            for j in np.flatnonzero(self.categorical).tolist():
+                is_known = (columns[j] >= 0) & (columns[j] < self.missing[j])
+                here[:, j] = np.where(is_known, columns[j], self.missing[j])
             absent, rows = np.nonzero(np.isnan(numbers))
             here[rows, absent] = self.missing[absent]
         return codes
 
 
-def _by_group(feature, wanted):
-    """The wanted inner nodes, feature by feature."""
-    nodes = np.flatnonzero(wanted & (feature >= 0))
+def _by_group(
+    feature: NDArray[np.intp], mask: NDArray[np.bool_]
+) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Inner nodes of a mask, feature by feature."""
+    nodes = np.flatnonzero(mask & (feature >= 0))
     if len(nodes) == 0:
         return
     owner = feature[nodes]
@@ -211,9 +218,9 @@ class TreeEnsemble:
         float32 or float64: what inputs are cast to before they are compared.
     strict : bool
         Whether a number equal to the threshold goes to the right.
-    whole_codes : SplitCodes, optional
-        Of the ensemble that these trees are a part of, for their nodes; its codes are
-        theirs then. None gives these trees codes of their own.
+    shared_codes : SplitCodes, optional
+        Codes of the ensemble that these trees were taken from, for their nodes. None
+        gives these trees codes of their own.
 
     Notes
     -----
@@ -222,49 +229,49 @@ class TreeEnsemble:
     :class:`SplitCodes`.
     """
 
-    roots: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    missing_left: np.ndarray
-    category_set: np.ndarray
-    categories_left: np.ndarray
-    categories_known: np.ndarray
-    value: np.ndarray
-    cover: np.ndarray
-    base: np.ndarray
+    roots: NDArray[np.intp]
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    feature: NDArray[np.intp]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    category_set: NDArray[np.intp]
+    categories_left: NDArray[np.bool_]
+    categories_known: NDArray[np.bool_]
+    value: NDArray[np.float64]
+    cover: NDArray[np.float64]
+    base: NDArray[np.float64]
     n_features: int
     precision: np.dtype
     strict: bool
-    whole_codes: SplitCodes | None = None
+    shared_codes: SplitCodes | None = None
 
-    def __getstate__(self):
-        """The fields alone: what was derived from them is found again."""
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was derived from them is computed again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
-    def n_trees(self):
+    def n_trees(self) -> int:
         """Number of trees."""
         return len(self.roots)
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """Number of nodes of all trees, leaves included."""
         return len(self.left)
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         """Number of outputs, k."""
         return len(self.base)
 
     @cached_property
-    def is_leaf(self):
+    def is_leaf(self) -> NDArray[np.bool_]:
         """Which nodes are leaves: bool of shape (n_nodes,)."""
         return self.left < 0
 
     @cached_property
-    def parents(self):
+    def parents(self) -> NDArray[np.intp]:
         """Node index of each node's parent, -1 at roots."""
         parents = np.full(self.n_nodes, -1, dtype=np.intp)
         inner = np.flatnonzero(~self.is_leaf)
@@ -273,7 +280,7 @@ class TreeEnsemble:
         return parents
 
     @cached_property
-    def _levels(self):
+    def _levels(self) -> tuple[NDArray[np.intp], ...]:
         levels = []
         nodes = self.roots
         while len(nodes):
@@ -283,7 +290,7 @@ class TreeEnsemble:
             nodes = np.column_stack([self.left[inner], self.right[inner]]).ravel()
         return tuple(levels)
 
-    def levels(self):
+    def levels(self) -> tuple[NDArray[np.intp], ...]:
         """Node indices by depth, the roots first, for work on one level of all trees.
 
         From the second level on siblings stand side by side, the left one first.
@@ -291,7 +298,7 @@ class TreeEnsemble:
         return self._levels
 
     @cached_property
-    def depth(self):
+    def depth(self) -> NDArray[np.intp]:
         """Number of splits above each node: intp of shape (n_nodes,)."""
         depth = np.full(self.n_nodes, -1, dtype=np.intp)
         for level, nodes in enumerate(self._levels):
@@ -299,10 +306,10 @@ class TreeEnsemble:
         return depth
 
     @cached_property
-    def split_codes(self):
+    def split_codes(self) -> SplitCodes:
         """The integers that stand for feature values in all comparisons."""
-        if self.whole_codes is not None:
-            return self.whole_codes
+        if self.shared_codes is not None:
+            return self.shared_codes
         return SplitCodes.of_splits(
             self.feature,
             self.threshold,
@@ -314,24 +321,26 @@ class TreeEnsemble:
         )
 
     @cached_property
-    def split_places(self):
-        """Where the split's threshold stands among all codes of all features.
+    def split_positions(self) -> NDArray[np.intp]:
+        """Position of the split's threshold among all codes of all features.
 
-        ndarray of shape (n_nodes,), intp; of no meaning at leaves. What is split as
-        categories stands at its feature's first code.
+        ndarray of shape (n_nodes,), intp; of no meaning at leaves. Categorical splits
+        have the position of their feature's first code.
         """
         first = np.cumsum(self.split_codes.n_codes) - self.split_codes.n_codes
         first = np.append(first, 0)  # for leaves, which have no feature
         return first[self.feature] + np.maximum(self.split_codes.rank, 0)
 
-    def codes(self, X):
+    def codes(self, X: ArrayLike) -> NDArray[np.int32]:
         """Codes of rows X, as `SplitCodes` has them.
 
         X holds numbers, positions of categories, and NaN where missing.
         """
         return self.split_codes.encode(X)
 
-    def goes_left(self, nodes, codes):
+    def goes_left(
+        self, nodes: NDArray[np.intp], codes: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
         """Whether values go to the left child.
 
         Parameters
@@ -349,33 +358,35 @@ class TreeEnsemble:
         if len(self.categories_left):
             sets = self.category_set[nodes]
             # The code of missing values is past the table's end: treated below.
-            at = np.flatnonzero((sets >= 0) & (codes < self.categories_left.shape[1]))
-            sets, values = sets[at], codes[at]
-            left[at] = np.where(
+            selected = np.flatnonzero(
+                (sets >= 0) & (codes < self.categories_left.shape[1])
+            )
+            sets, values = sets[selected], codes[selected]
+            left[selected] = np.where(
                 self.categories_known[sets, values],
                 self.categories_left[sets, values],
-                self.missing_left[nodes[at]],
+                self.missing_left[nodes[selected]],
             )
         missing = np.flatnonzero(codes == self.split_codes.missing_at[nodes])
         left[missing] = self.missing_left[nodes[missing]]
         return left
 
-    def apply(self, X):
+    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
         """Leaf that each row reaches in each tree: (n_rows, n_trees), intp."""
         return self.apply_codes(self.codes(X))
 
-    def apply_codes(self, codes):
+    def apply_codes(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Leaf that each row reaches in each tree, rows given by their codes."""
         leaves = np.empty((len(codes), self.n_trees), dtype=np.intp)
-        for rows, found in self._routed(codes):
-            leaves[rows] = found.T
+        for rows, reached in self._routed(codes):
+            leaves[rows] = reached.T
         return leaves
 
-    def raw(self, X):
+    def raw(self, X: ArrayLike) -> NDArray[np.float64]:
         """Raw output: `base` plus the values of the leaves reached, (n_rows, k)."""
         return self.raw_of_codes(self.codes(X))
 
-    def raw_of_codes(self, codes):
+    def raw_of_codes(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """Raw output of rows given by their codes."""
         outputs = np.empty((len(codes), self.n_outputs))
         for rows, leaves in self._routed(codes, self.n_outputs):
@@ -383,10 +394,12 @@ class TreeEnsemble:
         return outputs + self.base
 
     @cached_property
-    def _leaf_finder(self):
+    def _leaf_finder(self) -> LeafFinder:
         return LeafFinder(self)
 
-    def _routed(self, codes, width=1):
+    def _routed(
+        self, codes: NDArray[np.integer], width: int = 1
+    ) -> Iterator[tuple[slice, NDArray[np.intp]]]:
         """Some rows after the other, and their leaves (n_trees, n)."""
         step = max(1, _MOST_PAIRS // max(1, self.n_trees * width))
         route = self._route
@@ -398,7 +411,7 @@ class TreeEnsemble:
             rows = slice(start, start + step)
             yield rows, route(codes[rows])
 
-    def _route(self, codes):
+    def _route(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Leaves (n_trees, n) of rows: few trees at a time, which stay in the cache."""
         leaves = np.empty((self.n_trees, len(codes)), dtype=np.intp)
         step = max(1, _PAIRS_IN_CACHE // max(1, len(codes)))
@@ -407,15 +420,15 @@ class TreeEnsemble:
         for start in range(0, self.n_trees, step):
             roots = self.roots[start : start + step]
             node, row = np.repeat(roots, len(codes)), np.tile(starts, len(roots))
-            found = leaves[start : start + step].reshape(-1)
-            place = np.arange(len(node))
+            reached = leaves[start : start + step].reshape(-1)
+            position = np.arange(len(node))
             while len(node):
                 feature = self.feature[node]
                 under_way = feature >= 0
                 if not under_way.all():
-                    found[place] = node
-                    node, row, place, feature = (
-                        each[under_way] for each in (node, row, place, feature)
+                    reached[position] = node
+                    node, row, position, feature = (
+                        each[under_way] for each in (node, row, position, feature)
                     )
                 here = flat[row + feature]
                 if plain:
@@ -426,14 +439,14 @@ class TreeEnsemble:
         return leaves
 
     @cached_property
-    def _children(self):
+    def _children(self) -> NDArray[np.intp]:
         """Left and right child of each node, side by side."""
         return np.column_stack([self.left, self.right]).ravel()
 
-    def _any_missing(self, codes):
+    def _any_missing(self, codes: NDArray[np.integer]) -> bool:
         return bool((codes == self.split_codes.missing).any())
 
-    def part(self, trees, nodes):
+    def part(self, trees: slice, nodes: slice) -> TreeEnsemble:
         """Consecutive trees, with all their nodes; they compare the same codes."""
         codes = self.split_codes
         return replace(
@@ -442,7 +455,7 @@ class TreeEnsemble:
             left=np.where(self.is_leaf, -1, self.left - nodes.start)[nodes],
             right=np.where(self.is_leaf, -1, self.right - nodes.start)[nodes],
             # Rows come as codes: nothing is compared with thresholds any more.
-            whole_codes=replace(
+            shared_codes=replace(
                 codes,
                 thresholds=(),
                 rank=codes.rank[nodes],
@@ -450,6 +463,9 @@ class TreeEnsemble:
             ),
             **{name: getattr(self, name)[nodes] for name in NODE_FIELDS},
         )
+
+
+_Column = NDArray[Any] | Sequence[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -461,11 +477,11 @@ class Tree:
     left, right : array-like of shape (n_nodes,)
         Children, negative at leaves.
     feature : array-like of shape (n_nodes,)
-        Feature split on; whatever at leaves.
+        Feature split on; ignored at leaves.
     threshold : array-like of shape (n_nodes,)
-        Of numeric splits; whatever elsewhere.
+        Of numeric splits; ignored elsewhere.
     value : array-like of shape (n_nodes, k)
-        Leaf values; whatever elsewhere.
+        Leaf values; ignored elsewhere.
     cover : array-like of shape (n_nodes,)
         Weight of training rows.
     missing_left : array-like of shape (n_nodes,) or bool, default=False
@@ -476,19 +492,26 @@ class Tree:
         Category tables; none by default.
     """
 
-    left: Sequence
-    right: Sequence
-    feature: Sequence
-    threshold: Sequence
-    value: Sequence
-    cover: Sequence
-    missing_left: Sequence | bool = False
-    category_set: Sequence | int = -1
-    categories_left: Sequence = ()
-    categories_known: Sequence = ()
+    left: _Column
+    right: _Column
+    feature: _Column
+    threshold: _Column
+    value: _Column
+    cover: _Column
+    missing_left: _Column | bool = False
+    category_set: _Column | int = -1
+    categories_left: _Column = ()
+    categories_known: _Column = ()
 
 
-def join_trees(trees, *, base, n_features, precision, strict=False):
+def join_trees(
+    trees: list[Tree],
+    *,
+    base: ArrayLike,
+    n_features: int,
+    precision: DTypeLike,
+    strict: bool = False,
+) -> TreeEnsemble:
     """One ensemble out of single trees.
 
     Parameters
@@ -517,7 +540,7 @@ def join_trees(trees, *, base, n_features, precision, strict=False):
     right = _column(trees, "right", np.intp)
     leaf = left < 0
     sets = [_table(tree.categories_left) for tree in trees]
-    known = [_table(tree.categories_known) for tree in trees]
+    known_tables = [_table(tree.categories_known) for tree in trees]
     first_set = np.cumsum([0, *map(len, sets)])[: len(trees)]
     category_set = _column(trees, "category_set", np.intp)
     categorical = (category_set >= 0) & ~leaf
@@ -537,7 +560,7 @@ def join_trees(trees, *, base, n_features, precision, strict=False):
         missing_left=_column(trees, "missing_left", np.bool_) & ~leaf,
         category_set=category_set,
         categories_left=stacked_tables(sets),
-        categories_known=stacked_tables(known),
+        categories_known=stacked_tables(known_tables),
         value=np.where(leaf[:, None], value, 0.0),
         cover=_column(trees, "cover", np.float64),
         base=base,
@@ -547,30 +570,30 @@ def join_trees(trees, *, base, n_features, precision, strict=False):
     )
 
 
-def _column(trees, name, dtype):
-    parts = [getattr(tree, name) for tree in trees]
+def _column(trees: list[Tree], name: str, dtype: DTypeLike) -> NDArray[Any]:
+    arrays = [getattr(tree, name) for tree in trees]
     # Most are arrays already, of very many trees.
-    if not all(isinstance(part, np.ndarray) and part.ndim for part in parts):
+    if not all(isinstance(array, np.ndarray) and array.ndim for array in arrays):
         sizes = [len(tree.left) for tree in trees]
-        if all(np.ndim(part) == 0 for part in parts):  # one number for all nodes
-            return np.repeat(np.array(parts, dtype=dtype), sizes)
-        parts = [
-            np.asarray(part) if np.ndim(part) else np.full(size, part)
-            for size, part in zip(sizes, parts, strict=True)
+        if all(np.ndim(array) == 0 for array in arrays):  # one number for all nodes
+            return np.repeat(np.array(arrays, dtype=dtype), sizes)
+        arrays = [
+            np.asarray(array) if np.ndim(array) else np.full(size, array)
+            for size, array in zip(sizes, arrays, strict=True)
         ]
-    if not parts:
+    if not arrays:
         return np.empty(0, dtype=dtype)
-    return np.concatenate(parts, dtype=dtype, casting="unsafe")
+    return np.concatenate(arrays, dtype=dtype, casting="unsafe")
 
 
 _NO_TABLE = np.zeros((0, 0), dtype=bool)
 
 
-def _table(rows):
+def _table(rows: _Column) -> NDArray[np.bool_]:
     return np.asarray(rows, dtype=bool) if len(rows) else _NO_TABLE
 
 
-def stacked_tables(tables):
+def stacked_tables(tables: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     """Tables of different width below each other."""
     width = max((table.shape[1] for table in tables), default=0)
     stacked = np.zeros((sum(map(len, tables)), width), dtype=bool)
@@ -581,7 +604,7 @@ def stacked_tables(tables):
     return stacked
 
 
-def cover_shares(ensemble):
+def cover_shares(ensemble: TreeEnsemble) -> NDArray[np.float64]:
     """Share of each node in its parent's cover; halves where there is none."""
     above = ensemble.cover[ensemble.parents]
     halves = np.full(ensemble.n_nodes, 0.5)
@@ -590,12 +613,14 @@ def cover_shares(ensemble):
     return shares
 
 
-def node_means(ensemble):
+def node_means(ensemble: TreeEnsemble) -> NDArray[np.float64]:
     """Mean value of the leaves below each node, by their cover: (n_nodes, k)."""
     means, shares = ensemble.value.copy(), cover_shares(ensemble)[:, None]
     levels = list(pairwise(ensemble.levels()))
     for above, level in reversed(levels):
-        parts = shares[level] * means[level]
+        contributions = shares[level] * means[level]
         splits = above[~ensemble.is_leaf[above]]
-        means[splits] = parts[::2] + parts[1::2]  # siblings are side by side
+        means[splits] = (
+            contributions[::2] + contributions[1::2]
+        )  # siblings are side by side
     return means

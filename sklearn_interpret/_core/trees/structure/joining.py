@@ -1,37 +1,45 @@
 """Ensembles made from other ensembles: sums, multiples, other features and outputs."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.ensemble import NODE_FIELDS, stacked_tables
 
+if TYPE_CHECKING:
+    from sklearn_interpret._core.trees.structure.ensemble import Tree, TreeEnsemble
 
-def without_unreached(tree):
+
+def without_unreached(tree: Tree) -> Tree:
     """A tree of arrays without the nodes that no path from its root leads to.
 
     Libraries leave such nodes behind where they prune. The others keep their order.
     """
-    reached = np.zeros(len(tree.left), dtype=bool)
+    left, right = np.asarray(tree.left), np.asarray(tree.right)
+    reached = np.zeros(len(left), dtype=np.bool_)
     nodes = np.zeros(1, dtype=np.intp)
     while len(nodes):
         reached[nodes] = True
-        inner = nodes[tree.left[nodes] >= 0]
-        nodes = np.concatenate([tree.left[inner], tree.right[inner]])
+        inner = nodes[left[nodes] >= 0]
+        nodes = np.concatenate([left[inner], right[inner]])
     if reached.all():
         return tree
-    place = np.where(reached, np.cumsum(reached) - 1, -1)
-    kept = {name: getattr(tree, name)[reached] for name in NODE_FIELDS}
-    leaf = tree.left < 0
+    position = np.where(reached, np.cumsum(reached) - 1, -1)
+    node_fields = {name: getattr(tree, name)[reached] for name in NODE_FIELDS}
     return replace(
         tree,
-        left=np.where(leaf, -1, place[tree.left])[reached],
-        right=np.where(leaf, -1, place[tree.right])[reached],
-        **kept,
+        left=np.where(left < 0, -1, position[left])[reached],
+        right=np.where(left < 0, -1, position[right])[reached],
+        **node_fields,
     )
 
 
-def merged(ensembles):
+def merged(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     """The sum of ensembles over the same features and outputs.
 
     Where their comparisons differ (precision, strictness), the sum compares
@@ -47,16 +55,18 @@ def merged(ensembles):
     nodes = np.cumsum([0, *(trees.n_nodes for trees in ensembles)])
     sets = np.cumsum([0, *map(len, tables)])
 
-    def shifted(name, by):
-        parts = [getattr(trees, name) for trees in ensembles]
-        parts = [
-            np.where(part < 0, -1, part + n) for part, n in zip(parts, by, strict=False)
+    def shifted(name: str, by: NDArray[np.intp]) -> NDArray[np.intp]:
+        arrays = [getattr(trees, name) for trees in ensembles]
+        arrays = [
+            np.where(array < 0, -1, array + n)
+            for array, n in zip(arrays, by, strict=False)
         ]
-        return np.concatenate(parts).astype(np.intp)
+        return np.concatenate(arrays).astype(np.intp)
 
-    def together(name):
-        return np.concatenate([getattr(trees, name) for trees in ensembles])
-
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(trees, name) for trees in ensembles])
+        for name in ("feature", "threshold", "missing_left", "value", "cover")
+    }
     return replace(
         first,
         roots=shifted("roots", nodes),
@@ -68,19 +78,18 @@ def merged(ensembles):
             [trees.categories_known for trees in ensembles]
         ),
         base=np.sum([trees.base for trees in ensembles], axis=0),
-        **{
-            name: together(name)
-            for name in ("feature", "threshold", "missing_left", "value", "cover")
-        },
+        **columns,
     )
 
 
-def scaled(trees, factor):
+def scaled(trees: TreeEnsemble, factor: float) -> TreeEnsemble:
     """The ensemble with its outputs multiplied by a number."""
     return replace(trees, value=trees.value * factor, base=trees.base * factor)
 
 
-def with_outputs(trees, positions, n_outputs):
+def with_outputs(
+    trees: TreeEnsemble, positions: NDArray[np.intp] | Sequence[int], n_outputs: int
+) -> TreeEnsemble:
     """The ensemble with its outputs put at `positions` among `n_outputs`, else zero."""
     value = np.zeros((trees.n_nodes, n_outputs))
     value[:, positions] = trees.value
@@ -89,20 +98,22 @@ def with_outputs(trees, positions, n_outputs):
     return replace(trees, value=value, base=base)
 
 
-def with_features(trees, positions, n_features):
+def with_features(
+    trees: TreeEnsemble, positions: NDArray[np.intp] | Sequence[int], n_features: int
+) -> TreeEnsemble:
     """The ensemble with its features taken from `positions` among `n_features`."""
-    positions = np.append(np.asarray(positions, dtype=np.intp), -1)
-    return replace(trees, feature=positions[trees.feature], n_features=n_features)
+    columns = np.append(np.asarray(positions, dtype=np.intp), -1)
+    return replace(trees, feature=columns[trees.feature], n_features=n_features)
 
 
-def in_float64(trees):
+def in_float64(trees: TreeEnsemble) -> TreeEnsemble:
     """The same ensemble for inputs in float64, a number equal to the threshold left.
 
     Every threshold is replaced by the largest float64 that the old comparison sends to
     the left, so that no row changes its leaf.
     """
     largest = trees.threshold
-    with np.errstate(over="ignore"):  # infinity is what lies past the largest number
+    with np.errstate(over="ignore"):  # numbers past the largest one are infinite
         if trees.precision == np.float32:
             below = _rounded_down(largest)
             if trees.strict:
@@ -116,25 +127,25 @@ def in_float64(trees):
     )
 
 
-def _previous(numbers):
+def _previous(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
     """The next smaller float32 of each."""
     return np.nextafter(numbers, np.float32(-np.inf))
 
 
-def _rounded_down(numbers):
+def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
     """The largest float32 up to each float64."""
     nearest = numbers.astype(np.float32)
     above = nearest.astype(np.float64) > numbers
     return np.where(above, _previous(nearest), nearest)
 
 
-def _last_rounded_to(numbers):
+def _last_rounded_to(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
     """The largest float64 that is cast to at most the float32, for each of them."""
     following = np.nextafter(numbers, np.float32(np.inf))
-    # Infinity stands where the next number would be, were there no largest one.
-    past = 2.0**128
-    low = np.clip(numbers.astype(np.float64), -past, past)
-    high = np.clip(following.astype(np.float64), -past, past)
+    # The successor of the largest float32, if its exponents had no end.
+    beyond = 2.0**128
+    low = np.clip(numbers.astype(np.float64), -beyond, beyond)
+    high = np.clip(following.astype(np.float64), -beyond, beyond)
     middle = low + (high - low) / 2
     is_low = middle.astype(np.float32) <= numbers  # ties go to the even number
     last = np.where(is_low, middle, np.nextafter(middle, -np.inf))

@@ -1,13 +1,17 @@
 """Contributions of the splits on decision paths to outputs (Saabas)."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble, node_means
 
 # Trees whose leaves' contributions are in the cache together.
 _TREES_OF_PASS = 8
-# Tables of leaves with more columns hold too many zeros.
+# Tables of leaves with more columns hold too many zeros: steps are added one by one.
+# benchmarks/bench_decomposition.py times both.
 _MOST_COLUMNS = 64
 
 
@@ -24,7 +28,12 @@ class PathContributions:
         Number of columns.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, columns, n_columns: int):
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        columns: NDArray[np.intp] | Sequence[int],
+        n_columns: int,
+    ) -> None:
         self.ensemble = ensemble
         self.n_columns = n_columns
         means, up = node_means(ensemble), ensemble.parents
@@ -35,56 +44,62 @@ class PathContributions:
         self._column = np.append(columns, -1)[ensemble.feature[up]].astype(np.int32)
 
     @property
-    def row_bytes(self):
+    def row_bytes(self) -> int:
         """Approximate memory that a row needs."""
         steps = _TREES_OF_PASS * (self.ensemble.depth.max(initial=0) + 1)
         numbers = self.n_columns * self.ensemble.n_outputs + self.ensemble.n_trees
         return 8 * (2 * numbers + steps * (4 + self.ensemble.n_outputs))
 
-    def values(self, codes):
+    def values(
+        self, codes: NDArray[np.integer]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Contributions (m, n_columns, k) to rows given by codes, and raw output."""
         trees = self.ensemble
         leaves = trees.apply_codes(codes)
         values = np.zeros((len(codes), self.n_columns, trees.n_outputs))
         few = self.n_columns * trees.n_outputs <= _MOST_COLUMNS
+        add = self._add_by_leaf if few else self._add_by_step
         for start in range(0, trees.n_trees, _TREES_OF_PASS):
-            here = leaves[:, start : start + _TREES_OF_PASS]
-            if few:
-                self._add_by_leaf(values, here)
-            else:
-                self._add_by_step(values, here)
+            add(values, leaves[:, start : start + _TREES_OF_PASS])
         return values, trees.base + trees.value.take(leaves, axis=0).sum(axis=1)
 
-    def _add_by_leaf(self, values, leaves):
+    def _add_by_leaf(
+        self, values: NDArray[np.float64], leaves: NDArray[np.intp]
+    ) -> None:
         """Add what leaves (m, n_trees) contribute, by a table of those reached."""
         first = leaves.min()
         reached = np.zeros(leaves.max() - first + 1, dtype=bool)
         reached[leaves - first] = True
-        place = np.cumsum(reached) - 1
-        table = np.zeros(((place[-1] + 1) * self.n_columns, values.shape[2]))
+        position = np.cumsum(reached) - 1
+        table = np.zeros(((position[-1] + 1) * self.n_columns, values.shape[2]))
         for leaf, column, change in self._steps_up(first + np.flatnonzero(reached)):
             table[leaf * self.n_columns + column] += change  # no leaf is there twice
-        table = table.reshape(place[-1] + 1, -1)
+        table = table.reshape(position[-1] + 1, -1)
         starts = np.arange(len(leaves) + 1) * leaves.shape[1]
-        which = place[leaves - first].ravel(), starts
-        shape = len(leaves), len(table)
-        which = sparse.csr_array((np.ones(leaves.size), *which), shape=shape)
-        values += (which @ table).reshape(values.shape)
+        membership = sparse.csr_array(
+            (np.ones(leaves.size), position[leaves - first].ravel(), starts),
+            shape=(len(leaves), len(table)),
+        )
+        values += (membership @ table).reshape(values.shape)
 
-    def _add_by_step(self, values, leaves):
+    def _add_by_step(
+        self, values: NDArray[np.float64], leaves: NDArray[np.intp]
+    ) -> None:
         """Add what leaves (m, n_trees) contribute: all steps of all rows."""
         steps = self._steps_up(leaves.ravel())
         pair, column, change = map(np.concatenate, zip(*steps, strict=True))
         cell = pair // leaves.shape[1] * self.n_columns + column
         size = values[..., 0].size
         for output in range(values.shape[2]):
-            found = np.bincount(cell, change[:, output], size)
-            values[..., output] += found.reshape(len(values), -1)
+            sums = np.bincount(cell, change[:, output], size)
+            values[..., output] += sums.reshape(len(values), -1)
 
-    def _steps_up(self, leaves):
+    def _steps_up(
+        self, leaves: NDArray[np.intp]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.float64]]]:
         """From leaves to roots, step by step: positions of leaves, columns, changes.
 
-        There is a step, if only of no leaf.
+        There is at least one step, of no leaf where there are no leaves.
         """
         node, owner = leaves.astype(np.int32), np.arange(len(leaves))
         while True:

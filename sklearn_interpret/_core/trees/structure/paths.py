@@ -1,9 +1,12 @@
 """The path from the root to each leaf, its splits merged player by player."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
@@ -38,14 +41,20 @@ class TreePaths:
     """
 
     ensemble: TreeEnsemble
-    player: np.ndarray
-    previous: np.ndarray
-    slot: np.ndarray
-    n_conditions: np.ndarray
+    player: NDArray[np.intp]
+    previous: NDArray[np.intp]
+    slot: NDArray[np.intp]
+    n_conditions: NDArray[np.intp]
     n_players: int
 
     @classmethod
-    def of_ensemble(cls, ensemble, players=None, *, n_players=None):
+    def of_ensemble(
+        cls,
+        ensemble: TreeEnsemble,
+        players: NDArray[np.intp] | None = None,
+        *,
+        n_players: int | None = None,
+    ) -> TreePaths:
         """Paths of all nodes, for the player (n_features,) of each feature.
 
         None makes every feature a player of its own.
@@ -59,32 +68,32 @@ class TreePaths:
         n_conditions = np.zeros(shape, dtype=np.intp)
         splits = ensemble.roots[~ensemble.is_leaf[ensemble.roots]]
         # Conditions of the splits of a level, and their players, by slot; -1 behind.
-        above, who = np.empty((2, 0, len(splits)), dtype=np.int32)
+        above, owners = np.empty((2, 0, len(splits)), dtype=np.int32)
         while len(splits):
             new = players[ensemble.feature[splits]].astype(np.int32)
-            # In which slot the player is already.
-            again = np.divmod(np.flatnonzero(who == new), len(splits))
-            place, last = n_conditions[splits], np.full(len(splits), -1)
-            count = place + 1
-            place[again[1]], last[again[1]] = again[0], above[again]
-            count[again[1]] -= 1
+            # Slots and positions of splits whose player has a condition above.
+            repeated = np.divmod(np.flatnonzero(owners == new), len(splits))
+            split_slot, last = n_conditions[splits], np.full(len(splits), -1)
+            count = split_slot + 1
+            split_slot[repeated[1]], last[repeated[1]] = repeated[0], above[repeated]
+            count[repeated[1]] -= 1
             children = np.column_stack([ensemble.left[splits], ensemble.right[splits]])
             for into, values in (
                 (player, new),
                 (previous, last),
-                (slot, place),
+                (slot, split_slot),
                 (n_conditions, count),
             ):
                 into[children] = values[:, None]
-            at = np.flatnonzero(~ensemble.is_leaf[children])
-            up, splits = at // 2, children.ravel()[at]
-            above = _one_level_down(above, up, place[up], splits)
-            who = _one_level_down(who, up, place[up], new[up])
+            inner = np.flatnonzero(~ensemble.is_leaf[children])
+            up, splits = inner // 2, children.ravel()[inner]
+            above = _one_level_down(above, up, split_slot[up], splits)
+            owners = _one_level_down(owners, up, split_slot[up], new[up])
         return cls(ensemble, player, previous, slot, n_conditions, n_players)
 
     @cached_property
-    def _lists(self):
-        """Where the conditions of each node start, from one to the next, and all."""
+    def _lists(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int32]]:
+        """Positions of each node's first condition, distances to its next, and all."""
         starts, strides = np.zeros((2, self.ensemble.n_nodes), dtype=np.intp)
         above = np.empty((0, self.ensemble.n_trees), dtype=np.int32)
         blocks, n_before, last = [], 0, self.ensemble.roots[:0]
@@ -100,8 +109,8 @@ class TreePaths:
         return starts, strides, np.concatenate(blocks or [above.ravel()])
 
     @property
-    def conditions(self):
-        """Conditions of all nodes, each named by its node: int32.
+    def conditions(self) -> NDArray[np.int32]:
+        """Conditions of all nodes, each named by its node.
 
         Level by level, those in the first slots first. Those of a node's parent are in
         the same slots, one of them replaced by the node itself, or the node behind
@@ -109,23 +118,29 @@ class TreePaths:
         """
         return self._lists[2]
 
-    def of_nodes(self, nodes):
+    def of_nodes(self, nodes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Conditions (d, m) by slot of nodes (m,) that all need d of them."""
         d = self.n_conditions[nodes[0]] if len(nodes) else 0
         starts, strides, conditions = self._lists
         return conditions[starts[nodes] + np.arange(d)[:, None] * strides[nodes]]
 
-    def conditions_of(self, nodes):
+    def conditions_of(
+        self, nodes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """Conditions of any nodes, by slot: position of its node, and name, of each."""
         counts = self.n_conditions[nodes]
-        which = np.repeat(np.arange(len(nodes)), counts)
-        slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        node_position = np.repeat(np.arange(len(nodes)), counts)
+        slot = np.arange(len(node_position)) - np.repeat(
+            np.cumsum(counts) - counts, counts
+        )
         starts, strides, conditions = self._lists
-        place = np.repeat(starts[nodes], counts)
-        place += slot * np.repeat(strides[nodes], counts)
-        return which, conditions[place]
+        position = np.repeat(starts[nodes], counts)
+        position += slot * np.repeat(strides[nodes], counts)
+        return node_position, conditions[position]
 
-    def code_intervals(self, ensemble):
+    def code_intervals(
+        self, ensemble: TreeEnsemble
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Lowest and highest code with which numbers meet each condition."""
         low = np.zeros(ensemble.n_nodes, dtype=np.intp)
         high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)
@@ -138,7 +153,7 @@ class TreePaths:
         return low, high
 
     @cached_property
-    def merged(self):
+    def merged(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Nodes and their previous ones, the latter themselves merged before."""
         steps = []
         ready = self.previous < 0
@@ -151,10 +166,15 @@ class TreePaths:
         return steps
 
 
-def _one_level_down(above, up, place, new):
-    """Lists of nodes: those of the nodes above, at `up`, but for one entry."""
-    n_slots = max(len(above), place.max(initial=-1) + 1)
+def _one_level_down(
+    above: NDArray[np.int32],
+    up: NDArray[np.intp],
+    slot: NDArray[np.intp],
+    new: NDArray[np.integer],
+) -> NDArray[np.int32]:
+    """Lists of nodes: those of the nodes above, at `up`, with one entry replaced."""
+    n_slots = max(len(above), slot.max(initial=-1) + 1)
     below = np.full((n_slots, len(up)), -1, dtype=np.int32)
     above.take(up, axis=1, out=below[: len(above)], mode="clip")
-    below[place, np.arange(len(up))] = new
+    below[slot, np.arange(len(up))] = new
     return below

@@ -1,0 +1,51 @@
+"""Attributions of an inspector as columns: its `transform`, and their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model.rows.validation import empty_for_no_rows
+
+
+@empty_for_no_rows
+def attributions_as_columns(self: Any, X: Any) -> NDArray[np.float64]:
+    """Attributions as columns.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_attributed x n_outputs)
+        The values of `explain`, the outputs of the first feature or group first.
+    """
+    values = self.explain(X).values
+    return values.reshape(len(values), -1)
+
+
+def attribution_names(
+    self: Any, input_features: ArrayLike | None = None
+) -> NDArray[np.object_]:
+    """Names of the columns that `transform` returns.
+
+    Parameters
+    ----------
+    input_features : array-like of str or None, default=None
+        Names of the input features if `fit` saw none.
+
+    Returns
+    -------
+    ndarray of str objects
+        Names of features or groups, followed by the output's name if there are
+        several.
+    """
+    check_is_fitted(self)
+    names, outputs = self._names_out(input_features, self._attributed())
+    both = [f"{name}{output}" for name in names for output in outputs]
+    return np.array(both, dtype=object)

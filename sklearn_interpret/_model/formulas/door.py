@@ -1,0 +1,100 @@
+"""The door to formulas: which one computes the responses of a model, or why none does.
+
+A formula is read only if the methods that compute the responses are those of a class
+whose formula is known, none overridden (:mod:`formula_class`), and if it gives the
+model's own responses to rows (:class:`Formula`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import starmap
+from typing import Any
+
+import numpy as np
+
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+class Formula:
+    """A formula read from a model; :meth:`check` compares it with the model on rows.
+
+    A subclass fills `_comparisons` and `_mismatch`.
+    """
+
+    _mismatch: str  # why it can't be used where the model does not follow it
+
+    def agrees(self, rows: Rows) -> bool:
+        """Whether formula and model agree on rows."""
+        return all(starmap(are_close, self._comparisons(rows)))
+
+    def check(self, rows: Rows) -> None:
+        """Raise an UnreadableModelError unless formula and model agree on rows."""
+        if not self.agrees(rows):
+            raise UnreadableModelError(self._mismatch)
+
+    def _comparisons(
+        self, rows: Rows
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Responses of the model, those of the formula, and tolerances, in batches."""
+        raise NotImplementedError
+
+
+def are_close(
+    expected: np.ndarray, computed: np.ndarray, tolerance: np.ndarray
+) -> bool:
+    """Whether arrays have one shape, and no entries that differ by more."""
+    same_shape = expected.shape == computed.shape
+    return same_shape and not np.any(np.abs(computed - expected) > tolerance)
+
+
+def formula(
+    readers: Iterable[Callable[..., Any]],
+    *model: Any,
+    rows: Rows | None = None,
+    required: bool = False,
+) -> Any:
+    """The first formula that can be read from a model, or None.
+
+    Parameters
+    ----------
+    readers : iterable of callables
+        Each takes `model`, and raises an UnreadableModelError where it can't read it.
+    *model : object
+        What readers take: an estimator or a response, and how to read it.
+    rows : Rows, default=None
+        Rows on which a `Formula` must give the model's responses; None compares nothing
+        here.
+    required : bool, default=False
+        Whether to raise the readers' reasons instead of returning None, for a method
+        that was asked for by name.
+
+    Raises
+    ------
+    UnreadableModelError
+        With `required`; it says why each reader fails.
+    """
+    reasons = []
+    for read in readers:
+        try:
+            result = read(*model)
+            if rows is not None:
+                result.check(rows)
+            return result
+        except UnreadableModelError as error:
+            reasons.append(error)
+    if required:
+        if len(reasons) == 1:
+            raise reasons[0]
+        raise UnreadableModelError(" ".join(map(str, reasons))) from reasons[-1]
+    return None
+
+
+@contextmanager
+def errors_in(part: str, readable: str | None = None) -> Iterator[None]:
+    """Name a part of the model in its errors, and say what can be read instead."""
+    try:
+        yield
+    except UnreadableModelError as error:
+        hint = "" if readable is None else f" What can be read: {readable}."
+        raise UnreadableModelError(f"{part}: {error}{hint}") from error

@@ -1,0 +1,287 @@
+"""scikit-learn's meta-estimators: sums of models, and pipelines.
+
+Only public attributes are read.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.trees.structure import joining
+from sklearn_interpret._model.formulas.column_lineage import first_steps
+from sklearn_interpret._model.formulas.formula_class import computes_as
+from sklearn_interpret._model.formulas.trees import tree_model
+from sklearn_interpret._model.formulas.trees._sklearn_trees import (
+    node_outputs,
+    plain_model,
+    tree_of,
+)
+from sklearn_interpret._model.responses.predictors import unfrozen
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A model in a sum of models.
+
+    Parameters
+    ----------
+    model : TreeModel
+        Model of the member.
+    weight : float
+        Its weight in the sum.
+    columns : ndarray of int, optional
+        Input columns of the member; all by default.
+    outputs : ndarray of int, optional
+        Positions of its outputs among those of the sum; the same by default.
+    preprocess : callable, optional
+        How the sum transforms the rows for the member, unless they are plain numbers;
+        hashable.
+    """
+
+    model: tree_model.TreeModel
+    weight: float = 1.0
+    columns: np.ndarray | None = None
+    outputs: np.ndarray | None = None
+    preprocess: Callable | None = None
+
+
+def read_part(role, estimator, read):
+    """Read a model that is part of another; an error names it and its role."""
+    try:
+        return read(estimator)
+    except UnreadableModelError as error:
+        name = type(unfrozen(estimator)).__name__
+        raise UnreadableModelError(
+            f"its {role} {name} can't be read: {error}"
+        ) from error
+
+
+def sum_of_models(members, *, n_columns, n_outputs, **fields):
+    """The weighted sum of `Member` models as one TreeModel with these fields.
+
+    Members that compare plain numbers share the columns as their features. Each other
+    encoder adds its own features.
+    """
+    ensembles = [_weighted(member, n_outputs) for member in members]
+    rules = {(trees.precision, trees.strict) for trees in ensembles}
+    if len(rules) > 1:
+        ensembles = [joining.in_float64(trees) for trees in ensembles]
+    precision = ensembles[0].precision
+    starts, columns, placed = {}, [], []
+    for member, trees in zip(members, ensembles, strict=True):
+        encoder, made_from, positions = _block(member, n_columns, precision)
+        if encoder not in starts:
+            starts[encoder] = len(columns)
+            columns += made_from.tolist()
+        placed.append((trees, starts[encoder] + positions))
+    encoders = tuple(starts)
+    covers = {member.model.cover for member in members}
+    return tree_model.TreeModel(
+        ensemble=joining.merged(
+            [joining.with_features(*place, len(columns)) for place in placed]
+        ),
+        encoder=(
+            encoders[0]
+            if len(encoders) == 1
+            else tree_model.StackingEncoder(encoders, precision)
+        ),
+        columns=np.array(columns, dtype=np.intp),
+        n_columns=n_columns,
+        cover=covers.pop() if len(covers) == 1 else "mixed",
+        **fields,
+    )
+
+
+def _weighted(member, n_outputs):
+    trees = joining.scaled(member.model.ensemble, member.weight)
+    if member.outputs is None:
+        return trees
+    return joining.with_outputs(trees, member.outputs, n_outputs)
+
+
+def _block(member, n_columns, precision):
+    """Encoder of a member in the sum, its columns, and positions of its features."""
+    model = member.model
+    if isinstance(model.encoder, tree_model.ArrayEncoder):
+        encoder = replace(model.encoder, n_columns=n_columns, precision=precision)
+        positions = np.arange(n_columns) if member.columns is None else member.columns
+        return encoder, np.arange(n_columns), np.asarray(positions)
+    encoder = model.encoder
+    if member.preprocess is not None:
+        encoder = tree_model.ChainedEncoder(member.preprocess, encoder)
+    columns = model.columns
+    if member.columns is not None:
+        columns = np.asarray(member.columns)[columns]
+    return encoder, columns, np.arange(len(columns))
+
+
+def _sum_by_method(estimator, members, methods, *, n_columns):
+    """The sum of members, by the first method for which each is a sum of trees."""
+    models = [member.model for member in members]
+    classes = getattr(estimator, "classes_", None)
+    for method in methods:
+        scores = method == "decision_function"
+        if all(_is_sum_of_trees(model, method) for model in models):
+            break
+    else:
+        raise UnreadableModelError(
+            f"{' or '.join(methods)} of its members is not a plain sum of trees, and "
+            "neither is their mean."
+        )
+    k = models[0].ensemble.n_outputs if classes is None or scores else len(classes)
+    return sum_of_models(
+        members,
+        n_columns=n_columns,
+        n_outputs=k,
+        raw_method=method,
+        # The mean of probabilities is not a function of the mean of scores.
+        link=None if scores else "identity",
+        response_method=None if scores else method,
+        classes=classes,
+    )
+
+
+def _is_sum_of_trees(model, method):
+    """Whether a method of a model returns a sum of trees."""
+    if method == "decision_function":
+        return model.raw_method == method
+    return model.response_method == method and model.link == "identity"
+
+
+def _read_bagging(estimator, read):
+    check_is_fitted(estimator)
+    members = []
+    parts = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
+    for member, columns in parts:
+        model = read_part("member", member, read)
+        # Members get frames as arrays, and classes as positions.
+        votes = model.response_method == "predict_proba" and model.link == "identity"
+        members.append(
+            Member(
+                model,
+                weight=1 / len(estimator.estimators_),
+                columns=np.asarray(columns),
+                outputs=np.asarray(model.classes) if votes else None,
+                preprocess=tree_model.ColumnSelector(tuple(columns)),
+            )
+        )
+    regresses = isinstance(estimator, BaggingRegressor)
+    return _sum_by_method(
+        estimator,
+        members,
+        ["predict"] if regresses else ["predict_proba", "decision_function"],
+        n_columns=estimator.n_features_in_,
+    )
+
+
+def _read_voting(estimator, read):
+    check_is_fitted(estimator)
+    if getattr(estimator, "voting", "soft") == "hard":
+        raise UnreadableModelError(
+            "voting='hard' predicts the class of most votes, not a sum of trees; "
+            "voting='soft' is."
+        )
+    weights = np.ones(len(estimator.estimators_))
+    if estimator.weights is not None:
+        pairs = zip(estimator.estimators, estimator.weights, strict=True)
+        weights = np.array([w for (_, member), w in pairs if member != "drop"])
+    members = [
+        Member(read_part("member", member, read), weight=weight)
+        for member, weight in zip(
+            estimator.estimators_, weights / weights.sum(), strict=True
+        )
+    ]
+    regresses = isinstance(estimator, VotingRegressor)
+    return _sum_by_method(
+        estimator,
+        members,
+        ["predict" if regresses else "predict_proba"],
+        # The ensemble's own attribute fails if its first member is a pipeline without
+        # it.
+        n_columns=members[0].model.n_columns,
+    )
+
+
+def _read_ada_classifier(estimator, _):
+    """Votes of trees: the weight for a leaf's class, -weight / (K - 1) for the others.
+
+    J. Zhu, H. Zou, S. Rosset and T. Hastie (2009). Multi-class AdaBoost.
+    """
+    check_is_fitted(estimator)
+    n_classes = estimator.n_classes_
+    if n_classes == 1:
+        raise UnreadableModelError("it has seen a single class.")
+    weights = estimator.estimator_weights_ / estimator.estimator_weights_.sum()
+    trees = []
+    for member, weight in zip(estimator.estimators_, weights, strict=False):
+        if not computes_as(member, DecisionTreeClassifier):
+            raise UnreadableModelError(
+                f"its members are {type(member).__name__}; only the votes of single "
+                "trees add up."
+            )
+        chosen = node_outputs(member).argmax(axis=1)
+        chosen = np.searchsorted(estimator.classes_, member.classes_[chosen])
+        votes = np.where(
+            np.arange(n_classes) == chosen[:, None], weight, -weight / (n_classes - 1)
+        )
+        if n_classes == 2:
+            votes = votes[:, 1:] - votes[:, :1]
+        trees.append(tree_of(member, votes))
+    k = 1 if n_classes == 2 else n_classes
+    return plain_model(
+        estimator,
+        trees,
+        np.zeros(k),
+        "decision_function",
+        link="logistic" if k == 1 else "softmax",
+        link_scale=1.0 if k == 1 else 1 / (n_classes - 1),
+        response_method="predict_proba",
+        classes=estimator.classes_,
+    )
+
+
+def _refuse_ada_regressor(*_):
+    raise UnreadableModelError(
+        "it predicts a weighted median of its trees, which is not their sum."
+    )
+
+
+def _read_pipeline(estimator, read):
+    """Trees after steps that work column by column; features are input columns."""
+    check_is_fitted(estimator)
+    model = read_part("last step", estimator.steps[-1][1], read)
+    steps, columns, n_columns = first_steps(estimator, model.n_columns)
+    if steps is None:
+        return model
+    return replace(
+        model,
+        encoder=tree_model.ChainedEncoder(
+            tree_model.StepsEncoder(steps), model.encoder
+        ),
+        columns=columns[model.columns],
+        n_columns=n_columns,
+    )
+
+
+READERS = {
+    AdaBoostClassifier: _read_ada_classifier,
+    AdaBoostRegressor: _refuse_ada_regressor,
+    BaggingClassifier: _read_bagging,
+    BaggingRegressor: _read_bagging,
+    Pipeline: _read_pipeline,
+    VotingClassifier: _read_voting,
+    VotingRegressor: _read_voting,
+}

@@ -1,0 +1,327 @@
+"""A fitted model as a sum of trees, and encoders of rows for its trees."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import expit, softmax
+from sklearn.utils import check_array
+
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import copy_of, is_missing
+from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
+
+# Response = link(raw * link_scale), by the link's name.
+LINKS = {
+    "identity": lambda raw: raw,
+    "logistic": expit,
+    "softmax": lambda raw: softmax(raw, axis=1),
+    "exp": np.exp,
+    # The score of an isolation forest, from the path length over the expected one.
+    "isolation": lambda raw: -(2.0**-raw),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """A fitted model as an ensemble of trees, and its methods in terms of their sum.
+
+    Build it with :func:`~sklearn_interpret._model.formulas.trees.read_trees`.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    encoder : callable
+        Function from native rows to the numbers that the trees compare.
+    columns : ndarray of shape (ensemble.n_features,), intp
+        The input column of each feature of the trees.
+    n_columns : int
+        Number of input columns.
+    raw_method : str or None
+        Method of the model that returns ``ensemble.raw``, or None.
+    raw_params : dict
+        Further arguments of this method.
+    link : str or None
+        The response is ``link(link_scale * raw)``, see `LINKS`. None if it is not such
+        a function of the raw output.
+    link_scale : float
+        Factor of the raw output in the link.
+    response_method : str or None
+        Method of the model that returns the response; None if the link is None.
+    classes : ndarray, list of ndarray, or None
+        Class labels of a classifier; a list for several outputs, whose columns are
+        concatenated.
+    tied_class : {0, 1}
+        Position of the class that a binary model predicts at a margin of exactly zero.
+    cover : {"weight", "rows", "hessian", "mixed"}
+        Meaning of the ensemble's cover: the weight of the training rows, their number
+        (some libraries store no weights), or the sum of second derivatives of the loss;
+        "mixed" if members differ.
+    n_averaged : int
+        Number of trees that a forest averages; their values are divided by it.
+    """
+
+    ensemble: TreeEnsemble
+    encoder: Callable
+    columns: np.ndarray
+    n_columns: int
+    raw_method: str | None
+    link: str | None = "identity"
+    link_scale: float = 1.0
+    response_method: str | None = None
+    raw_params: dict = field(default_factory=dict)
+    classes: object = None
+    tied_class: int = 0
+    cover: str = "weight"
+    n_averaged: int = 1
+
+    def encode(self, X):
+        """Rows as the numbers that the trees compare: (n_rows, ensemble.n_features).
+
+        In the ensemble's precision, missing values as NaN, categories as positions.
+        """
+        return self.encoder(X)
+
+    @property
+    def takes_numbers(self):
+        """Whether the model takes all finite numbers: it has no steps and no levels."""
+        before = TransformerEncoder | ChainedEncoder | StackingEncoder
+        levels = getattr(self.encoder, "levels", ())  # labels of categories
+        return not isinstance(self.encoder, before) and not any(levels)
+
+    def raw(self, X):
+        """Sum of the trees for rows: float64 of shape (n_rows, k)."""
+        return self.ensemble.raw(self.encode(X))
+
+    def response(self, raw):
+        """Return value of `response_method` from raw outputs (n_rows, k).
+
+        Probabilities of several outputs are concatenated; a single column of
+        probabilities becomes two, for both classes.
+        """
+        if self.link is None:
+            raise ValueError("This model's response is no known function of its trees.")
+        response = LINKS[self.link](raw * self.link_scale)
+        both = self.link == "logistic" and self.response_method == "predict_proba"
+        if both and response.shape[1] == 1:
+            return np.hstack([1 - response, response])
+        return response
+
+    def raw_response(self, estimator, X):
+        """Raw outputs (n_rows, k) from the fitted model's own method."""
+        if self.raw_method is None:
+            raise ValueError("No method of this model returns the sum of its trees.")
+        raw = getattr(estimator, self.raw_method)(X, **self.raw_params)
+        if isinstance(raw, list):  # one array per output
+            return np.hstack(raw)
+        return np.asarray(raw).reshape(len(raw), -1)
+
+    def as_returned(self, outputs):
+        """Concatenated outputs as a method returns them: a list for several targets."""
+        if not isinstance(self.classes, list):
+            return outputs
+        ends = np.cumsum([len(labels) for labels in self.classes])
+        return np.split(outputs, ends[:-1], axis=1)
+
+
+def response_fields(estimator, link):
+    """Fields of a TreeModel about its response, for the name of a link or None."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and len(classes) == 0:
+        classes = None
+    method = "predict" if classes is None else "predict_proba"
+    return {
+        "link": link,
+        "response_method": None if link is None else method,
+        "classes": classes,
+    }
+
+
+@dataclass(frozen=True)
+class ArrayEncoder:
+    """Encoder of numeric columns: a cast.
+
+    `absent` replaces the entries that a sparse matrix does not store; `missing` is a
+    number that means missing, in addition to NaN.
+    """
+
+    n_columns: int
+    precision: np.dtype
+    absent: float = 0.0
+    missing: float = np.nan
+
+    def __call__(self, X):
+        with np.errstate(over="ignore"):  # models also get infinity beyond float32
+            numbers = check_array(
+                X,
+                accept_sparse=True,
+                dtype=self.precision,
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                ensure_min_features=0,
+            )
+        if issparse(numbers):  # of a frame of sparse columns, too
+            numbers = dense(numbers, self.absent)
+        check_width(numbers.shape[1], self.n_columns)
+        if not np.isnan(self.missing):
+            numbers = np.where(numbers == self.missing, np.nan, numbers)
+        return numbers
+
+
+@dataclass(frozen=True)
+class TransformerEncoder:
+    """Encoder by a fitted transformer that is a part of the model."""
+
+    transformer: object
+
+    def __call__(self, X):
+        return np.asarray(self.transformer.transform(X), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class StepsEncoder:
+    """Encoder by the steps of a fitted pipeline; the container is theirs."""
+
+    pipeline: object
+
+    def __call__(self, X):
+        return self.pipeline.transform(copy_of(X))  # steps with copy=False
+
+
+@dataclass(frozen=True)
+class ColumnSelector:
+    """Encoder that selects columns as Bagging* do: members get arrays, not frames."""
+
+    columns: tuple
+
+    def __call__(self, X):
+        X = check_array(
+            X,
+            accept_sparse=["csr", "csc"],
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+        )
+        return X[:, list(self.columns)]
+
+
+@dataclass(frozen=True)
+class ChainedEncoder:
+    """Two encoders in sequence."""
+
+    first: object
+    second: object
+
+    def __call__(self, X):
+        return self.second(self.first(X))
+
+
+@dataclass(frozen=True)
+class StackingEncoder:
+    """Several encoders of the same rows, with concatenated outputs."""
+
+    encoders: tuple
+    precision: np.dtype
+
+    def __call__(self, X):
+        parts = [encoder(X) for encoder in self.encoders]
+        return np.hstack(parts, dtype=self.precision, casting="same_kind")
+
+
+def check_width(n_columns, expected):
+    """Refuse rows with another number of columns than the model was fitted on."""
+    if n_columns != expected:
+        raise ValueError(
+            f"X has {n_columns} columns, and the model was fitted on {expected}."
+        )
+
+
+def dense(X, absent):
+    """A sparse matrix as an array; entries not stored become `absent`."""
+    if absent == 0:
+        return X.toarray()
+    X = X.tocoo()
+    dense = np.full(X.shape, absent, dtype=np.result_type(X.dtype, np.float32))
+    dense[X.row, X.col] = X.data
+    return dense
+
+
+def column_numbers(X, places, unseen):
+    """Columns of a frame as numbers; categories as positions.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame
+        Rows.
+    places : list
+        For each column a dict from labels to positions, or None if it is numeric.
+    unseen : callable
+        ``unseen(name, label)`` returns the number for a label without position, or
+        raises an error.
+    """
+    rows = as_rows(X)
+    check_width(rows.n_columns, len(places))
+    columns = []
+    for j, place in enumerate(places):
+        if place is None:
+            columns.append(rows.column_array(j))
+            continue
+        codes, labels, _ = rows.encode([j])
+        positions = np.full(len(labels), np.nan)
+        for i, label in enumerate(labels):
+            if not is_missing(label):
+                found = place.get(label)
+                positions[i] = unseen(rows.names[j], label) if found is None else found
+        columns.append(positions[codes])
+    return columns
+
+
+def is_frame(X):
+    """Whether rows are a pandas or polars DataFrame."""
+    return isinstance(as_rows(X), PandasRows | PolarsRows)
+
+
+def listed_categories(splits):
+    """Sorted categories that occur in any split, by column: a dict.
+
+    `splits` are triples (node, column, categories); categories are integers.
+    """
+    listed = {}
+    for _, column, categories in splits:
+        listed.setdefault(int(column), set()).update(map(int, categories))
+    return {j: sorted(listed[j]) for j in sorted(listed)}
+
+
+def category_table(splits, listed, n_nodes):
+    """Sets of categories of splits, as rows of a table of the listed ones.
+
+    Returns
+    -------
+    sets : ndarray of shape (n_nodes,)
+        The row of the table for each node; -1 for other nodes.
+    table : ndarray of shape (n_sets, n_listed + 1), bool
+        The last column stands for categories in no split.
+    """
+    sets, rows = np.full(n_nodes, -1), []
+    width = 1 + max(map(len, listed.values()), default=0)
+    for node, column, categories in splits:
+        sets[node] = len(rows)
+        row = np.zeros(width, dtype=bool)
+        row[np.searchsorted(listed[int(column)], categories)] = True
+        rows.append(row)
+    return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
+
+
+def listed_positions(values, listed, other):
+    """Positions of truncated numbers (n,) in a sorted list of integers, as float64.
+
+    `other` for numbers that are not listed, NaN for NaN.
+    """
+    values, listed = np.asarray(values, dtype=np.float64), np.asarray(listed)
+    whole = np.trunc(values)
+    position = np.minimum(np.searchsorted(listed, whole), len(listed) - 1)
+    positions = np.where(listed[position] == whole, position, other)
+    return np.where(np.isnan(values), np.nan, positions)

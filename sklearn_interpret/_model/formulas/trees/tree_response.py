@@ -1,0 +1,490 @@
+"""Responses of a model that are sums of its trees, or known functions of them."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._model.formulas.door import Formula, are_close, errors_in
+from sklearn_interpret._model.formulas.formula_class import formula_class
+from sklearn_interpret._model.formulas.trees import (
+    _catboost,
+    _lightgbm,
+    _sklearn_boosting,
+    _sklearn_combined,
+    _sklearn_trees,
+    _xgboost,
+)
+from sklearn_interpret._model.formulas.trees.tree_model import TreeModel
+from sklearn_interpret._model.parallel import LazyRows
+from sklearn_interpret._model.responses.predictors import unfrozen
+from sklearn_interpret._model.responses.response import (
+    CENTERED_LOG_PROBA,
+    Response,
+    make_response,
+)
+from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
+
+# Those of other libraries by package and class name: these are not imported here.
+_READERS = {
+    **_sklearn_trees.READERS,
+    **_sklearn_boosting.READERS,
+    **_sklearn_combined.READERS,
+    **_xgboost.READERS,
+    **_lightgbm.READERS,
+    **_catboost.READERS,
+}
+
+READABLE = (
+    "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
+    "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
+    "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
+    "scikit-learn estimators; a Pipeline that ends in one of them, if the steps before "
+    "work column by column"
+)
+
+# Relative rounding errors of libraries that sum trees in float32, and in float64.
+_TOLERANCE, _DOUBLE_TOLERANCE = 1e-5, 1e-9
+
+# Difference below which scores are ties, relative to them and to the leaves: the
+# predicted class must not depend on the order in which trees were summed.
+_TIE = 1e-12
+
+# Bytes per feature of a row's numbers and codes during encoding.
+_CODING_BYTES = 12
+
+# Least number of rows on which the trees are compared with the model.
+_SPOTS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class TreeResponse(Formula):
+    """A response of a model as the sum of its trees, or as a function of that sum.
+
+    Build it with :func:`tree_response` or :func:`explained_response`.
+
+    Parameters
+    ----------
+    response : Response
+        The model's response, with the selected outputs.
+    model : TreeModel
+        The model's trees, as they were read.
+    ensemble : TreeEnsemble
+        The trees with the outputs that the response selects; with all outputs if it is
+        a function of their sum.
+    refusal : str or None, default=None
+        Why the response is not the sum itself; None if it is.
+    """
+
+    response: Response
+    model: TreeModel
+    ensemble: TreeEnsemble
+    refusal: str | None = None
+
+    @property
+    def additive(self):
+        """Whether the response is the plain sum of the trees."""
+        return self.refusal is None
+
+    @property
+    def method(self):
+        """The model's method that returns the response, or "margin" if none does."""
+        if not self.additive:
+            return self.response.method
+        name = self.model.raw_method
+        public = name is not None and not name.startswith("_")
+        return name if public and not self.model.raw_params else "margin"
+
+    @property
+    def name(self):
+        """Name of the response."""
+        link = self.model.link if self.additive else "identity"
+        if link == "logistic" and self.model.link_scale == 1:
+            return "log-odds"
+        return {"exp": "log", "isolation": "margin"}.get(link, self.response.name)
+
+    def output_names(self, n_outputs):
+        """Names of the outputs."""
+        return self.response.output_names(n_outputs)
+
+    def of_sums(self, sums):
+        """Responses (..., n_outputs) from sums of the trees (..., n_sums)."""
+        if self.additive:
+            return sums
+        responses = self._linked(sums.reshape(-1, sums.shape[-1]))
+        if not np.isfinite(responses).all():
+            raise NonFiniteResponseError(
+                "The model's response is not finite for some rows with values of other "
+                "rows of X, or of a grid."
+            )
+        return responses.reshape(*sums.shape[:-1], -1)
+
+    def slope(self, sums):
+        """Derivative of the response with respect to its single sum, (n, 1)."""
+        slope = self.of_sums(sums) * self.model.link_scale
+        if self.model.link == "exp":
+            return slope
+        slope *= 1 - self.of_sums(sums)
+        # The probability of the first class falls with the sum.
+        falls = self.response.classes is not None and self.response.target == 0
+        return -slope if falls else slope
+
+    def predictions(self, X):
+        """The model's responses to native rows: (n_rows, n_outputs), in its precision.
+
+        If no method returns the sum of the trees, they are computed from the trees.
+        """
+        estimator, model = self.response.estimator, self.model
+        X = copy_of(X)  # some steps and models change their input
+        if not self.additive:
+            returned = np.asarray(getattr(estimator, self.response.method)(X))
+            values = self.response.read(returned)
+        elif model.raw_method is None:
+            return self.ensemble.raw(model.encode(X))
+        else:
+            returned = model.raw_response(estimator, X)
+            values = self.response.read(model.as_returned(returned))
+        return values.astype(np.float32) if returned.dtype == np.float32 else values
+
+    def of_codes(self, codes):
+        """Responses (n_rows, n_outputs) of the trees to rows given by their codes."""
+        sums = self.ensemble.raw_of_codes(codes)
+        return sums if self.additive else self._linked(sums)
+
+    def _comparisons(self, rows):
+        """Responses to some of the rows, functions of the trees, and tolerances."""
+        some = rows.take(_spots(rows.n_rows))
+        expected = self.predictions(some.native)
+        tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
+        yield self._comparison(expected, self.codes(some)[:], tolerance)
+
+    @property
+    def _mismatch(self):
+        function = "sum" if self.additive else "function"
+        return (
+            f"The response of {_name(self.response)} is not the {function} of the "
+            "trees that were read from it."
+        )
+
+    def takes(self, rows):
+        """Whether the model surely accepts `Rows`: finite numbers, numeric splits."""
+        model, trees = self.model, self.ensemble
+        if trees.split_codes.categorical.any() or not model.takes_numbers:
+            return False
+        return rows.are_within(np.finfo(trees.precision).max)
+
+    def codes(self, rows):
+        """Codes of `Rows` as the trees compare them, computed lazily."""
+        return CodedRows(self.model, self.ensemble, rows)
+
+    def checked_codes(self, rows):
+        """Codes of `Rows`, held if small, after a spot check against the model.
+
+        Raises
+        ------
+        UnreadableModelError
+            If the trees do not reproduce the model's response.
+        ValueError
+            If the model refuses the rows.
+        """
+        codes, spots = self.codes(rows).held_with_spots()
+        some = rows.take(spots)
+        self.check_codes(some.native, self.codes(some)[:])
+        return codes
+
+    def check_codes(self, X, codes):
+        """Raise if trees and model disagree on native rows, given with their codes."""
+        if not are_close(*self._comparison(self.response(X), codes, _TOLERANCE)):
+            raise UnreadableModelError(self._mismatch)
+
+    def _comparison(self, expected, codes, tolerance):
+        """Expected responses to rows with `codes`, those of the trees, tolerances."""
+        base = self.ensemble.base
+        leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Sizes of the terms bound the rounding of the sum, even if terms cancel.
+            computed = base + leaves.sum(axis=1)
+            size = abs(base) + abs(leaves).sum(axis=1)
+            if not self.additive:
+                computed = self._linked(computed)
+                size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
+            return expected, computed, tolerance * size
+
+    def _linked(self, sums):
+        """The response as a function of the sums (n, n_sums)."""
+        if _predicts_labels(self.response):
+            return self._labels(sums)
+        returned = self.model.response(sums)
+        if self.response.method == "predict_log_proba":
+            with np.errstate(divide="ignore"):
+                returned = np.log(returned)
+        return self.response.read(self.model.as_returned(returned))
+
+    def _labels(self, sums):
+        """Predicted labels from sums of scores: a 0/1 column for each class."""
+        known, scores = self.model.classes, self.model.as_returned(sums)
+        if not isinstance(known, list):
+            reader = replace(self.response, classes=np.arange(len(known)))
+            given = scores, len(known), self._leaf_size, self.model.tied_class
+            return reader.read(_predicted_positions(*given))
+        reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
+        winners = [
+            _predicted_positions(part, len(own), self._leaf_size)
+            for part, own in zip(scores, known, strict=True)
+        ]
+        return reader.read(np.column_stack(winners))
+
+    @cached_property
+    def _leaf_size(self):
+        """Largest absolute value of the leaves and the base."""
+        numbers = self.ensemble.value, self.ensemble.base
+        return max(np.abs(part).max(initial=0) for part in numbers)
+
+
+class CodedRows(LazyRows):
+    """Codes of rows as trees compare them, computed lazily.
+
+    Parameters
+    ----------
+    model : TreeModel
+        Model that encodes rows.
+    ensemble : TreeEnsemble
+        Trees whose codes are computed.
+    rows : Rows
+        Rows to encode.
+    """
+
+    def __init__(self, model, ensemble, rows):
+        self.model, self.ensemble = model, ensemble
+        most = int(ensemble.split_codes.n_codes.max(initial=1)) - 1
+        n_features = ensemble.n_features
+        super().__init__(
+            rows, n_features, np.min_scalar_type(most), _CODING_BYTES * n_features
+        )
+
+    def _compute(self, rows):
+        return self.ensemble.codes(self.model.encode(rows.native))
+
+    def held_with_spots(self):
+        """The codes as :meth:`held` returns them, and positions of rows to check.
+
+        These are evenly spaced rows, and for each feature the first one with a missing
+        or infinite value, which the model may refuse.
+        """
+        spots = [_spots(len(self))]
+        finite = np.ones(self.n_columns, dtype=bool)
+        codes = self.empty(len(self)) if self.is_small else None
+        for part in self.batches(0, len(self)):
+            numbers = self.model.encode(self.rows.part(part).native)
+            special = ~np.isfinite(numbers)
+            if special.any():
+                new = np.flatnonzero(special.any(axis=0) & finite)
+                spots.append(part.start + special[:, new].argmax(axis=0))
+                finite[new] = False
+            if codes is not None:
+                codes[part] = self.ensemble.codes(numbers)
+        return self if codes is None else codes, np.unique(np.concatenate(spots))
+
+
+def _spots(n_rows):
+    """Positions of some evenly spaced rows."""
+    return np.linspace(0, n_rows - 1, min(_SPOTS, n_rows)).astype(np.intp)
+
+
+def read_trees(estimator):
+    """Read a fitted model as a sum of trees.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A model of trees, possibly in a :class:`~sklearn.frozen.FrozenEstimator`, or a
+        pipeline that ends in one after steps that work column by column.
+
+    Returns
+    -------
+    TreeModel
+
+    Raises
+    ------
+    UnreadableModelError
+        If it can't be read; names the class, the reason, and what can be read.
+    """
+    name = type(unfrozen(estimator)).__name__
+    with errors_in(f"The trees of {name} can't be read", READABLE):
+        return _read(estimator)
+
+
+def _read(estimator):
+    """Read a model, or raise an error with the reason in one sentence."""
+    estimator = unfrozen(estimator)
+    known_class = formula_class(estimator, _READERS)
+    if known_class is None:
+        raise UnreadableModelError("it is not a known model of trees.")
+    reader = _READERS[known_class]
+    if isinstance(known_class, type):
+        return reader(estimator, _read)
+    return _read_exported(estimator, reader)
+
+
+def _read_exported(estimator, reader):
+    """Read a model of another library, whose exporter may fail in any way."""
+    try:
+        return reader(estimator, _read)
+    except (NotFittedError, UnreadableModelError):
+        raise
+    except Exception as error:
+        raise UnreadableModelError(
+            f"its library exports no trees that give its predictions ({error})."
+        ) from error
+
+
+def tree_response(response, *, additive=False, labels=True):
+    """Read a model whose response is a sum of its trees, or a function of that sum.
+
+    Plain sums are `predict` of regressors without a link function, `predict_proba` of
+    single trees and forests, and `decision_function` of boosted classifiers. Functions
+    of sums are the probabilities and labels of boosted classifiers, the labels of
+    forests, logarithms of probabilities, and predictions with a log link.
+
+    Parameters
+    ----------
+    response : Response
+        The model and its method.
+    additive : bool, default=False
+        Whether only a plain sum is accepted.
+    labels : bool, default=True
+        Whether labels are accepted; rounding decides between classes of equal score.
+
+    Returns
+    -------
+    TreeResponse
+
+    Raises
+    ------
+    UnreadableModelError
+        If the model can't be read, or its trees sum to something else.
+    """
+    model = read_trees(response.estimator)
+    if _is_sum(model, response):
+        return TreeResponse(response, model, _selected(model, response))
+    refusal = _refusal(model, response)
+    wanted = not additive and (labels or not _predicts_labels(response))
+    if not wanted or not _is_function_of_sums(model, response):
+        raise UnreadableModelError(refusal)
+    return TreeResponse(response, model, model.ensemble, refusal)
+
+
+def explained_response(estimator, response_method="auto", target=None):
+    """Choose the response that Shapley values of trees explain.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        The model.
+    response_method : str or list of str, default="auto"
+        "auto" is the sum of the trees: probabilities of forests, margins of boosting.
+        Otherwise a method of the model.
+    target : class label or int, default=None
+        Output to keep.
+
+    Returns
+    -------
+    TreeResponse
+        The sum of trees, or a logistic or exponential function of a single one.
+
+    Raises
+    ------
+    UnreadableModelError
+        If the model can't be read, or the response is another one.
+    """
+    model = read_trees(estimator)
+    if isinstance(response_method, str) and response_method == "auto":
+        response = make_response(estimator, "auto", target)
+        if model.raw_method != "predict_proba" and response.classes is not None:
+            # One signed column stands for two classes, as in a decision function.
+            response = replace(response, method="decision_function")
+        return TreeResponse(response, model, _selected(model, response))
+    response = make_response(estimator, response_method, target)
+    if callable(response.method):
+        raise UnreadableModelError(
+            "A callable response_method can't be explained by the trees alone."
+        )
+    if _is_sum(model, response):
+        return TreeResponse(response, model, _selected(model, response))
+    one_sum = model.link in ("logistic", "exp") and model.ensemble.n_outputs == 1
+    labels = _predicts_labels(response)
+    if one_sum and response.method == model.response_method and not labels:
+        return TreeResponse(response, model, model.ensemble, _refusal(model, response))
+    raise UnreadableModelError(
+        f'response_method="{response.method}" of {type(estimator).__name__} can\'t be '
+        'explained by its trees: only their sum can (response_method="auto"), and '
+        "responses that are a logistic or exponential function of one sum."
+    )
+
+
+def _selected(model, response):
+    """The trees with the outputs that the response selects."""
+    trees, identity = model.ensemble, np.eye(model.ensemble.n_outputs)
+    picked = response.read(model.as_returned(identity))
+    if np.array_equal(picked, identity):
+        return trees
+    return replace(trees, value=trees.value @ picked, base=trees.base @ picked)
+
+
+def _additive_methods(model):
+    """Methods that return the plain sum of the trees."""
+    methods = set()
+    if not model.raw_params:
+        methods.add(model.raw_method)
+    if model.link == "identity" and model.link_scale == 1:
+        methods.add(model.response_method)
+    return methods - {None}
+
+
+def _is_sum(model, response):
+    """Whether the response is the plain sum of the trees."""
+    if callable(response.method) or _predicts_labels(response):
+        return False
+    return response.method in _additive_methods(model)
+
+
+def _refusal(model, response):
+    """Message: the response is not the plain sum of the trees, and which one is."""
+    method, methods = response.method, _additive_methods(model)
+    method = repr(method) if callable(method) else f'response_method="{method}"'
+    instead = " or ".join(f'response_method="{name}"' for name in sorted(methods))
+    refusal = f"{method} of {_name(response)} is not the plain sum of its trees"
+    return refusal + (f"; {instead} is." if instead else ".")
+
+
+def _is_function_of_sums(model, response):
+    method = response.method
+    if callable(method):
+        return False
+    if _predicts_labels(response):
+        return "predict_proba" in (model.raw_method, model.response_method)
+    if method in ("predict_log_proba", CENTERED_LOG_PROBA):
+        method = "predict_proba"
+    return model.link is not None and method == model.response_method
+
+
+def _predicts_labels(response):
+    return response.method == "predict" and response.classes is not None
+
+
+def _predicted_positions(scores, n_classes, leaf_size, tied_class=0):
+    """Position of the largest score; ties go to the first."""
+    if scores.shape[1] < n_classes:  # one signed column for two classes
+        margins = scores[:, 0]
+        tied = np.abs(margins) <= _TIE * leaf_size
+        return np.where(tied, tied_class, margins > 0).astype(np.intp)
+    most = scores.max(axis=1, keepdims=True)
+    size = np.maximum(np.abs(scores).max(axis=1, keepdims=True), leaf_size)
+    return (scores >= most - _TIE * size).argmax(axis=1)
+
+
+def _name(response):
+    return type(unfrozen(response.estimator)).__name__

@@ -1,0 +1,164 @@
+"""Models of linear scores without some training rows, by Newton's steps."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import log_expit, log_softmax
+from sklearn.linear_model import (
+    GammaRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+    TweedieRegressor,
+)
+from sklearn.svm import LinearSVC
+
+from sklearn_interpret._core.influence.score_models import ScoreModel
+from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.last_step import steps_and_model
+from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
+from sklearn_interpret._model.gradients.objectives import (
+    Objective,
+    has_balanced_classes,
+    read_objective,
+    score_model,
+)
+from sklearn_interpret._model.leave_out.training import Training
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.responses.response import Response, check_finite
+from sklearn_interpret._model.rows.base import copy_of
+
+# These classes, without subclasses, which may fit in another way.
+_OF_SCORES = (
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+    LogisticRegression,
+    LinearSVC,
+    PoissonRegressor,
+    GammaRegressor,
+    TweedieRegressor,
+)
+
+
+# Leverages of rows within this of one determine a parameter alone.
+_ALONE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresWithout:
+    """A model of linear scores, by its parameters without some rows.
+
+    Parameters
+    ----------
+    fitted : fitted predictor
+        The model.
+    own : ndarray of shape (d, k)
+        Its parameters at the optimum: weights of the columns, then intercepts.
+    without : ndarray of shape (n, d, k)
+        Those without rows.
+    """
+
+    fitted: object
+    own: np.ndarray
+    without: np.ndarray
+    method = "newton"
+
+    def baseline(self, response: Response, X: Any) -> np.ndarray:
+        """Responses (m, k) of the model of all rows."""
+        return next(self._responses(response, X, self.own[None]))
+
+    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
+        """Responses (m, k) without each of the lists of rows, one after the other."""
+        return self._responses(response, X, self.without)
+
+    def _responses(
+        self, response: Response, X: Any, parameters: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        _, model = steps_and_model(self.fitted)
+        design = _design(read_objective(self.fitted), X, self.own.shape[0])
+        (m, _), (n, d, k) = design.shape, parameters.shape
+        for part in slices(n, batch_rows(8 * m * (k + 1))):
+            some = parameters[part]
+            side_by_side = some.transpose(1, 0, 2).reshape(d, -1)
+            scores = (design @ side_by_side).reshape(m, len(some), k)
+            scores = scores.transpose(1, 0, 2).reshape(-1, k)
+            values = response.read(_of_scores(model, response.method, scores))
+            check_finite(values)
+            yield from values.reshape(len(some), m, -1)
+
+    def parameters(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
+        return self.own.ravel(), self.without.reshape(len(self.without), -1)
+
+
+def _design(objective: Objective, X: Any, d: int) -> np.ndarray:
+    """Columns that the parameters belong to: (m, d)."""
+    inputs, _ = objective.layers(copy_of(X))
+    if inputs.shape[1] == d:
+        return inputs
+    return np.hstack([inputs, np.ones((len(inputs), 1))])
+
+
+def _of_scores(model: Any, method: Any, scores: np.ndarray) -> np.ndarray:
+    """Result of a method of a model, from scores (m, k)."""
+    if not is_classifier(model):
+        return np.exp(scores) if has_log_link(model) else scores
+    binary = scores.shape[1] == 1
+    if method == "decision_function":
+        return scores[:, 0] if binary else scores
+    if method == "predict":
+        places = scores[:, 0] > 0 if binary else scores.argmax(axis=1)
+        return model.classes_[places.astype(np.intp)]
+    logs = log_expit(scores * [-1, 1]) if binary else log_softmax(scores, axis=1)
+    return logs if method == "predict_log_proba" else np.exp(logs)
+
+
+def score_model_without(
+    training: Training,
+    steps: Any,
+    model: Any,
+    response: Response,
+    deleted: list[np.ndarray],
+) -> ScoresWithout | None:
+    """`ScoresWithout`, where the model is one of them; else None."""
+    if type(model) not in _OF_SCORES or not _is_smooth(model):
+        return None
+    sample = training.rows.native, training.y, training.weights
+    optimum = formula([score_model], training.fitted, *sample)
+    if optimum is None:
+        return None
+    n_inputs = coefficient_table(model).shape[1]
+    penalised = (optimum.penalty + optimum.row_penalty > 0)[:n_inputs].all()
+    if not penalised and not _stay_determined(optimum, deleted):
+        return None
+    without, converged = optimum.without(deleted)
+    if not converged.all():
+        return None
+    return ScoresWithout(training.fitted, optimum.parameters, without)
+
+
+def _is_smooth(model: Any) -> bool:
+    """Whether a model minimises a smooth sum over rows, without bounds."""
+    balanced = has_balanced_classes(model)
+    several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
+    one_each = several and model.solver == "liblinear"
+    other = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")
+    other = other and not isinstance(model, LinearSVC)
+    return not (balanced or getattr(model, "positive", False) or one_each or other)
+
+
+def _stay_determined(optimum: ScoreModel, deleted: list[np.ndarray]) -> bool:
+    """Whether the rows left determine all parameters, without each list of rows."""
+    q, r = np.linalg.qr(np.sqrt(optimum.weights)[:, None] * optimum.design)
+    if np.linalg.matrix_rank(r) < optimum.design.shape[1]:
+        return False
+    sizes = np.array([np.square(q[rows]).sum() for rows in deleted])
+    doubtful = np.flatnonzero(sizes >= 1 - _ALONE)
+    sizes[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
+    return bool((sizes < 1 - _ALONE).all())

@@ -1,0 +1,215 @@
+"""Components of the functional decomposition of a model, from a background.
+
+Each class has the sets of players that have a component (`sets`), the mean response to
+the background (`base_values`), and components and predictions of rows (`of_rows`).
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_interpret._core.trees.components import TreeComponents
+from sklearn_interpret._core.trees.shapley.games import (
+    InterventionalGame,
+    PathDependentGame,
+)
+from sklearn_interpret._core.trees.structure.paths import TreePaths
+from sklearn_interpret._model.formulas.linear import ExplainedLinear, map_to_players
+from sklearn_interpret._model.parallel import rows_in_memory, run, slices
+from sklearn_interpret._model.progress import counted
+
+
+class ComponentsOfTrees:
+    """Components of a sum of trees.
+
+    Parameters
+    ----------
+    trees : TreeResponse
+        The sum.
+    background : Rows
+        Rows that absent players are taken from, together.
+    weights : ndarray of shape (n_background,)
+        Their weights; None lets absent players follow the cover of the trees.
+    player : ndarray of shape (n_columns,), intp
+        Player of each column that the trees get.
+    n_players : int
+        Number of players.
+    max_order : int
+        Largest number of players of a set.
+    """
+
+    asks_model = False
+
+    def __init__(self, trees, background, weights, player, n_players, max_order):
+        self._trees = trees
+        self._follows_trees = trees.agrees(background)
+        paths = TreePaths.of_ensemble(trees.ensemble, player, n_players=n_players)
+        if weights is None:
+            game = PathDependentGame(trees.ensemble, paths)
+        else:
+            codes = trees.codes(background).held()
+            game = InterventionalGame(trees.ensemble, paths, codes, weights)
+        # Players that a path holds.
+        self.largest_order = int(paths.n_conditions.max(initial=0))
+        self.components = TreeComponents(
+            game, min(max_order, max(self.largest_order, 1))
+        )
+        self.base_values = game.base_values()
+        self.sets = self.components.sets
+
+    @property
+    def n_weights(self):
+        """Number of weights of the components of all orders."""
+        game = self.components.game
+        return (3.0 ** game.paths.n_conditions[game.ensemble.is_leaf]).sum()
+
+    def warn_of_cost(self, n_rows, advice):
+        """Nothing: the model gets the rows themselves at most."""
+
+    def of_rows(self, rows, *, n_jobs=None):
+        """Components (m, n_sets, k) of rows, and predictions (m, k)."""
+        trees, coded = self._trees, self._trees.codes(rows)
+        asks = not (self._follows_trees and trees.takes(rows))
+        n_outputs = trees.ensemble.n_outputs
+        values = np.empty((rows.n_rows, len(self.sets), n_outputs))
+        predictions = np.empty((rows.n_rows, n_outputs))
+        row_bytes = coded.row_bytes + values[:1].nbytes
+        parts = slices(rows.n_rows, rows_in_memory(row_bytes))
+        for part in counted(list(parts)):
+            codes = coded[part]
+            values[part] = self.components.values(codes).transpose(2, 1, 0)
+            found = trees.of_codes(codes)
+            if asks:  # in double precision, where the model's is lower
+                asked = trees.predictions(rows.part(part).native)
+                found = asked if asked.dtype == np.float64 else found
+            predictions[part] = found
+        return values, predictions
+
+
+class ComponentsOfCoalitions:
+    """Components from mean responses to coalitions of players.
+
+    Parameters
+    ----------
+    game : CoalitionGame
+        The game, whose outputs are those of all terms, term after term.
+    terms : list of tuple of int
+        Players that each term of the model depends on; of a model that is not known to
+        be a sum of terms all players.
+    max_order : int
+        Largest number of players of a set.
+    """
+
+    n_weights = 0  # only trees have them
+
+    def __init__(self, game, terms, max_order):
+        # Else terms are read, and coalitions are those of a term.
+        self.asks_model = len(terms) == 1
+        self._game, self._terms, self._max_order = game, terms, max_order
+        self.largest_order = max(map(len, terms), default=0)
+        self.base_values = self._by_term(game.base_values).sum(axis=-2)
+        sets = {s for term in terms for s in _subsets(term, max_order)[1:]}
+        self.sets = sorted(sets, key=lambda players: (len(players), players))
+        # What is known without asking: nobody, and all players of a term.
+        asked = {
+            s for term in terms for s in _subsets(term, max_order)[1:] if s != term
+        }
+        self._coalitions = sorted(asked)
+        self._matrices = [self._matrix(term) for term in terms]
+
+    def warn_of_cost(self, n_rows, advice):
+        """Warn before a very large number of rows goes to the model."""
+        self._game.warn_of_cost(n_rows, len(self._coalitions), advice)
+
+    def _by_term(self, values):
+        """Values (..., n_terms * k) by term."""
+        return values.reshape(*values.shape[:-1], len(self._terms), -1)
+
+    def _matrix(self, term):
+        """Map from the values of nobody, coalitions and everybody to components."""
+        column = {players: place for place, players in enumerate(self._coalitions, 1)}
+        column |= {(): 0, term: len(self._coalitions) + 1}
+        row = {players: place for place, players in enumerate(self.sets)}
+        entries = [
+            ((-1.0) ** (len(players) - len(subset)), row[players], column[subset])
+            for players in _subsets(term, self._max_order)[1:]
+            for subset in _subsets(players, len(players))
+        ]
+        values, rows, columns = zip(*entries, strict=True) if entries else ((),) * 3
+        shape = len(self.sets), len(self._coalitions) + 2
+        return sparse.csr_array((values, (rows, columns)), shape=shape)
+
+    def of_rows(self, rows, *, n_jobs=None):
+        """Components (m, n_sets, k) of rows, and predictions (m, k)."""
+        known = (len(self._coalitions) + 2) * self._game.base_values.nbytes
+        own = len(self.sets) * self.base_values.nbytes
+        parts = slices(rows.n_rows, rows_in_memory(2 * (known + own)))
+        found = run(
+            self._of_rows, [(rows.part(part),) for part in parts], n_jobs=n_jobs
+        )
+        values, predictions = zip(*found, strict=True)
+        return np.concatenate(values), np.concatenate(predictions)
+
+    def _of_rows(self, rows):
+        """Components and predictions of a few rows."""
+        played, n_rows = self._game.play(rows), rows.n_rows
+        coalitions = np.zeros(
+            (len(self._coalitions), len(self._game.players)), dtype=bool
+        )
+        for coalition, players in zip(coalitions, self._coalitions, strict=True):
+            coalition[list(players)] = True
+        which = np.repeat(np.arange(n_rows), len(coalitions))
+        values = played.coalition_values(which, np.tile(coalitions, (n_rows, 1)))
+        values = values.reshape(n_rows, len(coalitions), len(self._game.base_values))
+        everybody = played.predictions[:, None]
+        nobody = np.broadcast_to(self._game.base_values, everybody.shape)
+        known = self._by_term(np.concatenate([nobody, values, everybody], axis=1))
+        components = np.zeros((n_rows, len(self.sets), known.shape[-1]))
+        for term, matrix in enumerate(self._matrices):
+            for output in range(known.shape[-1]):
+                components[:, :, output] += known[:, :, term, output] @ matrix.T
+        return components, self._by_term(played.predictions).sum(axis=-2)
+
+
+@dataclass(frozen=True)
+class LinearTerms:
+    """A linear function, as its intercept and one term for each player.
+
+    Parameters
+    ----------
+    linear : ExplainedLinear
+        The function.
+    player : ndarray of shape (n_columns,), intp
+        Player of each column that it gets.
+    n_players : int
+        Number of players.
+    """
+
+    linear: ExplainedLinear
+    player: np.ndarray
+    n_players: int
+
+    @property
+    def players(self):
+        """Players that each term depends on."""
+        return [(), *((player,) for player in range(self.n_players))]
+
+    def __call__(self, X):
+        """Values of the terms, (n_rows, n_terms * k)."""
+        model = self.linear.model
+        derived, coefficients = model.derived(X), model.coefficients
+        terms = np.empty((derived.shape[0], 1 + self.n_players, coefficients.shape[1]))
+        terms[:, 0] = model.intercept
+        for output, column in enumerate(coefficients.T):
+            products = derived @ map_to_players(column, self.player, self.n_players)
+            is_sparse = sparse.issparse(products)
+            terms[:, 1:, output] = products.toarray() if is_sparse else products
+        return terms.reshape(len(terms), -1)
+
+
+def _subsets(players, largest):
+    """Subsets of at most `largest` players, the empty one first."""
+    sizes = range(min(largest, len(players)) + 1)
+    return [subset for size in sizes for subset in combinations(players, size)]

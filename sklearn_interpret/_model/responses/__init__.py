@@ -1,0 +1,1 @@
+"""The response of a fitted predictor, its scores, and what it says of features."""

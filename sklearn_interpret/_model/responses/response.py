@@ -1,0 +1,394 @@
+"""The response of a predictor: a function of rows to a float array."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Integral
+from types import MethodType
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_interpret._model._sklearn_compat import has_independent_labels
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.responses.predictors import (
+    RESPONSE_METHODS,
+    innermost,
+    is_classifier,
+    unfrozen,
+)
+from sklearn_interpret._model.rows.base import copy_of, same_content
+from sklearn_interpret._model.rows.features import near_names
+from sklearn_interpret.exceptions import NonFiniteResponseError
+
+CENTERED_LOG_PROBA = "centered_log_proba"
+# Largest absolute response: fourth powers of larger ones overflow.
+_LARGEST = 1e75
+# Names of responses; a decision function may also be "log-odds".
+_NAMES = {
+    "predict": "prediction",
+    "predict_proba": "probability",
+    "predict_log_proba": "log-probability",
+    "decision_function": "decision function",
+    CENTERED_LOG_PROBA: "centered log-probability",
+}
+# Classifiers whose binary decision function is the log-odds, if their loss is the
+# log-loss.
+_LOG_ODDS_CLASSIFIERS = {
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "SGDClassifier",
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+    "LinearDiscriminantAnalysis",
+    "QuadraticDiscriminantAnalysis",
+}
+
+
+@dataclass
+class Response:
+    """A fitted predictor as a function of rows, made by :func:`make_response`.
+
+    Parameters
+    ----------
+    estimator : fitted predictor
+        The model.
+    method : str or callable
+        Method of the model to call, "centered_log_proba", or ``f(estimator, X)``.
+    classes : ndarray, list of ndarray, or None
+        Class labels of a classifier.
+    target : int or None
+        Column to keep, in the order of `output_names`; None keeps all, or the positive
+        class of a binary classifier.
+
+    Notes
+    -----
+    A response is a copy, because a model may return a view of its input. A model that
+    changes its input in place (a scaler with ``copy=False``) is detected at its first
+    call, and then gets copies. A model is never asked about a table without rows: the
+    answer is an empty slice of an earlier one.
+    """
+
+    estimator: Any
+    method: str | Callable
+    classes: Any = None
+    target: object = None
+    _changes_input: dict = field(default_factory=dict, repr=False, compare=False)
+    _empty: dict = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self):
+        """State without the cache of how the model treats its input."""
+        return {**vars(self), "_changes_input": {}}
+
+    def __call__(self, X):
+        """Response to rows `X`: float64, finite, of shape (n_rows, n_outputs)."""
+        values = self.read(self.raw(X))
+        check_finite(values)
+        return values
+
+    @property
+    def name(self):
+        """Name of the response: "probability", "log-odds"..."""
+        if callable(self.method):
+            return getattr(self.method, "__name__", type(self.method).__name__)
+        binary = isinstance(self.classes, np.ndarray) and len(self.classes) == 2
+        if self.method == "decision_function" and binary:
+            model = innermost(self.estimator)
+            log_loss = getattr(model, "loss", "log_loss") == "log_loss"
+            if type(model).__name__ in _LOG_ODDS_CLASSIFIERS and log_loss:
+                return "log-odds"
+        return _NAMES[self.method]
+
+    def read(self, predictions):
+        """Outputs, (n_rows, n_outputs), from what the model's method returned."""
+        return self._select(self._outputs(predictions))
+
+    def output_names(self, n_outputs):
+        """Names of the outputs: class labels, or positions."""
+        if callable(self.method) or self.classes is None:
+            names = list(range(n_outputs if self.target is None else self.target + 1))
+        elif isinstance(self.classes, list):
+            names = [
+                f"{output}={label}"
+                for output, labels in enumerate(self.classes)
+                for label in (labels[1:] if len(labels) == 2 else labels)
+            ]
+        else:
+            names = list(self.classes)
+            if len(names) == 2 and self.target is None:
+                names = names[1:]
+        if self.target is not None:
+            return [names[self.target]]
+        return names if len(names) == n_outputs else list(range(n_outputs))
+
+    def raw(self, X):
+        """Return value of the model's method for rows, which are not changed."""
+        if callable(self.method):
+            return self._returned("", partial(self.method, self.estimator), X)
+        return self.returned_by(_method_of_model(self.method), X)
+
+    def returned_by(self, method, X):
+        """Return value of a method of the model for rows, which are not changed."""
+        return self._returned(method, getattr(self.estimator, method), X)
+
+    def answers(self, X):
+        """Positions (n_rows,) of the classes that the model predicts for rows."""
+        labels = np.asarray(self.returned_by("predict", X))
+        return self._matches(labels, self.classes).argmax(axis=1)
+
+    @property
+    def decides_answers(self):
+        """Whether the answers are known to be the classes of the largest scores."""
+        if self.method != "decision_function" or self.target is not None:
+            return False
+        model = self.estimator
+        scorer = getattr(model.decision_function, "__self__", model)
+        # scikit-learn's linear classifiers share one `predict`. A wrapper may change
+        # the scores alone: then the two methods belong to different objects.
+        return model.predict == MethodType(LogisticRegression.predict, scorer)
+
+    def labels(self, X):
+        """Labels that `predict` of a classifier returns for rows, checked."""
+        if isinstance(self.classes, np.ndarray):
+            return self.classes[self.answers(X)]
+        return np.asarray(self.returned_by("predict", X))
+
+    def _returned(self, name, function, X):
+        if _n_rows(X) == 0 and name in self._empty:
+            return self._empty[name]
+        changes = self._changes_input.get(name)
+        sent = X if changes is False else copy_of(X)
+        returned = function(sent)
+        if _n_rows(X) == 1 and getattr(returned, "ndim", 1) == 0:
+            returned = returned.reshape(1)  # scipy's scalar for a row of a COO array
+        check_length(self.estimator, returned, _n_rows(X))
+        if changes is None and _n_rows(X) > 1:  # a single row may stay equal by chance
+            self._changes_input[name] = not same_content(X, sent)
+        if name not in self._empty and _n_rows(X):
+            several = isinstance(returned, list) and np.ndim(returned[0]) == 2
+            self._empty[name] = (
+                [part[:0] for part in returned] if several else returned[:0]
+            )
+        return returned
+
+    def _matches(self, labels, classes):
+        """Indicators of the predicted classes, (n_rows, n_classes), bool."""
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        if labels.ndim != 1:
+            needed = "predict must return a label for each row"
+            _refuse_shape(self.estimator, labels.shape, needed)
+        matches = labels[:, None] == classes
+        unknown = ~matches.any(axis=1)
+        if unknown.any():
+            raise ValueError(
+                f"{type(unfrozen(self.estimator)).__name__}.predict returned the label "
+                f"{labels[unknown].tolist()[0]!r}, which is none of its classes "
+                f"{classes.tolist()!r}."
+            )
+        return matches
+
+    def _outputs(self, raw):
+        """Return value of the model as an array (n_rows, n_outputs)."""
+        if self.method == "predict" and self.classes is not None:
+            return self._indicators(np.asarray(raw))
+        if isinstance(raw, list) and isinstance(self.classes, list):
+            parts = [self._transformed(_real(part)) for part in raw]
+            return np.hstack([p[:, 1:] if p.shape[1] == 2 else p for p in parts])
+        values = _real(raw)
+        if values.ndim == 1:
+            values = values[:, None]
+        if values.ndim != 2:
+            needed = "(n_rows,) or (n_rows, n_outputs) is needed"
+            _refuse_shape(self.estimator, values.shape, needed)
+        return self._transformed(values)
+
+    def _indicators(self, labels):
+        """Predicted classes as one 0/1 column per class."""
+        if isinstance(self.classes, list):
+            if labels.shape[1:] != (len(self.classes),):
+                needed = f"a label for each of {len(self.classes)} outputs is needed"
+                _refuse_shape(self.estimator, labels.shape, needed)
+            columns = [
+                self._matches(labels[:, output], known)
+                for output, known in enumerate(self.classes)
+            ]
+            columns = [c[:, 1:] if c.shape[1] == 2 else c for c in columns]
+            return np.hstack(columns).astype(np.float64)
+        return self._matches(labels, self.classes).astype(np.float64)
+
+    def _transformed(self, values):
+        if self.method != CENTERED_LOG_PROBA:
+            return values
+        logs = np.log(np.clip(values, np.finfo(np.float64).eps, None))
+        return logs - logs.mean(axis=1, keepdims=True)
+
+    def _select(self, values):
+        """The target's column, or the positive class of a binary classifier."""
+        binary = (
+            self.classes is not None
+            and not isinstance(self.classes, list)
+            and len(self.classes) == 2
+            and not callable(self.method)
+        )
+        if binary and values.shape[1] == 1:
+            # One signed column (decision_function) is the score of the positive class.
+            return -values if self.target == 0 else values
+        if binary and self.target is None and values.shape[1] == 2:
+            return values[:, 1:]
+        if self.target is None:
+            return values
+        if not 0 <= self.target < values.shape[1]:
+            raise ValueError(
+                f"target={self.target!r} is out of range: the model has "
+                f"{values.shape[1]} outputs."
+            )
+        return values[:, self.target : self.target + 1]
+
+
+def make_response(estimator, response_method="auto", target=None):
+    """The response of a fitted predictor.
+
+    Parameters
+    ----------
+    estimator : fitted predictor
+        The model.
+    response_method : str, list of str or callable, default="auto"
+        See the common parameters of the inspectors.
+    target : class label or int, default=None
+        The output to explain.
+
+    Returns
+    -------
+    Response
+    """
+    classes = getattr(estimator, "classes_", None) if is_classifier(estimator) else None
+    if classes is not None and not isinstance(classes, list):
+        # Labels of a multilabel classifier are outputs, not classes of one output.
+        classes = None if has_independent_labels(estimator) else np.asarray(classes)
+    method = _resolve_method(estimator, response_method)
+    labelled = isinstance(classes, np.ndarray) and not callable(method)
+    if target is not None and labelled:
+        target = _class_position(target, classes)
+    elif target is not None and not isinstance(target, Integral):
+        raise ValueError(
+            f"target={target!r} must be the index of an output (int) here."
+        )
+    return Response(estimator, method, classes, target)
+
+
+def check_length(estimator, returned, n_rows):
+    """Refuse a return value of a model that has not one entry for each row."""
+    several = isinstance(returned, list) and returned and np.ndim(returned[0]) == 2
+    for part in returned if several else [returned]:
+        shape = getattr(part, "shape", None)
+        if shape is None:
+            shape = (len(part),) if hasattr(part, "__len__") else ()
+        if shape[:1] != (n_rows,):
+            _refuse_shape(estimator, shape, f"{n_rows} rows were sent")
+
+
+def _refuse_shape(estimator, shape, needed):
+    name = type(unfrozen(estimator)).__name__
+    raise ValueError(f"The response of {name} has the shape {shape}: {needed}.")
+
+
+def _n_rows(X):
+    return X.shape[0] if hasattr(X, "shape") else len(X)  # texts: a list
+
+
+def drop_single_output(values):
+    """Drop the leading axis of outputs if there is one output."""
+    return values[0] if len(values) == 1 else values
+
+
+def _resolve_method(estimator, response_method):
+    """The first of the methods that the estimator has."""
+    if callable(response_method):
+        return response_method
+    if not isinstance(response_method, str):
+        candidates = list(response_method)
+    elif response_method != "auto":
+        candidates = [response_method]
+    elif is_classifier(estimator):
+        candidates = ["predict_proba", "decision_function", "predict"]
+    else:
+        candidates = ["predict"]
+    known = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
+    if not candidates or any(name not in known for name in candidates):
+        raise ValueError(
+            f"response_method={response_method!r} must name one or several of "
+            f"{', '.join(known)}."
+        )
+    needed = {name: _method_of_model(name) for name in candidates}
+    for name, method in needed.items():
+        if hasattr(estimator, method):
+            return name
+    raise ValueError(
+        f"response_method={response_method!r} cannot be used: "
+        f"{type(unfrozen(estimator)).__name__} has none of "
+        f"{', '.join(needed.values())}."
+    )
+
+
+def _method_of_model(name):
+    return "predict_proba" if name == CENTERED_LOG_PROBA else name
+
+
+def _real(raw):
+    """A copy as float64, of real numbers only."""
+    try:
+        values = np.asarray(raw)
+        if values.dtype.kind == "c":
+            raise TypeError("complex")
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The model's response is not an array of real numbers: {error}."
+        ) from error
+
+
+def _class_position(target, classes):
+    # array_equal: a target that is a list or tuple must not be compared by entry.
+    places = np.flatnonzero([np.array_equal(label, target) for label in classes])
+    if len(places) != 1:
+        raise ValueError(
+            f"target={target!r} is not a class of the model; "
+            f"{near_names(target, classes.tolist(), 'its classes are')}"
+        )
+    return int(places[0])
+
+
+def check_finite(values):
+    """Refuse responses (n_rows, k) that are not finite, or whose fourth powers are not.
+
+    Standard errors of variances take fourth powers.
+    """
+    if values.size == 0 or -_LARGEST <= values.min() <= values.max() <= _LARGEST:
+        return
+    bad = np.flatnonzero(~(np.abs(values) <= _LARGEST).all(axis=1))
+    what = "not finite"
+    if np.isfinite(values[bad]).all():
+        what = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
+    raise NonFiniteResponseError(
+        f"The model's response is {what}: row {bad[0]} of the rows sent to it has "
+        f"{values[bad[0]].tolist()} ({len(bad)} such rows in this batch)."
+    )
+
+
+def plain_responses(response, rows):
+    """Responses to the rows as they are, in batches: (n_rows, n_outputs)."""
+    height = batch_rows(rows.row_bytes)
+    if rows.n_rows <= height:
+        return response(rows.native)
+    index = np.arange(rows.n_rows)
+    parts = slices(rows.n_rows, height)
+    batches = counted([index[part] for part in parts])
+    return np.concatenate([response(rows.take(batch).native) for batch in batches])
+
+
+def count_outputs(response, rows):
+    """Number of the model's outputs, from a single row."""
+    return plain_responses(response, rows.take([0])).shape[1]

@@ -1,0 +1,129 @@
+"""How axes of effects are made: of intervals, or of the points of grids.
+
+Each function is a method of an estimator, which is its first argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.rows.axes import (
+    Axis,
+    grid_axis,
+    interval_axis,
+    level_axis,
+)
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.sample import Sample
+
+# Default numbers of intervals. Forty follow a curve closely. A pair has the square as
+# cells, whose estimates are noisy with fewer than ten rows each.
+_MOST_INTERVALS = 40
+_FEWEST_OF_A_PAIR = 4
+_ROWS_PER_CELL = 10
+
+INTERVAL_CONSTRAINTS: dict[str, Any] = {
+    "n_intervals": [Interval(Integral, 1, None, closed="left"), None]
+}
+
+
+def make_interval_axis(
+    inspector: Any,
+    sample: Sample,
+    columns: tuple[int, ...],
+    name: str,
+    size: int,
+    custom: ArrayLike | None,
+    **kwargs: Any,
+) -> Axis:
+    """Axis of intervals, or of levels: of accumulated local effects, the M-plot."""
+    if inspector._is_level_axis(columns):
+        return level_axis(sample, columns, name, custom=custom)
+    return interval_axis(sample, columns[0], n_intervals=size, custom=custom, **kwargs)
+
+
+def number_of_intervals(
+    inspector: Any, sample: Sample, parts: list[tuple[int, ...]]
+) -> int:
+    """At most 40 intervals; fewer for pairs, whose cells should hold ten rows."""
+    if isinstance(inspector.n_intervals, Integral):
+        return int(inspector.n_intervals)
+    if len(parts) == 1:
+        return _MOST_INTERVALS
+    # Distinct rows: weights and repeated rows must give the same cells.
+    most = _MOST_INTERVALS**2 * _ROWS_PER_CELL
+    n_distinct = sample.n_distinct(sum(parts, ()), most)
+    fewer = int(np.sqrt(n_distinct / _ROWS_PER_CELL))
+    return min(_MOST_INTERVALS, max(fewer, _FEWEST_OF_A_PAIR))
+
+
+def interval_quantiles(
+    inspector: Any, rows: Rows, column: int, size: int
+) -> NDArray[np.float64]:
+    """Quantiles that are the edges of a number of intervals."""
+    return np.arange(1, size + 1) / size
+
+
+GRID_CONSTRAINTS: dict[str, Any] = {
+    "grid_resolution": [Interval(Integral, 2, None, closed="left")],
+    "percentiles": [tuple, list],
+}
+
+
+def number_of_points(
+    inspector: Any, sample: Sample, parts: list[tuple[int, ...]]
+) -> int:
+    """Number of grid points of each feature."""
+    return inspector.grid_resolution
+
+
+def grid_quantiles(
+    inspector: Any, rows: Rows, column: int, size: int
+) -> tuple[float, float] | None:
+    """Quantiles between which the grid of a column lies; None for all values."""
+    _check_percentiles(inspector.percentiles)
+    return None if rows.is_integer(column) else inspector.percentiles
+
+
+def make_grid_axis(
+    inspector: Any,
+    sample: Sample,
+    columns: tuple[int, ...],
+    name: str,
+    size: int,
+    custom: ArrayLike | None,
+) -> Axis:
+    """Axis of grid points, or of levels: of partial dependence and its curves."""
+    _check_percentiles(inspector.percentiles)
+    if inspector._is_level_axis(columns):
+        axis = level_axis(sample, columns, name, custom=custom)
+        if len(columns) > 1 and len(axis.values) > size:
+            raise ValueError(
+                f"The feature group {name!r} has {len(axis.values)} distinct joint "
+                f"values, more than grid_resolution={size}: pass "
+                "those of interest in custom_values."
+            )
+        return axis
+    return grid_axis(
+        sample,
+        columns[0],
+        resolution=size,
+        percentiles=inspector.percentiles,
+        custom=custom,
+    )
+
+
+def _check_percentiles(percentiles: Sequence[float]) -> None:
+    valid = len(percentiles) == 2 and all(
+        isinstance(p, Real) and 0 <= p <= 1 for p in percentiles
+    )
+    if not valid or percentiles[0] >= percentiles[1]:
+        raise ValueError(
+            f"percentiles={percentiles!r} must be two increasing numbers in [0, 1]."
+        )

@@ -1,0 +1,159 @@
+"""Shapley values of rows by the trees of a response, with workers, within memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from sklearn_interpret._core.trees.shapley.games import (
+    InterventionalGame,
+    PathDependentGame,
+)
+from sklearn_interpret._core.trees.shapley.values import (
+    MOST_AT_ONCE,
+    Blocks,
+    Game,
+    TreePlan,
+    add_blocks,
+    task_blocks,
+    value_tasks,
+)
+from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
+from sklearn_interpret._model.parallel import (
+    LazyRows,
+    rows_in_memory,
+    slices,
+    stream,
+    working_bytes,
+)
+from sklearn_interpret._model.rows.base import Rows
+
+# Bytes of the background's tables that are kept even with no working memory.
+_LEAST_KEPT_BYTES = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class TreeValues:
+    """Values of coded rows, as sums over the trees.
+
+    Parameters
+    ----------
+    trees : TreeResponse
+        The response, a sum of trees or a function of it.
+    plan : TreePlan
+        The trees, cut into units.
+    game : PathDependentGame or InterventionalGame
+        The game: how absent players are replaced.
+    """
+
+    trees: TreeResponse
+    plan: TreePlan
+    game: Game
+
+    @classmethod
+    def of_response(
+        cls,
+        trees: TreeResponse,
+        players: NDArray[np.intp],
+        n_players: int,
+        codes: LazyRows | NDArray[np.integer] | None,
+        shares: NDArray[np.float64] | None,
+    ) -> TreeValues:
+        """Values of players, given the player of each column that the trees get.
+
+        `codes` and `shares` are those of the background; None follows the cover of the
+        trees.
+        """
+        plan = TreePlan.of_ensemble(trees.ensemble, players, n_players=n_players)
+        if shares is None:
+            return cls(trees, plan, PathDependentGame(trees.ensemble, plan.paths))
+        most_kept = max(working_bytes() / 4, _LEAST_KEPT_BYTES)
+        game = InterventionalGame(trees.ensemble, plan.paths, codes, shares, most_kept)
+        return cls(trees, plan, game)
+
+    def coded_blocks(
+        self, rows: Rows, order: int, n_jobs: int | None
+    ) -> Iterator[tuple[slice, NDArray[np.integer]]]:
+        """Yield blocks of rows, as slices that fit the working memory, and their
+        codes."""
+        coded, n_keys = self.trees.codes(rows), self.plan.n_keys(order)
+        row_bytes = coded.row_bytes
+        if not self.trees.additive:
+            row_bytes += 3 * 8 * n_keys
+        if effective_n_jobs(n_jobs) > 1:  # one result for each share of trees
+            row_bytes += 2 * 8 * n_keys * (len(self.plan.trees_of_shares) - 1)
+        for block in slices(rows.n_rows, rows_in_memory(row_bytes)):
+            yield block, coded[block]
+
+    def value_blocks(
+        self, codes: NDArray[np.integer], order: int, n_jobs: int | None
+    ) -> Blocks:
+        """Blocks that sum to the rows' values, of order 1, or of pairs, of order 2.
+
+        Workers start immediately.
+        """
+        game = self.game
+        if self.trees.additive or isinstance(game, PathDependentGame):
+            return self._blocks(game, codes, order, n_jobs)
+        return self._rescaled_blocks(game, codes, order, n_jobs)
+
+    def _blocks(
+        self, game: Game, codes: NDArray[np.integer], order: int, n_jobs: int | None
+    ) -> Blocks:
+        """Blocks of values in a game of the sum of the trees."""
+        at_once = min(rows_in_memory(8 * self.plan.n_keys(order)), MOST_AT_ONCE)
+        most_kept = rows_in_memory(1)  # of one byte
+        tasks = value_tasks(
+            self.plan, game, codes, order, rows_at_once=at_once, most_kept=most_kept
+        )
+        n_blocks = len(tasks) * -(-len(codes) // at_once)
+        return stream(task_blocks, tasks, n_blocks, n_jobs=n_jobs)
+
+    def _rescaled_blocks(
+        self,
+        game: InterventionalGame,
+        codes: NDArray[np.integer],
+        order: int,
+        n_jobs: int | None,
+    ) -> Blocks:
+        """Blocks of rescaled values, of a function of the sum of the trees.
+
+        Against one background row, the function's difference is shared out as that of
+        the sum is.
+        """
+        ensemble = self.trees.ensemble
+        margins = ensemble.raw_of_codes(codes)
+        # The alternative makes tables for each row of the background.
+        if game.is_direct(len(codes) // len(game.shares), order):
+            background = ensemble.raw_of_codes(game.codes)
+            for block in slices(len(codes), rows_in_memory(8 * 8 * len(background))):
+                slopes = _secant(self.trees, margins[block], background.T)
+                weights = game.shares * slopes
+                yield block, game.direct_values(self.plan, codes[block], order, weights)
+            return
+        distinct, shares = game.distinct_rows()
+        background = ensemble.raw_of_codes(distinct)
+        totals = np.zeros((self.plan.n_keys(order), len(codes)))
+        for share, row, margin in zip(shares, distinct, background, strict=True):
+            against = PathDependentGame.against(ensemble, self.plan.paths, row)
+            values = np.zeros((self.plan.n_keys(order), len(codes)))
+            add_blocks(values, self._blocks(against, codes, order, n_jobs))
+            slopes = _secant(self.trees, margins, margin[None])[:, 0]
+            totals += values * (share * slopes)
+        yield slice(None), totals
+
+
+def _secant(
+    trees: TreeResponse, margins: NDArray[np.float64], background: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Slopes of the response between margins (n, 1) and background (1, m): (n, m)."""
+    differences = margins - background
+    # For close margins the derivative: the quotient would lose all digits.
+    near = np.abs(differences) <= 1e-6 * (1 + np.abs(background))
+    rise = trees.of_sums(margins) - trees.of_sums(background.T).T
+    middle = trees.slope((margins + background)[..., None] / 2)[..., 0]
+    return np.where(near, middle, rise / np.where(near, 1.0, differences))
