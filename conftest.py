@@ -147,6 +147,16 @@ def _by_class(holds):
     return holds_for_class
 
 
+@pytest.fixture(autouse=True, scope="session")
+def stop_the_clock():
+    """Let calls take no time: on a busy machine, they would say how long they take."""
+    from sklearn_interpret._model import progress
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "monotonic", lambda: 0.0)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def close_figures():
     """Leave no figure behind, without importing matplotlib for tests that draw none."""
