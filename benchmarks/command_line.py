@@ -3,8 +3,10 @@
 import argparse
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from pair import Case, report
 
 import sklearn_interpret
 
+RESULTS = Path(__file__).parent / "results"
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
@@ -42,6 +45,11 @@ def parser(description: str) -> argparse.ArgumentParser:
         default=[""],
         metavar="TEXT",
         help="cases with TEXT in them",
+    )
+    options.add_argument(
+        "--record",
+        action="store_true",
+        help="write what is measured into results/, which the repository keeps",
     )
     return options
 
@@ -77,4 +85,5 @@ def run_chosen(
         f"pandas {pd.__version__}, Python {platform.python_version()}; "
         f"{options.threads} thread(s) on both sides"
     )
-    return report(chosen, threads=options.threads)
+    record = RESULTS / f"{Path(sys.argv[0]).stem}.json" if options.record else None
+    return report(chosen, threads=options.threads, record=record)

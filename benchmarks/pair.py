@@ -9,6 +9,7 @@ All give a `Result`, one line each.
 """
 
 import gc
+import json
 import math
 import statistics
 import sys
@@ -17,6 +18,7 @@ import tracemalloc
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -448,8 +450,14 @@ def bounded_memory(
     )
 
 
-def report(cases: Mapping[str, Case], *, threads: int) -> int:
-    """Run the cases, print a line for each as it ends, return the exit status."""
+def report(
+    cases: Mapping[str, Case], *, threads: int, record: Path | None = None
+) -> int:
+    """Run the cases, print a line for each as it ends, return the exit status.
+
+    With `record`, what was measured is written into that JSON file, case by case; what
+    the file says of other cases stays. Times are left out: ratios outlive a machine.
+    """
     header = "case", "against", "threads", "ours", "theirs", "measured", "target"
     print(COLUMNS.format(*header, "difference", "verdict"))
     failed = 0
@@ -461,4 +469,12 @@ def report(cases: Mapping[str, Case], *, threads: int) -> int:
             print(f"    {row.note}")
         sys.stdout.flush()
         failed += row.verdict in FAILURES
+        if record is not None:
+            results = json.loads(record.read_text()) if record.exists() else {}
+            results[name] = {
+                field: getattr(row, field)
+                for field in ("against", "measured", "target", "difference", "verdict")
+            }
+            text = json.dumps(dict(sorted(results.items())), indent=1)
+            record.write_text(text + "\n")
     return int(failed > 0)

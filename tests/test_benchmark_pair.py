@@ -3,6 +3,7 @@
 import gc
 import importlib.util
 import itertools
+import json
 import math
 import sys
 from pathlib import Path
@@ -192,3 +193,14 @@ def test_exponent_of_growth_is_that_of_the_largest_sizes(pair, monkeypatch):
     assert found.exponent == pytest.approx(2.0)
     assert growth.judge(found, limit=2.1).verdict == "ok"
     assert growth.judge(found, limit=1.1).verdict == "above target"
+
+
+def test_results_are_recorded_case_by_case(pair, tmp_path, capsys):
+    record = tmp_path / "results.json"
+    record.write_text('{"another": {}}')
+    row = pair.Result("case", "numpy", "1 s", "2 s", "2.0", "-", "0", "ok")
+    pair.report({"case": lambda _: row}, threads=1, record=record)
+    results = json.loads(record.read_text())
+    assert set(results) == {"another", "case"}
+    assert results["case"]["measured"] == "2.0"
+    assert "1 s" not in record.read_text()
