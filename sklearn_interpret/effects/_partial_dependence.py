@@ -262,7 +262,7 @@ class PartialDependence(BaseEffect):
         return blocks
 
     @property
-    def standard_errors_(self) -> list[NDArray[np.float64] | None] | None:
+    def standard_errors_(self) -> list[NDArray[np.float64]] | None:
         """Standard errors of the averages; with trees computed on first access."""
         return self._errors_of(of_shape=False)
 
@@ -271,7 +271,7 @@ class PartialDependence(BaseEffect):
         """Standard errors of the centred curves, computed like `standard_errors_`."""
         return self._errors_of(of_shape=True)
 
-    def _errors_of(self, *, of_shape: bool) -> list[NDArray[np.float64] | None] | None:
+    def _errors_of(self, *, of_shape: bool) -> Any:
         if "_errors" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         if not self._has_errors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -194,7 +194,9 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
     prediction_changes_: NDArray[np.float64] = field(init=False)
     loss_changes_: NDArray[np.float64] = field(init=False)
     parameter_changes_: NDArray[np.float64] = field(init=False)
-    method_: str = field(init=False)
+    method_: Literal["refit", "newton", "neighbors", "sufficient_statistics"] = field(
+        init=False
+    )
     row_indices_: NDArray[np.intp] = field(init=False)
     group_labels_: NDArray[Any] | None = field(init=False)
     sample_indices_: NDArray[np.intp] = field(init=False)

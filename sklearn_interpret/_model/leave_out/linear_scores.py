@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ class ScoresWithout:
     fitted: BaseEstimator
     full_parameters: NDArray[np.float64]
     deleted_parameters: NDArray[np.float64]
-    method = "newton"
+    method: Literal["newton"] = "newton"
 
     def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
         """Responses (m, k) of the model of all rows."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class NeighborsWithout:
     steps: Pipeline | None
     targets: NDArray[np.float64]
     deleted: list[NDArray[np.intp]]
-    method = "neighbors"
+    method: Literal["neighbors"] = "neighbors"
 
     def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
         """Responses (m, k) of the model of all rows."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class ModelsWithout:
     fitted: BaseEstimator
     models: list[BaseEstimator]
     steps: Pipeline | None = None
-    method: str = "refit"
+    method: Literal["refit", "sufficient_statistics"] = "refit"
     n_jobs: int | None = None
 
     def baseline(self, response: Response, X: Any) -> NDArray[np.float64]:
