@@ -29,7 +29,7 @@ def quarters(image):
 
 def photographs(dtype, channels=3, n=4):
     shape = (n, HEIGHT, WIDTH, channels)[: 4 if channels else 3]
-    images = RNG.integers(1, 255, size=shape)
+    images = np.random.default_rng(0).integers(1, 255, size=shape)
     return images.astype(dtype) if dtype == np.uint8 else (images / 256).astype(dtype)
 
 
