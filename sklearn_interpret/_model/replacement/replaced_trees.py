@@ -53,7 +53,7 @@ _BYTES_OF_CURVES = 2**26
 _BYTES_OF_STEPS, _LEAST_POINTS = 16, 64
 
 # Fixed cost of a pass over the trees in rows, and of a pair of moved features in sums:
-# roughly, for warnings of long computations (bench_interactions.py times these).
+# rough figures, for warnings of long computations.
 _ROWS_OF_PASS = 500
 _SUMS_OF_PAIR = 5000
 
