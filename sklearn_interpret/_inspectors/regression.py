@@ -101,7 +101,7 @@ def scores_of(name: str, estimator: BaseEstimator, sample: Sample) -> ScoreModel
     return fitted_scores(estimator, sample.rows.native, y, sample.weights)
 
 
-def has_known_dispersion(loss: HalfSquared) -> bool:
+def has_known_dispersion(loss: Any) -> bool:
     """Whether the dispersion is one: of classes and counts."""
     return isinstance(loss, Logistic) or loss == HalfTweedie(1)
 

@@ -332,9 +332,9 @@ class _Walk:
         crossed = (penalties > start) | (room < -_CROSSED * penalty) & (closing == 0)
         penalties = np.where(crossed, (penalty + start) / 2, penalties)[:, :-1]
         side, feature, output = np.unravel_index(penalties.argmax(), penalties.shape)
-        next_penalty = penalties[side, feature, output]
-        sign = 0 if (feature, output) in self._signs else 1 - 2 * int(side)
-        return next_penalty, (int(feature), int(output), sign)
+        entry = int(feature), int(output)
+        sign = 0 if entry in self._signs else 1 - 2 * int(side)
+        return penalties[side, feature, output], (*entry, sign)
 
     def _scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores (n, K) of the values in use."""
