@@ -174,7 +174,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         """Numbers of each model: (n_models, n_rows)."""
         return targets_of(self._model_labels, y)
 
-    def _fit(self, sample: Any) -> None:
+    def _fit(self, sample: Sample) -> None:
         reader, in_memory = TermReader(self, sample.rows), isinstance(sample, Sample)
         columns = range(sample.rows.n_columns) if in_memory else reader.columns
         check = partial(_check_values, self.missing, type(self).__name__, columns)

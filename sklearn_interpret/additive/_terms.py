@@ -32,6 +32,7 @@ from sklearn_interpret._model.rows.number_format import entry_text
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.additive._gam import BaseGAM
 
 _KINDS = ("auto", "spline", "linear", "category", "cyclic")
@@ -539,7 +540,7 @@ class TermReader:
         return sorted({*offset, *(j for j, _ in self.needed)})
 
     def terms(
-        self, summaries: dict[tuple[int, str], Summary], sample: Any
+        self, summaries: dict[tuple[int, str], Summary], sample: Sample
     ) -> tuple[list[FittedTerm], list[list[Bins]]]:
         """Terms, not centred, of columns without gaps; and the bins of their columns.
 
@@ -557,7 +558,7 @@ class TermReader:
         self,
         entry: tuple[int, ...],
         summaries: dict[tuple[int, str], Summary],
-        sample: Any,
+        sample: Sample,
     ) -> tuple[FittedTerm, list[Bins]]:
         shrinkage = self.parameters.shrinkage
         columns: list[Column] = []
@@ -607,7 +608,7 @@ class TermReader:
         summary: Summary,
         kind: str,
         entry: tuple[int, ...],
-        sample: Any,
+        sample: Sample,
     ) -> Any:
         """The functions of a column."""
         if column.labels is not None:
@@ -649,7 +650,7 @@ class TermReader:
         return quantiles
 
     def _breaks(
-        self, column: Column, kind: str, n_splines: int, sample: Any, straight: bool
+        self, column: Column, kind: str, n_splines: int, sample: Sample, straight: bool
     ) -> NDArray[np.float64]:
         """Points where the pieces of splines meet."""
         low, high = column.low, column.high

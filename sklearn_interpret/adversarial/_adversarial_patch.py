@@ -266,7 +266,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         image, patch = self._shapes
         return random_paste(shares, image, patch, scale, self.max_rotation)
 
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         matrix = self._matrix(self._shares[self._best])
         laid = _laid(matrix, self._patch_pixels)
         return Tries(_pasted(problem.actionability, problem.values[index], *laid))
@@ -476,7 +476,7 @@ def _pasted(
 
 
 def _limits(
-    problem: Any, n_channels: int
+    problem: SearchProblem, n_channels: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest number of each channel that any cell may take."""
     low, high = problem.actionability.permitted(problem.values)

@@ -152,7 +152,7 @@ class BaseAttack(BaseRowSearch):
         return ranges
 
     @abstractmethod
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """`Tries` at the rows at `index` of a problem; none satisfies the target."""
 
     def _rows_each(self) -> int:
@@ -209,7 +209,7 @@ class BaseAttack(BaseRowSearch):
                 )
         return SearchProblem(self._outcome, self._actionability, rows, classes)
 
-    def _tries(self, problem: Any) -> Tries:
+    def _tries(self, problem: SearchProblem) -> Tries:
         """`Tries` at all rows, in blocks that workers share."""
         index = np.flatnonzero(~problem.fulfilled)
         values = problem.values.copy()
@@ -222,7 +222,7 @@ class BaseAttack(BaseRowSearch):
                 bounds[block] = tries.lower_bounds
         return Tries(values, bounds)
 
-    def _explained(self, problem: Any, tries: Tries) -> RowExplanation:
+    def _explained(self, problem: SearchProblem, tries: Tries) -> RowExplanation:
         """The explanation, with the model's answers to the rows themselves."""
         origin = np.arange(problem.rows.n_rows)
         answers = problem.asked(tries.values, origin)
@@ -365,7 +365,10 @@ class BaseAttack(BaseRowSearch):
         return np.where(lost, problem.distances(values, index), np.inf)
 
     def _withstood(
-        self, problem: Any, right: NDArray[np.bool_], sizes: Sequence[float | None]
+        self,
+        problem: SearchProblem,
+        right: NDArray[np.bool_],
+        sizes: Sequence[float | None],
     ) -> list[NDArray[np.bool_]]:
         """Masks of rows that are answered rightly under attacks up to each size."""
         masks = [right] * len(sizes)
@@ -387,7 +390,9 @@ class BaseAttack(BaseRowSearch):
         setattr(attack, str(self._budget), size)
         return attack
 
-    def _withstands(self, problem: Any, size: float | None) -> NDArray[np.bool_]:
+    def _withstands(
+        self, problem: SearchProblem, size: float | None
+    ) -> NDArray[np.bool_]:
         """Mask of rows that an attack of some size does not bring to the target."""
         index, attack = np.arange(problem.rows.n_rows), self
         if size == 0:
@@ -411,7 +416,9 @@ class Budget:
         The largest norm.
     """
 
-    def __init__(self, problem: Any, index: NDArray[np.intp], epsilon: float) -> None:
+    def __init__(
+        self, problem: SearchProblem, index: NDArray[np.intp], epsilon: float
+    ) -> None:
         self.problem, self.index, self.epsilon = problem, index, float(epsilon)
         self.actionability = problem.actionability
         self.norm = self.actionability.norm
@@ -466,7 +473,8 @@ class Budget:
             outside = self.actionability.distances(reached, origins) > self.epsilon
             if not outside.any():
                 return
-            left, origins, reached = (p[outside] for p in (left, origins, reached))
+            left = left[outside]
+            origins, reached = origins[outside], reached[outside]
             distance = np.abs(reached - origins)
             back = distance > moved[left]
             # If no cell was rounded up, the norm was: real numbers move back first.

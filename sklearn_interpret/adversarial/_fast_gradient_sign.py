@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.actions.problem import SearchProblem
 
 
 @dataclass(eq=False, repr=False)
@@ -116,5 +119,5 @@ class FastGradientSign(BaseGradientAttack):
     n_jobs: int | None = None
     verbose: int | None = None
 
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         return Tries(self._one_step(Budget(problem, index, self.epsilon))[0])

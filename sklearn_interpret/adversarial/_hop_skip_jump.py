@@ -180,7 +180,7 @@ class HopSkipJump(BaseAttack):
     def _failure(self) -> str:
         return "with its fixed features no near known row satisfies the target"
 
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         best = problem.values[index]
         values, has_start = self._starts(problem, index)
         budget = Budget(problem, index[has_start], np.inf)
@@ -192,7 +192,7 @@ class HopSkipJump(BaseAttack):
         return Tries(best)
 
     def _starts(
-        self, problem: Any, index: NDArray[np.intp]
+        self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The nearest known rows on target, near the boundary; rows that have one."""
         order, number = self._nearest_known(problem, index)
@@ -215,7 +215,7 @@ class HopSkipJump(BaseAttack):
         return starts[has_start], has_start
 
     def _nearest_known(
-        self, problem: Any, index: NDArray[np.intp]
+        self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Known rows by distance, those off target last; the number of the others.
 

@@ -171,7 +171,7 @@ class MinimalPerturbation(BaseAttack):
         self._search = SmoothPerturbation(problem) if exact is None else exact
         self.method_ = self._search.method
 
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         return self._search.tries(problem, index)
 
     def _rows_each(self) -> int:

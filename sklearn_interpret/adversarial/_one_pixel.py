@@ -18,6 +18,7 @@ from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.problem import SearchProblem
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
@@ -172,13 +173,13 @@ class OnePixelAttack(BaseAttack):
     def _failure(self) -> str:
         return f"no row that reaches the target was found with n_pixels={self.n_pixels}"
 
-    def _explained(self, problem: Any, tries: Tries) -> RowExplanation:
+    def _explained(self, problem: SearchProblem, tries: Tries) -> RowExplanation:
         explanation = super()._explained(problem, tries)
         changed = np.any(explanation.changed[:, self._columns], axis=-1)
         n_changed = changed.reshape(len(changed), -1).sum(axis=1)
         return replace(explanation, distances=n_changed)
 
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         best, reached = problem.values[index], np.full(len(index), -np.inf)
         random = np.random.RandomState(self._seed)
         left = np.arange(len(index) if self._columns.size else 0)
@@ -233,7 +234,10 @@ class OnePixelAttack(BaseAttack):
         return np.clip(children, 0, 1, out=children)
 
     def _tried(
-        self, problem: Any, index: NDArray[np.intp], candidates: NDArray[np.float64]
+        self,
+        problem: SearchProblem,
+        index: NDArray[np.intp],
+        candidates: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rows with the pixels of candidates, (n, population_size, ...); margins."""
         *axes, _ = self._columns.shape

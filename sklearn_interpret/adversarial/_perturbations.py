@@ -79,7 +79,7 @@ class LinearPerturbation:
         ]
         self._slopes = np.array(slopes) / training.actionability.costs[:, None]
 
-    def tries(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows, with the distances of relaxed programs as lower bounds."""
         slopes, needs, sizes, most = self._programs(problem, index)
         n_ways = slopes.shape[1]
@@ -139,7 +139,7 @@ class LinearPerturbation:
         needs = needs - np.einsum("nmp,np->nm", slopes, cut)
         return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
 
-    def _programs(self, problem: Any, index: NDArray[np.intp]) -> Any:
+    def _programs(self, problem: SearchProblem, index: NDArray[np.intp]) -> Any:
         """Slopes (n, n_ways, m, p), needs and sizes of the terms of m functions.
 
         And the largest excess over the needs.

@@ -17,6 +17,7 @@ from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Trie
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.actions.actionability import Actionability
+    from sklearn_interpret._model.actions.problem import SearchProblem
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -160,7 +161,7 @@ class ProjectedGradient(BaseGradientAttack):
         self._directions = random.normal(size=shape)
         self._shares = random.uniform(size=self.n_restarts)
 
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         budget = Budget(problem, index, self.epsilon)
         best, rivals = self._one_step(budget)
         towards: NDArray[np.intp] | None = rivals  # of the first start

@@ -245,7 +245,7 @@ class SubstituteAttack(BaseAttack):
             self.attack_.fit(sample.rows.native, sample_weight=sample.weights)
 
     def _seeds(
-        self, sample: Any, actionability: Actionability
+        self, sample: Sample, actionability: Actionability
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Positions of rows drawn by their weights, and of all rows that differ.
 
@@ -313,7 +313,7 @@ class SubstituteAttack(BaseAttack):
         return as_rows(problem.decode(values, index))
 
     def _agreement(
-        self, sample: Any, outcome: TargetOutcome, index: NDArray[np.intp]
+        self, sample: Sample, outcome: TargetOutcome, index: NDArray[np.intp]
     ) -> float:
         """Share of some rows on which the model and the substitute agree."""
         rows = sample.rows.take(index)
@@ -324,7 +324,7 @@ class SubstituteAttack(BaseAttack):
             labels, learned = ((low <= y) & (y <= high) for y in (labels, learned))
         return agreement(labels, learned, sample.weights[index])
 
-    def _attack(self, problem: Any, index: NDArray[np.intp]) -> Tries:
+    def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         if self._is_blank:
             return Tries(problem.values[index])
         # The attack leaves the substitute's label, which may differ from the model's.

@@ -136,7 +136,9 @@ class BaseCounterfactual(BaseRowSearch):
         )
 
     @abstractmethod
-    def _search(self, problem: Any, index: NDArray[np.intp]) -> Iterable[Found]:
+    def _search(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> Iterable[Found]:
         """`Found` of each row at `index` of a problem; none satisfies the target."""
 
     @empty_for_no_rows
@@ -190,11 +192,13 @@ class BaseCounterfactual(BaseRowSearch):
             **self._proofs(results, problem),
         )
 
-    def _proofs(self, results: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
+    def _proofs(
+        self, results: list[Found], problem: SearchProblem
+    ) -> dict[str, NDArray[Any]]:
         """Further fields of the explanation, of methods that prove something."""
         return {}
 
-    def _found(self, problem: Any) -> list[Found]:
+    def _found(self, problem: SearchProblem) -> list[Found]:
         """`Found` of all rows, the nearest first."""
         results = [Found(values[None]) for values in problem.values]
         index = np.flatnonzero(~problem.fulfilled)

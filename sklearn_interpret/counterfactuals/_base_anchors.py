@@ -86,7 +86,7 @@ class BaseAnchors(BaseInspector):
         self._seed = rng.randint(_LARGEST_SEED)
         return sample.draw(self.n_coverage_samples, rng, stratified=False)
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         self._response = response
         self._responses = plain_responses(response, sample.rows)
         self._shares = sample.weights / sample.weights.sum()

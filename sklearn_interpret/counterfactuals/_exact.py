@@ -222,14 +222,16 @@ class ExactCounterfactual(BaseCounterfactual):
         problem = SearchProblem(outcome, actionability, sample.rows)
         self._searcher = search(problem, self.margin)
 
-    def _search(self, problem: Any, index: NDArray[np.intp]) -> Iterable[Found]:
+    def _search(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> Iterable[Found]:
         return run(
             self._search_row,
             [(problem, row) for row in index.tolist()],
             n_jobs=self.n_jobs,
         )
 
-    def _search_row(self, problem: Any, row: int) -> Found:
+    def _search_row(self, problem: SearchProblem, row: int) -> Found:
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         goal = Goal(seconds, self.objective, self.max_changes)
@@ -251,7 +253,7 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _apart(
         self,
-        problem: Any,
+        problem: SearchProblem,
         row: int,
         goal: Goal,
         values: NDArray[np.float64],
@@ -280,7 +282,7 @@ class ExactCounterfactual(BaseCounterfactual):
             rows.append(values)
         return np.array(rows)
 
-    def _why_impossible(self, problem: Any, row: int, end: float) -> str:
+    def _why_impossible(self, problem: SearchProblem, row: int, end: float) -> str:
         """The limit without which there would be a row, if it is found in time."""
         words = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
@@ -309,7 +311,7 @@ class ExactCounterfactual(BaseCounterfactual):
         )
 
     def _without(
-        self, limits: list[str], problem: Any, row: int, end: float
+        self, limits: list[str], problem: SearchProblem, row: int, end: float
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Any row without some limits, and a lower bound."""
         seconds = max(end - monotonic(), 0.0)
@@ -324,7 +326,9 @@ class ExactCounterfactual(BaseCounterfactual):
         goal = Goal(seconds, "any", most)
         return self._searcher.nearest(problem.under(actionability), row, goal)
 
-    def _proofs(self, results: list[Found], problem: Any) -> dict[str, NDArray[Any]]:
+    def _proofs(
+        self, results: list[Found], problem: SearchProblem
+    ) -> dict[str, NDArray[Any]]:
         lower = np.array([of_row.lower_bound for of_row in results])
         nearest = np.full(len(results), np.inf)
         slack = np.zeros(len(results))
@@ -341,7 +345,9 @@ class ExactCounterfactual(BaseCounterfactual):
             proofs["low"], proofs["high"] = self._regions(results, problem)
         return proofs
 
-    def _regions(self, results: list[Found], problem: Any) -> NDArray[np.float64]:
+    def _regions(
+        self, results: list[Found], problem: SearchProblem
+    ) -> NDArray[np.float64]:
         """Ends of the boxes around rows found; rows that are unchanged have no room."""
         actionability, boxes = problem.actionability, []
         goal = Goal(self.time_limit, max_changes=self.max_changes)

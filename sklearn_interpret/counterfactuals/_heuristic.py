@@ -88,7 +88,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     @abstractmethod
     def _candidates(
         self,
-        problem: Any,
+        problem: SearchProblem,
         index: NDArray[np.intp],
         starts: NDArray[np.float64],
         owner: NDArray[np.intp],
@@ -102,14 +102,18 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     def _rows_each(self) -> int:
         """Number of rows in one call of the model, per explained row."""
 
-    def _search(self, problem: Any, index: NDArray[np.intp]) -> Iterator[Found]:
+    def _search(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> Iterator[Found]:
         n_columns = self._training_values.shape[1]
         most = max(self._rows_each(), len(self._grid_columns) + n_columns)
         together = batch_rows(problem.rows.row_bytes) // most
         for _, block in self._in_blocks(self._search_block, problem, index, together):
             yield from block
 
-    def _search_block(self, problem: Any, index: NDArray[np.intp]) -> list[Found]:
+    def _search_block(
+        self, problem: SearchProblem, index: NDArray[np.intp]
+    ) -> list[Found]:
         """`Found` of some rows, which are searched together."""
         pool, owner = self._pool(problem, index)
         nearest_by_row: list[list[NDArray[np.float64]]] = [[] for _ in index]
@@ -160,7 +164,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _nearest(
         self,
-        problem: Any,
+        problem: SearchProblem,
         pool: NDArray[np.float64],
         owner: NDArray[np.intp],
         holds: Callable[..., Any],
@@ -183,12 +187,15 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return np.inf if self.max_changes is None else self.max_changes
 
     def _n_changed(
-        self, problem: Any, values: NDArray[np.float64], index: NDArray[np.intp]
+        self,
+        problem: SearchProblem,
+        values: NDArray[np.float64],
+        index: NDArray[np.intp],
     ) -> NDArray[np.intp]:
         return problem.actionability.n_changed(values, problem.values[index])
 
     def _pool(
-        self, problem: Any, index: NDArray[np.intp]
+        self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Candidates, and the explained rows that they are for."""
         starts, owner = self._starts(problem, index)
@@ -196,7 +203,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return np.concatenate([starts, candidates]), np.append(owner, their_owner)
 
     def _starts(
-        self, problem: Any, index: NDArray[np.intp]
+        self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Near rows that satisfy the target: projected known ones, changed cells."""
         blocks, owners = [self._by_coordinates(problem, index)[0]], [index]
@@ -221,7 +228,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return values[nearest], owner[nearest]
 
     def _by_coordinates(
-        self, problem: Any, index: NDArray[np.intp]
+        self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], int]:
         """Rows found by changing cells to values that others have; number of steps."""
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.local.removals import RemovalSearch
     from sklearn_interpret._core.local.tokens import Tokens
     from sklearn_interpret._model.actions.target import AskedRows
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Largest number of sets of words that the model is asked about for a proof.
 _MOST_SETS = 4096
@@ -170,7 +171,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     def _make_response(self) -> Any:
         return TargetOutcome.of_model(self.estimator_, self.desired, self.target)
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         self._outcome = response
         self._response_name = response.response.name
         self._split = self._make_splitter()

@@ -210,7 +210,10 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return bool(is_sloping and even.sum() >= 0.5 * sloping.sum())
 
     def _margins_around(
-        self, problem: Any, values: NDArray[np.float64], index: NDArray[np.intp]
+        self,
+        problem: SearchProblem,
+        values: NDArray[np.float64],
+        index: NDArray[np.intp],
     ) -> Any:
         """Margins at points (m,), and a small step below and above each number.
 
@@ -227,7 +230,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     def _candidates(
         self,
-        problem: Any,
+        problem: SearchProblem,
         index: NDArray[np.intp],
         starts: NDArray[np.float64],
         owner: NDArray[np.intp],
@@ -256,7 +259,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
     def _begins(
         self,
-        problem: Any,
+        problem: SearchProblem,
         index: NDArray[np.intp],
         starts: NDArray[np.float64],
         owner: NDArray[np.intp],
@@ -281,7 +284,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return np.concatenate(values), np.concatenate(owners)
 
     def _along_slopes(
-        self, problem: Any, begins: NDArray[np.float64], of: NDArray[np.intp]
+        self, problem: SearchProblem, begins: NDArray[np.float64], of: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], int]:
         """Rows at the ends of descents along the numbers that vary; their steps."""
         # Differences over steps would be coarse.

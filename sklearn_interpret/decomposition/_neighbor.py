@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Number of training rows for which a frozen model must find itself the nearest row.
 _SPOTS = 20
@@ -135,7 +136,7 @@ class NeighborContributions(BaseInspector):
     def _make_response(self) -> Any:
         return make_response(self.estimator_)
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         rows = sample.rows
         self._step = last_step(
             self.estimator_, (KNeighborsClassifier, KNeighborsRegressor)

@@ -39,6 +39,7 @@ from sklearn_interpret.influence._groups import in_words, influence_blocks, read
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 _CHANGES = {
     "prediction": "change of the response",
@@ -242,7 +243,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             self.estimator_, unfitted, rows, y, params, None if has_others else weights
         )
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         training = self._training
         deleted = self._left_out(training)
         del self._training, self._present
@@ -268,7 +269,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self.influence_ = np.abs(self.parameter_changes_).mean(axis=1)
 
     def _measure(
-        self, sample: Any, response: Any, base: NDArray[np.float64], n_deletions: int
+        self, sample: Sample, response: Any, base: NDArray[np.float64], n_deletions: int
     ) -> None:
         """Set the changes of responses and losses, and their mean size."""
         changes = np.empty((n_deletions, *base.shape))

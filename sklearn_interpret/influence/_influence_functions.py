@@ -31,6 +31,8 @@ from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import in_words, influence_blocks, read_groups
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.sample import Sample
+
     pass
 
 
@@ -236,7 +238,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             )
         return sample
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         # The model checks the rows itself.
         response(sample.rows.native)
         self._response, self._sample = response, sample

@@ -32,6 +32,8 @@ from sklearn_interpret._model.rows.tables import as_objects
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.rows.sample import Sample
+
 __all__ = ["RegressionInfluence"]
 
 # Rows that a worker leaves out in one block.
@@ -294,7 +296,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
             )
         return objective
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         model = scores_of(type(self).__name__, self.estimator_, sample).polished()
         is_known = has_known_dispersion(response.loss)
         without = None
@@ -312,7 +314,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         self.parameter_names_ = names + n_others * ["intercept"]
         self.row_indices_ = sample.index
         self._dispersion_is_known = is_known
-        self._row_names = getattr(sample.rows.native, "index", sample.index)
+        self._row_names: Any = getattr(sample.rows.native, "index", sample.index)
 
     def _without_rows(self, model: BaseEstimator) -> Any:
         """Parameters without each row, (n, d), some rows at a time."""

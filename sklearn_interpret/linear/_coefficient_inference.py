@@ -383,7 +383,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self.output_names_ = response.output_names(1)
         return objective
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         self._check_covariance(response)
         self._objective = response
         self._response_name = _response_name(response)
@@ -410,7 +410,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             self._keep_weights()
 
     def _from_passes(
-        self, sample: Any, weights: NDArray[np.float64], fixed: bool
+        self, sample: Sample, weights: NDArray[np.float64], fixed: bool
     ) -> PassedRegression | None:
         """The regression by passes over the rows; None if it takes all rows.
 
@@ -453,7 +453,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         return regression
 
     def _with_all_rows(
-        self, sample: Any, weights: NDArray[np.float64], fixed: bool
+        self, sample: Sample, weights: NDArray[np.float64], fixed: bool
     ) -> tuple[Regression, Regression, NDArray[np.intp]]:
         """The regression of all rows, that without separated rows, unknown weights."""
         model = self._scores_reader()(sample).polished()
@@ -824,7 +824,7 @@ class _Offset:
 
 
 def _scores(
-    name: str, estimator: BaseEstimator, sign: float, offset: Any, sample: Any
+    name: str, estimator: BaseEstimator, sign: float, offset: Any, sample: Sample
 ) -> ScoreModel:
     """The model's scores at the rows of a sample, with their signs."""
     model = scores_of(name, estimator, sample)
@@ -867,7 +867,7 @@ def _not_as_it_is(name: str) -> ValueError:
 
 
 def _of_scores(
-    scores: Callable[..., Any], function: Callable[..., Any], sample: Any
+    scores: Callable[..., Any], function: Callable[..., Any], sample: Sample
 ) -> Any:
     check_scales(sample.rows)
     return function(scores(sample))

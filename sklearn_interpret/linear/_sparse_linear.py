@@ -35,6 +35,7 @@ from sklearn_interpret.exceptions import SkippedSizeWarning
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Relative standard deviation below which targets are constant.
 _CONSTANT = 1e-12
@@ -68,7 +69,7 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
     ) -> tuple[NDArray[np.float64], Any, float, float]:
         """Targets (n, K), their loss, and the origin and unit that were taken out."""
 
-    def _fit(self, sample: Any) -> None:
+    def _fit(self, sample: Sample) -> None:
         check_scales(sample.rows)
         X, size = self._numbers(sample.rows), self.n_features_to_select
         if size is not None and size > X.shape[1]:

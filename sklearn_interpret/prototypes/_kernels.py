@@ -31,6 +31,8 @@ from sklearn_interpret._model.rows.validation import call_parameter
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.rows.sample import Sample
+
 
 # Rows of a matrix, or of a block on its diagonal, in one strip.
 _STRIP = 64
@@ -67,7 +69,7 @@ def gower_kernel(
     return DistanceKernel(columns.encode, distances, columns.encode(rows))
 
 
-def precomputed_kernel(sample: Any, n_rows: int) -> PrecomputedKernel:
+def precomputed_kernel(sample: Sample, n_rows: int) -> PrecomputedKernel:
     """The kernel that X is, of the rows in use among the `n_rows` of `fit`."""
     n_columns = sample.rows.n_columns
     if n_columns == n_rows:

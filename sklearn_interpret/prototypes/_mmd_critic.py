@@ -372,7 +372,7 @@ class MMDCritic(
         check_classification_targets(labels)
         return labels
 
-    def _make_kernel(self, sample: Any, n_rows: int) -> Any:
+    def _make_kernel(self, sample: Sample, n_rows: int) -> Any:
         """The kernel of the rows in use, among the `n_rows` of `fit`."""
         if self.kernel == "precomputed":
             if self.embedding is not None:
@@ -419,7 +419,7 @@ class MMDCritic(
             )
         return embedded
 
-    def _grouped(self, kernel: DistanceKernel, sample: Any) -> Iterator[_Group]:
+    def _grouped(self, kernel: DistanceKernel, sample: Sample) -> Iterator[_Group]:
         """All rows, or those of each class."""
         if not self.by_class:
             everything = np.arange(sample.rows.n_rows)

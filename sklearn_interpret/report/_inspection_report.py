@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.report._results import Titled
 
 _SECTIONS = {
@@ -249,7 +250,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         with workers:
             super()._fit_estimator(X, y, sample_weight, params, context)
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         if not isinstance(sample.rows, TextRows):
             self._check_constraints(sample.rows)
         sections = _chosen("sections", self.sections, _SECTIONS)
@@ -270,7 +271,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 self.permitted_range, names, named=named, parameter="permitted_range"
             )
 
-    def _compute(self, sample: Any, checks: list[str], sections: list[str]) -> None:
+    def _compute(self, sample: Sample, checks: list[str], sections: list[str]) -> None:
         """Results of the checks and sections of some names."""
         if sample.y is not None:
             if sample.y.shape[1:] == (1,):
@@ -297,7 +298,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
                 self.checks_.append(_check(name, inspection))
             self._seconds[name] = perf_counter() - start
 
-    def _folds(self, sample: Any, seed: int) -> list[Fold]:
+    def _folds(self, sample: Sample, seed: int) -> list[Fold]:
         """Refits of the model on the training rows of each fold."""
         if isinstance(self.estimator, FrozenEstimator) or sample.y is None:
             return []
@@ -317,7 +318,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         models = run(_refit, tasks, n_jobs=self.n_jobs)
         return [Fold(model, *s) for model, s in zip(models, splits, strict=True)]
 
-    def _rows_to_explain(self, sample: Any) -> Any:
+    def _rows_to_explain(self, sample: Sample) -> Any:
         """Positions within the sample of the rows that the user chose, or None."""
         if self.rows is None:
             return None
@@ -432,7 +433,7 @@ def _check_targets(model: BaseEstimator, y: NDArray[np.float64]) -> None:
 
 def _refit(
     estimator: BaseEstimator,
-    sample: Any,
+    sample: Sample,
     train: NDArray[np.intp],
     parameters: dict[Any, Any],
 ) -> BaseEstimator:

@@ -24,6 +24,7 @@ from sklearn_interpret.shapley import ShapleyValues, ShapleyWaterfallDisplay
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import RowExplanation
     from sklearn_interpret.report._inspection import Inspection
     from sklearn_interpret.report._results import Contents
@@ -104,7 +105,7 @@ def _shown(inspection: Inspection) -> dict[str, int]:
     return positions
 
 
-def _row_names(sample: Any, places: NDArray[np.intp]) -> list[Any]:
+def _row_names(sample: Sample, places: NDArray[np.intp]) -> list[Any]:
     """Labels of rows of a sample: those of its frame, or their positions in `X`."""
     native = sample.rows.native
     labelled = hasattr(native, "columns") and hasattr(native, "index")

@@ -23,6 +23,7 @@ from sklearn_interpret.rules._rules import Rule, RuleModel, check_digits
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import Condition
 
 CLASS_WEIGHT = [StrOptions({"balanced"}), dict, None]
@@ -71,7 +72,7 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
     ) -> list[tuple[Condition, ...]]:
         """Tuples of `Condition`, as they are asked, without the default."""
 
-    def _fit(self, sample: Any) -> None:
+    def _fit(self, sample: Sample) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
         rules = self._find_rules(space, sample.y, sample.weights, class_weights)
@@ -81,7 +82,7 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
     def _in_order(
         self,
         rules: list[tuple[Condition, ...]],
-        sample: Any,
+        sample: Sample,
         class_weights: NDArray[np.float64],
     ) -> list[Rule]:
         """Rules of these conditions and the default, with their shares and coverage."""
@@ -161,7 +162,7 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         return "\nELSE ".join(lines)
 
 
-def class_weights_of(model: Any, sample: Any) -> NDArray[np.float64]:
+def class_weights_of(model: Any, sample: Sample) -> NDArray[np.float64]:
     """Factors of the weights of rows by a model's `class_weight`, (n_classes,)."""
     class_weight, classes = model.class_weight, model.classes_
     if isinstance(class_weight, str):
@@ -179,7 +180,7 @@ def class_weights_of(model: Any, sample: Any) -> NDArray[np.float64]:
     return compute_class_weight(class_weight, classes=classes, y=classes)
 
 
-def warn_of_unpredicted_classes(model: Any, sample: Any) -> None:
+def warn_of_unpredicted_classes(model: Any, sample: Sample) -> None:
     """Name the classes of rows of `fit` that are predicted for none of these rows."""
     predicted = set(model.predict(sample.rows.native).tolist())
     sums = np.bincount(sample.y, sample.weights, minlength=len(model.classes_))

@@ -26,6 +26,7 @@ from sklearn_interpret.rules._rules import RuleModel, check_digits
 from sklearn_interpret.rules._weighted_rules import LinearTerm, WeightedRule
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.rules._ensemble_search import Target
 
 # Parameters of the growth of rules.
@@ -75,11 +76,11 @@ class RuleFit(RuleModel):
     def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> list[Target]:
         """The `Target` of each score."""
 
-    def _class_weights(self, sample: Any) -> NDArray[np.float64]:
+    def _class_weights(self, sample: Sample) -> NDArray[np.float64]:
         """Factor of each row's weight where rows are not counted: (n_rows,)."""
         return np.ones(sample.rows.n_rows)
 
-    def _fit(self, sample: Any) -> None:
+    def _fit(self, sample: Sample) -> None:
         space = self._condition_space(sample.rows)
         # Distinct rows, so that a weight is as good as copies.
         _, ranks = np.unique(sample.y, return_inverse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from sklearn_interpret.rules._rule_classifiers import (
     warn_of_unpredicted_classes,
 )
 from sklearn_interpret.rules._rule_ensemble import RuleFit
+
+if TYPE_CHECKING:
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Relative standard deviation below which targets are constant.
 _CONSTANT = 1e-12
@@ -280,11 +283,11 @@ class RuleFitClassifier(ClassifierMixin, RuleFit):
         "class_weight": CLASS_WEIGHT,
     }
 
-    def _fit(self, sample: Any) -> None:
+    def _fit(self, sample: Sample) -> None:
         super()._fit(sample)
         warn_of_unpredicted_classes(self, sample)
 
-    def _class_weights(self, sample: Any) -> NDArray[np.float64]:
+    def _class_weights(self, sample: Sample) -> NDArray[np.float64]:
         return class_weights_of(self, sample)[sample.y]
 
     def _targets(self, y: NDArray[Any], weights: NDArray[np.float64]) -> list[Target]:

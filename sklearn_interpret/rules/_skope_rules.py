@@ -220,7 +220,7 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
 
     decision_rule, predict = first_rule_that_holds, most_probable_class
 
-    def _fit(self, sample: Any) -> None:
+    def _fit(self, sample: Sample) -> None:
         space = self._condition_space(sample.rows)
         class_weights = class_weights_of(self, sample)
         self.rules_ = self._chosen_rules(sample, space, class_weights)

@@ -164,7 +164,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
     # Advice for a better fidelity.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         if self.surrogate is not None:
             check_local_surrogate(self.surrogate)
         self._response = response

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.rows.sample import Sample
 
 
 def _offers(name: str) -> Callable[..., bool]:
@@ -211,7 +212,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     ) -> Any:
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 
-    def _inspect(self, sample: Any, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Any) -> None:
         if self.surrogate is not None:
             check_surrogate(self.surrogate)
         check_has_classes(self.estimator_)

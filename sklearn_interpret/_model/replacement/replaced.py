@@ -49,13 +49,14 @@ def replaced(
     ----------
     method : {"auto", "tree", "brute"}
         "auto" takes the trees where the response is their sum or a function of it,
-        unless the rows are few for them; "tree" insists on them.
+        unless the rows are few for them, or rows get values of their own; "tree"
+        insists on them.
     response : Response
         The model.
     rows : Rows
         The rows.
     replacements : list of Replacement
-        The new values, the same for every row.
+        The new values; trees take the same for every row.
     additive : bool, default=False
         Whether only a plain sum of trees will do: for differences.
 
@@ -71,7 +72,10 @@ def replaced(
 
     def by_trees() -> ReplacedTrees | None:
         trees = tree_response(response, additive=additive, labels=False)
-        if method == "auto" and _are_few(rows, replacements, trees.ensemble):
+        by_row = any(len(codes) > 1 for grid in replacements for codes in grid.codes)
+        if method == "auto" and (
+            by_row or _are_few(rows, replacements, trees.ensemble)
+        ):
             return None
         return ReplacedTrees(trees, rows, replacements)
 
