@@ -88,11 +88,11 @@ def formula(
                 result.check(rows)
             return result
         except UnreadableModelError as error:
-            reasons.append(error)
+            # The error itself would keep this frame, and with it the caller's arrays,
+            # until garbage is collected.
+            reasons.append(str(error))
     if required:
-        if len(reasons) == 1:
-            raise reasons[0]
-        raise UnreadableModelError(" ".join(map(str, reasons))) from reasons[-1]
+        raise UnreadableModelError(" ".join(reasons))
     return None
 
 
