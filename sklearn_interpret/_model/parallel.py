@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 # A batch has 4 MiB, about the size of a processor's cache, or 16384 rows where these
-# are more. On 20 columns a linear model takes 3 times as long in batches of 20 MiB, and
-# 5 times as long in batches of 1024 rows.
+# are more: larger batches miss the cache, smaller ones pay for more calls.
 _PREFERRED_BYTES = 4 * 2**20
 _PREFERRED_ROWS = 2**14
 

@@ -157,12 +157,12 @@ def calibration(inspection: Inspection) -> CheckResult:
     if not inspection.scoring:
         raise NotApplicable("The model has no probabilities.")
     targets, weights = _targets(inspection)
-    responses, most = inspection.held_out_responses, -1
+    responses = inspection.held_out_responses
     # Of more than two classes, that the predicted one is the row's own.
     if targets.shape[1] > 2:
-        most = responses.argmax(axis=1)[:, None]
+        predicted = responses.argmax(axis=1)[:, None]
         targets, responses = (
-            np.take_along_axis(x, most, axis=1) for x in (targets, responses)
+            np.take_along_axis(x, predicted, axis=1) for x in (targets, responses)
         )
     hits = targets[:, -1]
     if np.ptp(hits) == 0:

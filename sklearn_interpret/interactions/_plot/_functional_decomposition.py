@@ -66,7 +66,6 @@ class SharePanel:
     labels: list = field(default_factory=list)
 
     values_along = None
-    has_bar = False
 
     def slot(self, below: bool) -> Slot:
         """Space that the panel needs."""
