@@ -212,7 +212,7 @@ def test_durations_are_along_days():
     "rule",
     [
         rules.RuleFitRegressor(random_state=0),
-        rules.RuleFitClassifier(random_state=0),
+        rules.RuleFitClassifier(max_rules=40, n_folds=2, random_state=0),
         rules.RIPPERClassifier(random_state=0),
         rules.OneRClassifier(),
         rules.SkopeRulesClassifier(random_state=0),

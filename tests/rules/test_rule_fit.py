@@ -136,6 +136,7 @@ def test_lasso_against_scikit_learn(logistic):
     assert_allclose(problem.intercept, np.ravel(peer.intercept_)[0], atol=0.02)
 
 
+@pytest.mark.thorough
 def test_friedman_1():
     X, y = make_friedman1(n_samples=800, n_features=8, noise=1, random_state=0)
     model = RuleFitRegressor(
