@@ -95,6 +95,7 @@ def check_progress(silent, loud, X, y, capsys):
     return max(map(len, calls.values()))
 
 
+@pytest.mark.thorough(after=15)
 @pytest.mark.parametrize("public_class", SLOW, ids=lambda c: c.__name__)
 def test_calls_print_their_progress(public_class, capsys):
     loud, y = instance(public_class, 1)
@@ -117,6 +118,7 @@ def test_inspectors_of_texts_print_their_progress(public_class, capsys):
     assert n_lines > 2
 
 
+@pytest.mark.thorough
 def test_workers_report_their_tasks(capsys):
     model = LinearRegression().fit(X, NUMBERS)
     inspector = KernelSHAP(FrozenEstimator(model), subsample=5, n_jobs=2, verbose=1)
