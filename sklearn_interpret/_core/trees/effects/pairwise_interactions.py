@@ -140,11 +140,11 @@ class TreePairs:
                 leaf = splits.children[child, split]
                 values = self.effects.values[leaf] / total
                 without_one = [
-                    weigher.without(leaf_weights, leaf, slot) for slot in slots
+                    weigher.all_but_one(leaf_weights, leaf, slot) for slot in slots
                 ]
                 sums.add(
                     openings.pair[entries],
-                    nodes[splits.names[child, slots, split]],
+                    nodes[splits.child_conditions[child, slots, split]],
                     values * weights[child, entries, None],
                     [-values * weight[:, None] for weight in without_one],
                     values * weigher.inside(leaf_weights, leaf)[:, None],
@@ -159,7 +159,7 @@ def leaves_of_pairs(effects: TreeEffects) -> NDArray[np.int32]:
     for block in effects.blocks:
         player = np.append(effects.paths.player[block.nodes], n - 1)
         for splits in block.groups:
-            owners = player[splits.names[0]]
+            owners = player[splits.child_conditions[0]]
             n_leaves = splits.is_leaf.sum(axis=0)
             for owner in owners:
                 cells = (owner * n + owners).ravel()
@@ -243,7 +243,7 @@ class _Openings:
         n_conditions : int
             Number of the block's conditions.
         """
-        owners = player[splits.names[0]].T
+        owners = player[splits.child_conditions[0]].T
         pairs = numbers[owners[:, :, None], owners[:, None]]
         split, first, second = np.nonzero(pairs >= 0)
         d = len(splits.conditions)

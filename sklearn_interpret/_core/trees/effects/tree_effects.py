@@ -273,25 +273,25 @@ class TreeEffects:
         -------
         list of ndarray of shape (n_points, k)
         """
-        leaves, inside, name, leaf, all_but_one = self.weigher.by_condition(
-            leaf_weights / total
-        )
-        values = self.values[leaves]
-        mean = self.constant + inside @ values
+        shares = self.weigher.by_condition(leaf_weights / total)
+        leaf, conditions = shares.leaf, shares.conditions
+        values = self.values[shares.leaves]
+        mean = self.constant + shares.inside @ values
         n_nodes = self.ensemble.n_nodes
         node, point, sign = self.steps.of_conditions(np.arange(n_nodes))
-        player = self.paths.player[name]
+        player = self.paths.player[conditions]
         moves = np.flatnonzero(player < len(self.moved_features))
         starts = self.first < self.n_points
         changes = np.empty((self.n_points, len(mean)))
         for output, value in enumerate(values.T):
             # A leaf's share of the mean does not hold when the player moves: `lost`.
-            met = np.bincount(name, value.take(leaf) * all_but_one, n_nodes)
-            of_mean = (value * inside).take(leaf[moves])
-            lost = np.bincount(player[moves], of_mean, len(self.moved_features))
-            change = changes[:, output]
-            change[:] = np.bincount(point, met[node] * sign, self.n_points)
-            np.add.at(change, self.first[starts], (mean[output] - lost)[starts])
+            amounts = value.take(leaf) * shares.all_but_one
+            met = np.bincount(conditions, amounts, n_nodes)
+            leaf_means = (value * shares.inside).take(leaf[moves])
+            lost = np.bincount(player[moves], leaf_means, len(self.moved_features))
+            changes[:, output] = np.bincount(point, met[node] * sign, self.n_points)
+            first_values = (mean[output] - lost)[starts]
+            np.add.at(changes[:, output], self.first[starts], first_values)
         ends = self.first + [moved.n_points for moved in self.moved_features]
         curves = [changes[a:b] for a, b in zip(self.first, ends, strict=True)]
         for moved, curve in zip(self.moved_features, curves, strict=True):
@@ -331,18 +331,18 @@ class TreeEffects:
         self, reached: Reached, crossing: NDArray[np.uint64], crossed: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
         """Amounts of leaves in differences: row, player that moves, amounts (n, k)."""
-        step, point, sign = self.steps.of_conditions(reached.names)
+        condition, point, sign = self.steps.of_conditions(reached.conditions)
         used = np.flatnonzero(crossed[point])
         size = max(1, _MOST_WORDS // crossing.shape[1])
         for start in range(0, len(used), size):
             chunk = used[start : start + size]
-            rows = reached.all_but_one.take(step[chunk], axis=0)
+            rows = reached.all_but_one.take(condition[chunk], axis=0)
             rows &= crossing.take(point[chunk], axis=0)
-            position, row = set_bits(rows)
-            condition = step[chunk][position]
-            values = self.values[reached.nodes[reached.leaf[condition]]]
-            player = self.paths.player[reached.names[condition]]
-            yield row, player, values * sign[chunk][position, None]
+            entry, row = set_bits(rows)
+            step = chunk[entry]
+            values = self.values[reached.leaves[reached.leaf[condition[step]]]]
+            player = self.paths.player[reached.conditions[condition[step]]]
+            yield row, player, values * sign[step, None]
 
     def _rows_by_point(
         self, crossings: NDArray[np.intp], n_words: int
@@ -381,13 +381,14 @@ class TreeEffects:
         all_but_one &= side.take(positions, axis=0)
         inside = all_but_one[-1].copy()
         all_but_one[opened_at] = opened
-        names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, positions]]
-        player = np.where(names >= 0, self.paths.player[names], -1)
+        leaf_conditions = splits.child_conditions[child][:, chunk][:, positions]
+        conditions = np.append(block.nodes, -1)[leaf_conditions]
+        player = np.where(conditions >= 0, self.paths.player[conditions], -1)
         slot, leaf = np.nonzero((player >= 0) & (player < len(self.moved_features)))
         return Reached(
-            nodes=splits.children[child, chunk][positions],
+            leaves=splits.children[child, chunk][positions],
             inside=inside,
-            names=names[slot, leaf],
+            conditions=conditions[slot, leaf],
             leaf=leaf,
             all_but_one=all_but_one[slot, leaf],
         )
@@ -399,21 +400,21 @@ class Reached:
 
     Parameters
     ----------
-    nodes : ndarray of shape (m,), intp
+    leaves : ndarray of shape (m,), intp
         The leaves.
     inside : ndarray of shape (m, n_words), uint64
         Rows that reach them.
-    names : ndarray of shape (s,), intp
-        Nodes of the leaves' conditions on what moves.
+    conditions : ndarray of shape (s,), intp
+        Nodes that name the leaves' conditions on players that move.
     leaf : ndarray of shape (s,), intp
-        Position of each one's leaf in `nodes`.
+        Position of each one's leaf in `leaves`.
     all_but_one : ndarray of shape (s, n_words), uint64
-        Rows that reach the leaf if this condition is not looked at.
+        Rows that meet all conditions of the leaf but possibly this one.
     """
 
-    nodes: NDArray[np.intp]
+    leaves: NDArray[np.intp]
     inside: NDArray[np.uint64]
-    names: NDArray[np.intp]
+    conditions: NDArray[np.intp]
     leaf: NDArray[np.intp]
     all_but_one: NDArray[np.uint64]
 
@@ -479,7 +480,7 @@ class LastSplits:
         The nodes on the left and on the right.
     is_leaf : ndarray of shape (2, m), bool
         Whether they are leaves.
-    names : ndarray of shape (2, d + 1, m), intp
+    child_conditions : ndarray of shape (2, d + 1, m), intp
         The conditions of the children in each slot, by position in the block's nodes;
         past their end where a slot is void.
     """
@@ -489,7 +490,7 @@ class LastSplits:
     slot: NDArray[np.intp]
     children: NDArray[np.intp]
     is_leaf: NDArray[np.bool_]
-    names: NDArray[np.intp]
+    child_conditions: NDArray[np.intp]
 
     @classmethod
     def of_splits(
@@ -499,17 +500,21 @@ class LastSplits:
         position: NDArray[np.intp],
         splits: NDArray[np.intp],
     ) -> LastSplits:
-        """The group of some splits; `place` holds positions of nodes in the block's."""
+        """The group of some splits; `position` is that of nodes in the block's."""
         conditions = paths.of_nodes(splits)
         children = np.stack([ensemble.left[splits], ensemble.right[splits]])
         slot = paths.slot[children[0]]
         d, m = conditions.shape
-        names = np.full((2, d + 1, m), -1)
-        names[:, :d] = conditions
-        names[:, slot, np.arange(m)] = children
-        is_leaf = ensemble.is_leaf[children]
+        child_conditions = np.full((2, d + 1, m), -1)
+        child_conditions[:, :d] = conditions
+        child_conditions[:, slot, np.arange(m)] = children
         return cls(
-            splits, position[conditions], slot, children, is_leaf, position[names]
+            nodes=splits,
+            conditions=position[conditions],
+            slot=slot,
+            children=children,
+            is_leaf=ensemble.is_leaf[children],
+            child_conditions=position[child_conditions],
         )
 
     def rows_at_splits(
