@@ -453,7 +453,7 @@ class _SplitTables:
             table.missing[player, rows] = missing
 
     def _sums_of(self, player: int, splits: NDArray[np.intp]) -> tuple[_Sums, int]:
-        """Set the places of splits; return a player's sums, and its number of places."""
+        """Set the places of splits; return a player's sums, and number of places."""
         moved = self._moved_features[player]
         if len(moved.features) == 1:
             (feature,) = moved.features
