@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 # many points at a time.
 _MOST_SUMS = 2**20
 # Gain of the best of many cuts by noise, relative to the mean gain of a cut: splits of
-# noise do not pay. `bench_regions` checks that additive models have a single region.
+# noise do not pay. Chosen by hand; benchmarks/bench_regions.py counts how often an
+# additive model has a single region.
 _BEST_BY_NOISE = 2.0
 # Gains that differ relatively by less are equal but for rounding: the first wins.
 _TIE = 1e-9
@@ -89,6 +90,22 @@ class RegionNode:
         return [node for child in self.children for node in child.at(level - 1)]
 
 
+class _Split(NamedTuple):
+    """A split of a region."""
+
+    gain: float = 0.0
+    column: int = -1
+    # Codes (n_known + 1,) of each side: low, high and missing, as there are.
+    sides: Sequence[NDArray[np.bool_]] = ()
+
+
+class _GroupSums(NamedTuple):
+    """Sums over groups of rows: (n_groups, n_points), or (n_groups, 1) of weights."""
+
+    curves: NDArray[np.float64]  # weighted
+    weights: NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False)
 class RegionSearch:
     """Search for regions.
@@ -139,19 +156,20 @@ class RegionSearch:
     def _grown(
         self, curves: RowCurves, node: RegionNode, depth: int, least_gain: float
     ) -> RegionNode:
+        """A node with the tree of up to `depth` splits below it."""
         centred, losses = curves.take(node.rows).centred()
         # No split gains more than there is.
         if depth == 0 or losses.sum() < least_gain:
             return node
         codes, weights = self.table.codes[:, node.rows], self.weights[node.rows]
         columns = {j: _Groups.of(codes[j], weights) for j in self.columns}
-        gain, column, sides = self._best(centred, losses, columns)
-        if gain <= 0 or gain < least_gain:
+        split = self._best_split(centred, losses, columns)
+        if split.gain <= 0 or split.gain < least_gain:
             return node
-        if not self._is_significant(gain, centred, losses, columns):
+        if not self._is_significant(split.gain, centred, losses, columns):
             return node
-        children = []
-        for side in sides:
+        column, children = split.column, []
+        for side in split.sides:
             rows = node.rows[side[codes[column]]]
             allowed = {**node.allowed, column: side & node.allowed.get(column, True)}
             child = RegionNode(rows, allowed)
@@ -173,48 +191,49 @@ class RegionSearch:
         n_rows, reached = len(centred.values), 1
         for _ in range(n_draws):
             permuted = centred.take(self.rng.permutation(n_rows))
-            reached += self._best(permuted, losses, columns)[0] >= gain * (1 - _TIE)
+            split = self._best_split(permuted, losses, columns)
+            reached += split.gain >= gain * (1 - _TIE)
         return reached / (n_draws + 1) <= self.significance
 
-    def _best(
+    def _best_split(
         self,
         centred: RowCurves,
         losses: NDArray[np.float64],
         columns: dict[int, _Groups],
-    ) -> tuple[float, int, list[NDArray[np.bool_]]]:
-        """The largest gain, its column, and the codes of each side; zero for none."""
+    ) -> _Split:
+        """The split of the largest gain, or one without any gain."""
         observed = centred.weights.sum(axis=0)
         # Expected reduction of the loss by one more mean if the curves are noise.
         noise = _BEST_BY_NOISE * _ratio(losses, np.maximum(observed - 1, observed / 2))
-        best: tuple[float, int, list[NDArray[np.bool_]]] = 0.0, -1, []
+        best = _Split()
         for column, groups in columns.items():
-            candidate = self._best_cut(centred, noise, column, groups)
-            if candidate is not None and candidate[0] > best[0] * (1 + _TIE):
-                best = candidate[0], column, candidate[1]
+            split = self._best_split_of(column, groups, centred, noise)
+            if split.gain > best.gain * (1 + _TIE):
+                best = split
         return best
 
-    def _best_cut(
+    def _best_split_of(
         self,
-        centred: RowCurves,
-        noise: NDArray[np.float64],
         column: int,
         groups: _Groups,
-    ) -> tuple[float, list[NDArray[np.bool_]]] | None:
-        """The largest gain in a column and the codes of each side, or None."""
+        centred: RowCurves,
+        noise: NDArray[np.float64],
+    ) -> _Split:
+        """The split of a column with the largest gain, or one without any gain."""
         n_known = self.table.n_known[column]
         order = np.arange(len(groups.codes))
         n_observed = len(order) - (groups.codes[-1] == n_known)
         if not n_observed or not centred.values.size:
-            return None
+            return _Split()
         if self.table.nominal[column]:
             order[:n_observed] = _similar_first(groups.sums(centred), n_observed)
-        upto = np.cumsum(groups.sizes[order])[:n_observed]
-        total, total_with_missing = upto[-1], groups.sizes.sum()
+        low = np.cumsum(groups.sizes[order])[:n_observed]
+        total, total_with_missing = low[-1], groups.sizes.sum()
         # The last cut has all known values on one side and missing ones on the other.
-        above = np.where(upto < total, total - upto, total_with_missing - total)
-        cuts = np.flatnonzero(np.minimum(upto, above) >= self.min_rows)
+        high = np.where(low < total, total - low, total_with_missing - total)
+        cuts = np.flatnonzero(np.minimum(low, high) >= self.min_rows)
         if not len(cuts):
-            return None
+            return _Split()
         gains = np.zeros(len(cuts))
         width = max(1, _MOST_SUMS // len(groups.order))
         for start in range(0, centred.values.shape[1], width):
@@ -223,7 +242,8 @@ class RegionSearch:
             gains += _gains(sums, cuts, n_observed, noise[points])
         best = gains.max()
         cut = int(np.argmax(gains >= best - _TIE * abs(best)))
-        return gains[cut], self._sides(column, groups, order, cuts[cut], n_observed)
+        sides = self._sides(column, groups, order, cuts[cut], n_observed)
+        return _Split(gains[cut], column, sides)
 
     def _sides(
         self,
@@ -272,15 +292,15 @@ class _Groups:
         curves: RowCurves,
         points: slice = slice(None),
         groups: NDArray[np.intp] | slice = slice(None),
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sums of the weighted curves and of the weights, by group: (n_groups, ...)."""
+    ) -> _GroupSums:
+        """Sums by group at some points, for all or some `groups` in their order."""
         weights = curves.weights
         if weights.shape[1] > 1:
             weights = weights[:, points]
         weighted = weights * curves.values[:, points]
         sums = np.add.reduceat(weighted.take(self.order, axis=0), self.starts, axis=0)
         sizes = np.add.reduceat(weights.take(self.order, axis=0), self.starts, axis=0)
-        return sums[groups], sizes[groups]
+        return _GroupSums(sums[groups], sizes[groups])
 
 
 def _ratio(
@@ -292,34 +312,33 @@ def _ratio(
 
 
 def _gains(
-    sums: tuple[NDArray[np.float64], NDArray[np.float64]],
+    sums: _GroupSums,
     cuts: NDArray[np.intp],
     n_observed: int,
     noise: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Reductions of the loss of curves with mean zero by cuts: (n_cuts,).
 
-    `sums` are those of the weighted curves and of the weights, by group. Reductions by
-    `noise` (n_points,), one for each side but one, are taken off.
+    Reductions by `noise` (n_points,), one for each side but one, are taken off.
     """
-    reached = [np.cumsum(values[:n_observed], axis=0) for values in sums]
-    low = [cumulated[cuts] for cumulated in reached]
+    cumulated = [np.cumsum(values[:n_observed], axis=0) for values in sums]
+    low = _GroupSums(*(values[cuts] for values in cumulated))
     # Cuts with nothing above them would leave rounding errors there.
     is_last = (cuts == n_observed - 1)[:, None]
-    high = [np.where(is_last, 0.0, c[-1] - c[cuts]) for c in reached]
-    missing = [values[n_observed:].sum(axis=0) for values in sums]
-    gains, n_means = np.zeros(low[0].shape), np.zeros(low[1].shape)
+    high = _GroupSums(
+        *(np.where(is_last, 0.0, values[-1] - values[cuts]) for values in cumulated)
+    )
+    missing = _GroupSums(*(values[n_observed:].sum(axis=0) for values in sums))
+    gains, n_means = np.zeros(low.curves.shape), np.zeros(low.weights.shape)
     for total, weight in (low, high, missing):
         gains += _ratio(total**2, weight)
         n_means += weight > 0
     return (gains - (n_means - 1) * noise).sum(axis=1)
 
 
-def _similar_first(
-    sums: tuple[NDArray[np.float64], NDArray[np.float64]], n_observed: int
-) -> NDArray[np.intp]:
+def _similar_first(sums: _GroupSums, n_observed: int) -> NDArray[np.intp]:
     """Order of the first groups along the first principal component of their means."""
-    total, weights = (values[:n_observed] for values in sums)
+    total, weights = sums.curves[:n_observed], sums.weights[:n_observed]
     means = _ratio(total, weights)
     spread = np.sqrt(weights) * (means - _ratio(total.sum(axis=0), weights.sum(axis=0)))
     direction = np.linalg.svd(spread, full_matrices=False)[2][0]
