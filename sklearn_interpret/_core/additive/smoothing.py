@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,37 +17,49 @@ from scipy import sparse
 from scipy.linalg import cholesky, eigh, lapack
 
 _Loss = TypeVar("_Loss", float, NDArray[np.float64])
-# A criterion, its gradient and its Hessian along log smoothing parameters.
-_Criterion = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 
-# Figures are those of GAMs of six columns, normal and binomial, with 60 to 2000 rows.
+# The constants below were chosen by hand, on additive models of few columns.
 
 # Share of z'Wz added to the minimum, whose logarithm would follow rounding where the
-# fit is exact. Curves of noisy targets move by 1e-11 of their error.
+# fit is exact.
 _NUGGET = 1e-12
 # Relative rounding of the sums, which are differences of larger numbers: a ridge of
-# this size keeps the Cholesky factor of collinear terms. A factor of ten, either way,
-# moves curves by 1e-10 of their error.
+# this size keeps the Cholesky factor of collinear terms.
 _ROUNDING = 1e-13
 # Lower bound of a log smoothing parameter, from its balanced value: e^-7, about 1e-3,
-# of the information of a single row. Curves do not move with it; errors would by 1e-3.
-# It does not fall below -25, which is still above the ridge (e^-30).
-_LOW, _LOWEST = -7.0, -25.0
-# Upper bound: at e^30, 1e13, a term has vanished to rounding. Bounds of 20 move curves
-# by 1e-5 of their error, 15 misses smooth curves, and 40 takes a third more steps.
+# of the information of a single row. It does not fall below -25, which is still above
+# the ridge (e^-30).
+_LOW = -7.0
+_LOWEST = -25.0
+# Upper bound: at e^30, 1e13, a term has vanished to rounding. Lower bounds miss smooth
+# curves, higher ones take more steps.
 _HIGH = 30.0
-# The search of a line's log smoothing parameter starts this far from its balance: of 0,
-# -1.5, -3 and -6, -3 takes the fewest evaluations (all end alike).
+# The search of a line's log smoothing parameter starts this far from its balance: this
+# takes few evaluations. The end is the same.
 _LINE = -3.0
 # Numbers in the penalties' diagonals below which a sparse matrix takes longer than it
 # saves.
 _FEW = 10_000
-# Longest step of a log smoothing parameter: 10 and more leap into other optima of some
-# tables of few rows (curves there move by a tenth of their error), 2 takes more steps.
+# Longest step of a log smoothing parameter: longer ones may leap into another optimum
+# of tables of few rows, shorter ones take more steps.
 _LONGEST = 5.0
-# Largest gradient at the end of the search: 1e-9 moves curves by 1e-8 of their error,
-# for a tenth more evaluations.
+# Most steps of the search, and halvings of each.
+_MOST_STEPS = 100
+_MOST_HALVINGS = 20
+# Largest gradient at the end of the search: less takes more evaluations.
 _TOLERANCE = 1e-7
+# Directions are flat where gradient and curvature are smaller, in units of twice the
+# log likelihood; so may the criterion rise when parameters go to their bounds.
+_FLAT = 1e-3
+_RISE_TO_BOUNDS = 1e-4
+
+
+class Criterion(NamedTuple):
+    """A criterion, and its derivatives along log smoothing parameters."""
+
+    value: float
+    gradient: NDArray[np.float64]  # (n_penalties,)
+    hessian: NDArray[np.float64]  # (n_penalties, n_penalties)
 
 
 @dataclass(frozen=True)
@@ -164,6 +176,7 @@ class PenalisedFit:
         self.least = max(least, 0.0) + self.floor
 
     def _solved(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Coefficients (p,) that solve the equations with other sums."""
         return lapack.dpotrs(self._factor, sums / self._scales)[0] / self._scales
 
     @cached_property
@@ -231,26 +244,26 @@ class PenalisedFit:
         return int((self.sizes == 0).sum())
 
     @property
-    def _n_left(self) -> float:
+    def _restricted_dof(self) -> float:
         """Rows, less the coefficients without a penalty."""
         return residual_dof(self.equations.n_rows, self.n_free)
 
     @property
     def dispersion(self) -> float:
         """The known dispersion, or that of greatest restricted likelihood."""
-        return self.equations.dispersion or self.least / self._n_left
+        return self.equations.dispersion or self.least / self._restricted_dof
 
     def profiled(self, least: _Loss) -> _Loss:
         """Minus twice the log likelihood of penalised deviances, at the best phi."""
-        phi = self.equations.dispersion or least / self._n_left
-        return least / phi + self._n_left * np.log(phi)
+        phi = self.equations.dispersion or least / self._restricted_dof
+        return least / phi + self._restricted_dof * np.log(phi)
 
     @property
     def log_ratio(self) -> float:
         """Logarithm of |X'WX + S| over the product of the positive entries of S."""
         return self.log_determinant - np.log(self.sizes[self.sizes > 0]).sum()
 
-    def restricted_likelihood(self) -> _Criterion:
+    def restricted_likelihood(self) -> Criterion:
         """Minus twice its logarithm, of the normal model, gradient and Hessian.
 
         They are along the logarithms of smoothing parameters (Wood 2011, section 6.2,
@@ -271,7 +284,7 @@ class PenalisedFit:
         hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
         if equations.dispersion is None:
             hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
-        return value, gradient, hessian
+        return Criterion(value, gradient, hessian)
 
     def _prediction_loss(self, deviance: float) -> float:
         """Logarithm of the generalised cross-validation score, or Mallows' score."""
@@ -289,7 +302,7 @@ class PenalisedFit:
         least: float = deviance + self.sizes @ coefficients**2
         return self.profiled(least) + self.log_ratio
 
-    def cross_validation(self) -> _Criterion:
+    def cross_validation(self) -> Criterion:
         """Logarithm of the generalised cross-validation score, gradient and Hessian.
 
         Where the dispersion is known, the score is Mallows' instead.
@@ -305,19 +318,24 @@ class PenalisedFit:
         curvatures += np.diag(slopes)
         # Decrease of the degrees of freedom, and its derivatives.
         spread = inverse @ products @ inverse
-        falls = scaled @ np.diag(spread)
-        slowing = np.diag(falls) - 2 * scaled @ (inverse * spread) @ scaled.T
-        dof, residual = self.dof.sum(), self.least - self.penalty
+        dof_slopes = scaled @ np.diag(spread)
+        dof_curvatures = (
+            np.diag(dof_slopes) - 2 * scaled @ (inverse * spread) @ scaled.T
+        )
+        residual = self.least - self.penalty
         value = self._prediction_loss(residual)
         if equations.dispersion is not None:
             phi = equations.dispersion
-            return value, slopes / phi - 2 * falls, curvatures / phi - 2 * slowing
-        n_left = residual_dof(n_rows, dof)
-        slopes, falls = slopes / residual, falls / n_left
-        gradient = n_rows * (slopes - 2 * falls)
+            gradient = slopes / phi - 2 * dof_slopes
+            return Criterion(value, gradient, curvatures / phi - 2 * dof_curvatures)
+        remaining_dof = residual_dof(n_rows, self.dof.sum())
+        slopes, dof_slopes = slopes / residual, dof_slopes / remaining_dof
+        gradient = n_rows * (slopes - 2 * dof_slopes)
         hessian = curvatures / residual - np.outer(slopes, slopes)
-        hessian += 2 * (np.outer(falls, falls) - slowing / n_left)
-        return value, gradient, n_rows * hessian
+        hessian += 2 * (
+            np.outer(dof_slopes, dof_slopes) - dof_curvatures / remaining_dof
+        )
+        return Criterion(value, gradient, n_rows * hessian)
 
 
 def residual_dof(n_rows: float, dof: float) -> float:
@@ -357,38 +375,41 @@ _CRITERIA = {
 
 
 def _newton(
-    criterion: Callable[[PenalisedFit], _Criterion],
+    criterion: Callable[[PenalisedFit], Criterion],
     fit: PenalisedFit,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
 ) -> PenalisedFit:
     """The fit of least criterion, by Newton's method."""
-    equations, ends_tried = fit.equations, False
+    ends_tried = False
     value, gradient, hessian = criterion(fit)
-    for _ in range(100):
+    for _ in range(_MOST_STEPS):
         rho = fit.log_smoothing
         ends = np.where(gradient > 0, low, high)
         # Parameters with flat directions go to their bound in one step, once all others
         # have settled: their terms vanish, or need no penalty.
-        flat = np.abs(gradient) + np.abs(np.diag(hessian)) < 1e-3
+        flat = np.abs(gradient) + np.abs(np.diag(hessian)) < _FLAT
         free = np.flatnonzero((rho != ends) & ~flat)
         flat &= (low < rho) & (rho < high)
-        step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 20
         if np.abs(gradient[free]).max(initial=0) >= _TOLERANCE:
+            step = np.zeros(len(rho))
             step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
+            most, n_halvings = value + 1e-9 * (1 + abs(value)), _MOST_HALVINGS
         elif flat.any() and not ends_tried:
-            step, rise, n_tries = np.where(flat, ends - rho, 0), 1e-4, 1
+            step = np.where(flat, ends - rho, 0)
+            most, n_halvings = value + _RISE_TO_BOUNDS, 1
             ends_tried = True
         else:
-            break
-        for k in range(n_tries):
-            trial_fit = PenalisedFit(equations, (rho + step / 2**k).clip(low, high))
-            trial_values = criterion(trial_fit)
-            if trial_values[0] <= value + rise:
-                fit, (value, gradient, hessian) = trial_fit, trial_values
+            return fit
+        for halving in range(n_halvings):
+            smoothing = (rho + step / 2**halving).clip(low, high)
+            trial_fit = PenalisedFit(fit.equations, smoothing)
+            trial = criterion(trial_fit)
+            if trial.value <= most:
                 break
-        else:
-            break
+        if not trial.value <= most:
+            return fit
+        fit, (value, gradient, hessian) = trial_fit, trial
     return fit
 
 
