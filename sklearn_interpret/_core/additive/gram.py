@@ -148,7 +148,8 @@ class CodedTerm:
             joint = joint * size + codes
         counts = np.bincount(joint, weights, np.prod(sizes))
         sums = map(Bins.sums, self.bins, self._binned, self.codes, repeat(weights))
-        return Histogram(counts.reshape(sizes), list(sums))
+        counts = counts.astype(np.float64, copy=False).reshape(sizes)
+        return Histogram(counts, list(sums))
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,7 @@ class NeighbourSteps:
 class StepDifferences(NamedTuple):
     """Differences of rows over their steps."""
 
-    index: NDArray[np.intp]  # (n,): the rows
+    row: NDArray[np.intp]  # (n,): positions of the rows
     step: NDArray[np.integer]  # (n,): -1 for none
     difference: NDArray[np.float64]  # (n, k)
 
@@ -217,7 +217,8 @@ class StepDifferences(NamedTuple):
         has_step = self.step >= 0
         if has_step.all():
             return self
-        return StepDifferences(*(array[has_step] for array in self))
+        row, step = self.row[has_step], self.step[has_step]
+        return StepDifferences(row, step, self.difference[has_step])
 
     @classmethod
     def joined(cls, blocks: Sequence[StepDifferences]) -> StepDifferences:
@@ -275,7 +276,7 @@ class StepMoments:
             ]
         )
         moments = Moments.of_groups(
-            rows.difference, rows.step, steps.n_steps, weights[rows.index]
+            rows.difference, rows.step, steps.n_steps, weights[rows.row]
         )
         shared = None
         if len(steps.axes) == 1 and len(row_steps) == 2:
@@ -307,7 +308,7 @@ class StepMoments:
         rows = self.joined
         return StepMoments(
             Moments.of_groups(
-                rows.difference, rows.step, steps.n_steps, weights[rows.index]
+                rows.difference, rows.step, steps.n_steps, weights[rows.row]
             )
         )
 

@@ -153,9 +153,9 @@ class PassSums:
         totals = Totals(
             n_rows=float(len(weights)),
             weight=weights.sum(),
-            targets=weights @ targets[:, 0],
-            deviance=2 * weights @ loss.values(targets, scores),
-            null_deviance=2 * weights @ loss.values(targets, null),
+            targets=float(weights @ targets[:, 0]),
+            deviance=float(2 * weights @ loss.values(targets, scores)),
+            null_deviance=float(2 * weights @ loss.values(targets, null)),
             pearson=pearson.sum(),
             pearson_leverages=pearson @ leverages,
         )

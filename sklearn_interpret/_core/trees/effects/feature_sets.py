@@ -156,8 +156,8 @@ class TreeSets:
 
 
 def _sums_of_rows(
-    met: NDArray[np.uint64], amounts: NDArray[np.float64], n_rows: int
-) -> Iterator[NDArray[np.float64]]:
+    met: NDArray[np.uint64], amounts: NDArray[np.number], n_rows: int
+) -> Iterator[NDArray[np.number]]:
     """For some conditions at a time, the amounts of those that each row meets."""
     used = np.flatnonzero(amounts)
     step = max(1, _MOST_WORDS // met.shape[1])

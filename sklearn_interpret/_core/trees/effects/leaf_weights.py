@@ -203,7 +203,13 @@ def _pop_sets(
         last = waiting.pop()
         n_waiting = max(0, len(last.numbers) - (len(rows) - n))
         if n_waiting:
-            waiting.append(_RowSets(*(array[:n_waiting] for array in last)))
+            waiting.append(
+                _RowSets(
+                    last.numbers[:n_waiting],
+                    last.counts[:n_waiting],
+                    last.rows[:n_waiting],
+                )
+            )
         numbers.append(last.numbers[n_waiting:])
         counts.append(last.counts[n_waiting:])
         n_after = n + len(numbers[-1])

@@ -595,12 +595,12 @@ def _steps_of_moved(
         nodes = nodes[is_moved[nodes]]
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
         nodes = conditions.nodes
-        player = paths.player[nodes]
+        players_of_nodes = paths.player[nodes]
         sets = conditions.met(bits).reshape(len(nodes), height, n_words)
-        for cells, sign in _changes(sets, valid[player][:, None]):
+        for cells, sign in _changes(sets, valid[players_of_nodes][:, None]):
             condition, bit = set_bits(cells.reshape(len(nodes), height * n_words))
             row, column = np.divmod(bit, n_words * 64)
-            point_player = player[condition]
+            point_player = players_of_nodes[condition]
             point = first[point_player] + row * width[point_player] + column
             yield nodes[condition], point, np.full(len(point), sign)
 

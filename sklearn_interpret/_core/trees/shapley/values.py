@@ -295,11 +295,7 @@ class DirectValues:
     game: Game
 
     def blocks(
-        self,
-        codes: NDArray[np.integer],
-        order: int,
-        rows_at_once: int,
-        most_kept: float,
+        self, codes: NDArray[np.intp], order: int, rows_at_once: int, most_kept: float
     ) -> Blocks:
         """Values of the rows, block by block."""
         for rows in _slices(len(codes), rows_at_once):

@@ -142,8 +142,8 @@ class SplitCodes:
             for j in np.flatnonzero(self.categorical).tolist():
                 is_known = (columns[j] >= 0) & (columns[j] < self.missing[j])
                 codes[rows, j] = np.where(is_known, columns[j], self.missing[j])
-            j, row = np.nonzero(np.isnan(numbers))
-            codes[start + row, j] = self.missing[j]
+            missing, row = np.nonzero(np.isnan(numbers))
+            codes[start + row, missing] = self.missing[missing]
         return codes
 
 
