@@ -107,10 +107,10 @@ class Histogram(NamedTuple):
     counts: NDArray[np.float64]  # (n_bins,) or (n_bins, n_bins_2): weights of the rows
     sums: list[NDArray[np.float64]]  # for each column, `Bins.sums`
 
-    def merge(self, other: Histogram) -> Histogram:
+    def merge(self, histogram: Histogram) -> Histogram:
         """The histogram of both sets of rows."""
-        sums = list(map(add, self.sums, other.sums))
-        return Histogram(self.counts + other.counts, sums)
+        sums = list(map(add, self.sums, histogram.sums))
+        return Histogram(self.counts + histogram.counts, sums)
 
 
 @dataclass(frozen=True)

@@ -217,15 +217,14 @@ class StepDifferences(NamedTuple):
         has_step = self.step >= 0
         if has_step.all():
             return self
-        row, step = self.row[has_step], self.step[has_step]
-        return StepDifferences(row, step, self.difference[has_step])
+        return StepDifferences._make(array[has_step] for array in self)
 
     @classmethod
     def joined(cls, blocks: Sequence[StepDifferences]) -> StepDifferences:
         """The differences of several blocks."""
         if len(blocks) == 1:
             return blocks[0]
-        return cls(*map(np.concatenate, zip(*blocks, strict=True)))
+        return cls._make(map(np.concatenate, zip(*blocks, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,9 +66,9 @@ class Totals(NamedTuple):
     pearson: float  # squared Pearson residuals
     pearson_leverages: float  # these times leverages
 
-    def merge(self, other: Totals) -> Totals:
+    def merge(self, totals: Totals) -> Totals:
         """Totals of both sets of rows."""
-        return Totals(*map(add, self, other))
+        return Totals._make(map(add, self, totals))
 
 
 @dataclass(frozen=True)

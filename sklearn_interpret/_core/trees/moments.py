@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.effects.tree_effects import MovedFeatures
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
-# Sizes of what is computed together. Chosen by hand: smaller blocks call numpy more
-# often, larger ones leave the caches. Numbers of all tables (4 MB), and distributions:
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the caches. Numbers of all tables (4 MB), and distributions:
 _MOST_NUMBERS = 2**19
 _MOST_DISTRIBUTIONS = 16
 # Points times distributions whose statistics are computed together (64 kB), and splits

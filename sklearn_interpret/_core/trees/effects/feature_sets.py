@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.effects.tree_effects import TreeEffects
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
-# Sizes of what is computed together. Chosen by hand: smaller blocks call numpy more
-# often, larger ones leave the cache. Words of the bit sets of a block's conditions
-# (2 MB), and of those that are listed together (512 kB):
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache. Words of the bit sets of a block's conditions (2 MB), and of those
+# that are listed together (512 kB):
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**16
 # Outputs of moved rows (2 MB), and numbers of a factor of a product (4 MB):

@@ -29,7 +29,7 @@ _MOST_WORDS = 2**16
 _N_BITS = 16
 
 # Columns of `_next_sets`: the split's position among all codes, its node, and the sets
-# to which rows go on: those that go left, those that go right, and twice all of them.
+# of children that rows come to: those that go left, those that go right, and twice all of them.
 _POSITION, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
 _NO_SET = -1  # in the last two of these columns
 
@@ -203,13 +203,7 @@ def _pop_sets(
         last = waiting.pop()
         n_waiting = max(0, len(last.numbers) - (len(rows) - n))
         if n_waiting:
-            waiting.append(
-                _RowSets(
-                    last.numbers[:n_waiting],
-                    last.counts[:n_waiting],
-                    last.rows[:n_waiting],
-                )
-            )
+            waiting.append(_RowSets._make(array[:n_waiting] for array in last))
         numbers.append(last.numbers[n_waiting:])
         counts.append(last.counts[n_waiting:])
         n_after = n + len(numbers[-1])

@@ -37,9 +37,9 @@ from sklearn_interpret._core.trees.structure.paths import TreePaths
 if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
-# Sizes of what is computed together. Chosen by hand: smaller blocks call numpy more
-# often, larger ones leave the processor's caches. Words of the bit sets of a block's
-# conditions (2 MB), and of those that are combined together (256 kB):
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the processor's caches. Words of the bit sets of a block's conditions (2 MB),
+# and of those that are combined together (256 kB):
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**15
 

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Sizes of what is computed together. Chosen by hand: smaller blocks call numpy more
-# often, larger ones leave the cache or take memory. Background rows that are counted:
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache or take memory. Background rows that are counted:
 _ROWS_AT_ONCE = 2048
 # Pairs of rows that are compared.
 _COMPARED_AT_ONCE = 2**20

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Sizes of what is computed together. Chosen by hand: smaller blocks call numpy more
-# often, larger ones leave the cache or take memory. Memory of one block, 64 megabytes:
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache or take memory. Memory of one block, 64 megabytes:
 _BYTES_PER_BLOCK = 2**26
 # Background rows in one block.
 _ROWS_PER_BLOCK = 2**10
@@ -233,7 +233,7 @@ class PairBlock:
             ):
                 lost[:, child] = lost_at_splits | fails
                 meets = ~(lost[:, child] & player).any(axis=0)
-                # All bits of a word where the row meets the condition: any row goes on.
+                # All bits where the row meets the condition: others need not meet it.
                 all_rows = np.negative(meets.view(np.int8)).astype(np.int64).view(WORD)
                 background[:, child] = self.met[:, child] | all_rows
                 background[:, child] &= background_at_splits

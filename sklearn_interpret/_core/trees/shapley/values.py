@@ -39,8 +39,8 @@ from sklearn_interpret._core.trees.structure.paths import TreePaths
 if TYPE_CHECKING:
     from sklearn_interpret._core.trees.shapley.subtrees import TreeUnits
 
-# Sizes of what is computed together. Chosen by hand: smaller blocks call numpy more
-# often, larger ones leave the cache or take memory. Numbers in a block of tables:
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache or take memory. Numbers in a block of tables:
 _AT_ONCE = 2**17
 # Largest number of rows in a block.
 MOST_AT_ONCE = 2**14

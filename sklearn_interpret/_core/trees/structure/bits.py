@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 WORD = np.dtype("<u8")
 _ALL = WORD.type(2**64 - 1)
 
-# Sizes of what is computed together. Chosen by hand: smaller blocks call numpy more
-# often, larger ones leave the cache. Words of the sets of nodes' rows, 4 MB:
+# Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
+# leave the cache. Words of the sets of nodes' rows, 4 MB:
 _MOST_WORDS = 2**19
 # Bytes of sets whose rows' weights are summed; the sums take 128 kB.
 _MOST_OCTETS = 2**14
