@@ -29,7 +29,7 @@ _MOST_WORDS = 2**16
 _N_BITS = 16
 
 # Columns of `_next_sets`: the split's position among all codes, its node, and the sets
-# of children that rows come to: those that go left, those that go right, and twice all of them.
+# of the children: of rows that go left, of those that go right, and twice of all rows.
 _POSITION, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
 _NO_SET = -1  # in the last two of these columns
 
