@@ -197,8 +197,8 @@ class PairBlock:
         weights: NDArray[np.float64],
         order: int,
         integrals: NDArray[np.float64],
-    ) -> NDArray[np.float64] | list[NDArray[np.float64]]:
-        """Values of one row."""
+    ) -> NDArray[np.float64]:
+        """Values (k, n_players, ...) of one row."""
         leaves, lost, background = self._compare(codes)
         leaf, background_row = set_bits(background)
         n_rows = self.failed.shape[1] // len(self.value)
@@ -207,10 +207,15 @@ class PairBlock:
         case = _sizes(gained) * integrals.shape[2]
         case += _sizes(lost).take(leaf)
         weight = weights.take(background_row)
-        gains = [integral.ravel().take(case) * weight for integral in integrals]
-        sums = _sums if order == 1 else _sums_of_pairs
-        values = self.value.take(leaves, axis=0)
-        return sums(gained, lost, leaf, gains, values, self.n_players)
+        gains = _Gains(
+            gained=gained,
+            leaf=leaf,
+            gains=[integral.ravel().take(case) * weight for integral in integrals],
+            lost=lost,
+            values=self.value.take(leaves, axis=0),
+            n_players=self.n_players,
+        )
+        return gains.by_player() if order == 1 else gains.by_pair()
 
     def _compare(self, codes: NDArray[np.intp]) -> ComparedLeaves:
         """The leaves at which one row gains, from its codes (n_features,)."""
@@ -220,10 +225,8 @@ class PairBlock:
         background = np.empty_like(self.met)
         background[:, : levels.n_roots] = self.met[:, : levels.n_roots]
         for step in levels.steps():
-            splits, player = (
-                levels.split_positions[step.splits],
-                self.player[:, step.splits],
-            )
+            splits = levels.split_positions[step.splits]
+            player = self.player[:, step.splits]
             lost_at_splits = lost.take(splits, axis=1)
             background_at_splits = background.take(splits, axis=1)
             fails_right = left[step.splits] * player
@@ -310,26 +313,58 @@ def _sizes(sets: Sets) -> NDArray[np.intp]:
     return np.bitwise_count(sets).sum(axis=0, dtype=np.intp)
 
 
-def _sums(
-    gained: Sets,
-    lost: Sets,
-    leaf: NDArray[np.intp],
-    gains: list[NDArray[np.float64]],
-    values: NDArray[np.float64],
-    n_players: int,
-) -> list[NDArray[np.float64]]:
-    """Values by output and player: a list of (n_players,).
+@dataclass(frozen=True, eq=False)
+class _Gains:
+    """Gains of a row, pair by pair of a leaf and a background row; m leaves, n pairs.
 
-    Pair of rows by pair: players that only the row meets, `gained`, at a `leaf`, and
-    `gains` of the integrals, by how many of the term's conditions only the other meets.
-    Leaf by leaf: players that the row fails, `lost`, and `values` of outputs.
+    Parameters
+    ----------
+    gained : Sets of shape (n_words, n)
+        Players that the row alone meets.
+    leaf : ndarray of shape (n,), intp
+        The leaf.
+    gains : list of ndarray of shape (n,)
+        Gains of a term, by how many of its conditions the other row alone meets.
+    lost : Sets of shape (n_words, m)
+        Players that the row fails at each leaf.
+    values : ndarray of shape (m, k)
+        Values of the leaves.
+    n_players : int
+        Number of players.
     """
-    losses = np.bincount(leaf, gains[1], len(values))
-    return [
-        _by_member(gained, gains[0] * value.take(leaf), n_players)
-        + _by_member(lost, losses * value, n_players)
-        for value in values.T
-    ]
+
+    gained: Sets
+    leaf: NDArray[np.intp]
+    gains: list[NDArray[np.float64]]
+    lost: Sets
+    values: NDArray[np.float64]
+    n_players: int
+
+    def by_player(self) -> NDArray[np.float64]:
+        """Values by output and player: (k, n_players)."""
+        gain, loss = self.gains
+        losses = np.bincount(self.leaf, loss, len(self.values))
+        values = [
+            _by_member(self.gained, gain * value.take(self.leaf), self.n_players)
+            + _by_member(self.lost, losses * value, self.n_players)
+            for value in self.values.T
+        ]
+        return np.array(values)
+
+    def by_pair(self) -> NDArray[np.float64]:
+        """Interaction values by output and pair: (k, n_players, n_players)."""
+        gain, mixed_gain, loss = self.gains
+        losses = np.bincount(self.leaf, loss, len(self.values))
+        gained, lost, n_players = self.gained, self.lost, self.n_players
+        lost_of_pairs = lost.take(self.leaf, axis=1)
+        values = []
+        for value in self.values.T:
+            of_pairs = value.take(self.leaf)
+            mixed = _by_members(gained, lost_of_pairs, mixed_gain * of_pairs, n_players)
+            total = _by_members(gained, gained, gain * of_pairs, n_players)
+            total += _by_members(lost, lost, losses * value, n_players)
+            values.append(total + mixed + mixed.T)
+        return np.triu(values, 1)
 
 
 def _by_member(
@@ -344,27 +379,6 @@ def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
     """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
     octets = [octet for word in sets[..., None].view(np.uint8) for octet in word.T]
     return octets[: -(-n_players // 8)]
-
-
-def _sums_of_pairs(
-    gained: Sets,
-    lost: Sets,
-    leaf: NDArray[np.intp],
-    gains: list[NDArray[np.float64]],
-    values: NDArray[np.float64],
-    n_players: int,
-) -> NDArray[np.float64]:
-    """Interaction values by output and pair of players, from the same as `_sums`."""
-    losses = np.bincount(leaf, gains[2], len(values))
-    lost_here = lost.take(leaf, axis=1)
-    sums = []
-    for value in values.T:
-        of_pairs = value.take(leaf)
-        mixed = _by_members(gained, lost_here, gains[1] * of_pairs, n_players)
-        total = _by_members(gained, gained, gains[0] * of_pairs, n_players)
-        total += _by_members(lost, lost, losses * value, n_players)
-        sums.append(total + mixed + mixed.T)
-    return np.triu(sums, 1)
 
 
 def _by_members(
