@@ -230,10 +230,10 @@ def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.flo
         least = np.maximum(fit.least + g @ projections**2, fit.floor)
         loss = fit.profiled(least) + ratio
         shares = softmax(-loss / 2 - steps)
-        moved = g * projections
-        spread = (shares * moved.T) @ moved
-        spread += dispersion * np.diag(np.maximum(-shares @ g, 0))
-        spreads.append(directions @ spread)
+        shifts = g * projections
+        second_moments = (shares * shifts.T) @ shifts
+        second_moments += dispersion * np.diag(np.maximum(-shares @ g, 0))
+        spreads.append(directions @ second_moments)
         columns.append(directions)
     # One product: a sum of many would be bound by memory.
     return np.hstack(spreads) @ np.hstack(columns).T

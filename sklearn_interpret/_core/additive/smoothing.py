@@ -317,10 +317,10 @@ class PenalisedFit:
         curvatures = 2 * (steps @ products @ steps.T - cross - cross.T)
         curvatures += np.diag(slopes)
         # Decrease of the degrees of freedom, and its derivatives.
-        spread = inverse @ products @ inverse
-        dof_slopes = scaled @ np.diag(spread)
+        sandwich = inverse @ products @ inverse
+        dof_slopes = scaled @ np.diag(sandwich)
         dof_curvatures = (
-            np.diag(dof_slopes) - 2 * scaled @ (inverse * spread) @ scaled.T
+            np.diag(dof_slopes) - 2 * scaled @ (inverse * sandwich) @ scaled.T
         )
         residual = self.least - self.penalty
         value = self._prediction_loss(residual)
@@ -394,10 +394,10 @@ def _newton(
         if np.abs(gradient[free]).max(initial=0) >= _TOLERANCE:
             step = np.zeros(len(rho))
             step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
-            most, n_halvings = value + 1e-9 * (1 + abs(value)), _MOST_HALVINGS
+            highest, n_halvings = value + 1e-9 * (1 + abs(value)), _MOST_HALVINGS
         elif flat.any() and not ends_tried:
             step = np.where(flat, ends - rho, 0)
-            most, n_halvings = value + _RISE_TO_BOUNDS, 1
+            highest, n_halvings = value + _RISE_TO_BOUNDS, 1
             ends_tried = True
         else:
             return fit
@@ -405,9 +405,9 @@ def _newton(
             smoothing = (rho + step / 2**halving).clip(low, high)
             trial_fit = PenalisedFit(fit.equations, smoothing)
             trial = criterion(trial_fit)
-            if trial.value <= most:
+            if trial.value <= highest:
                 break
-        if not trial.value <= most:
+        if not trial.value <= highest:
             return fit
         fit, (value, gradient, hessian) = trial_fit, trial
     return fit

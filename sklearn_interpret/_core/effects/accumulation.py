@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.effects.cell_errors import FEW_ROWS, cell_errors
-from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._core.statistics.weighted import Moments, ratio_or_zero
 
 
 class VisitPair(NamedTuple):
@@ -506,7 +506,7 @@ def neighbour_covariances(
     products = (m2_both - m2_below - m2_above) / 2
     products += weight * (mean_below - steps.mean[:-1]) * (mean_above - steps.mean[1:])
     below, above = steps.weight[:-1], steps.weight[1:]
-    correlations = _ratio(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
+    correlations = ratio_or_zero(products, np.sqrt(steps.m2[:-1] * steps.m2[1:]))
     has_few_rows = np.minimum(below, above) < FEW_ROWS
     if has_few_rows.any():
         # The expected sum of products of deviations, for a covariance of one.
@@ -516,20 +516,12 @@ def neighbour_covariances(
             steps.m2[pair].sum(axis=0) / degrees[pair].sum()
             for pair in (slice(-1), slice(1, None))
         ]
-        of_rows = _ratio(
+        of_rows = ratio_or_zero(
             products.sum(axis=0) / rows.sum(), np.sqrt(np.prod(variances, 0))
         )
         of_all = of_rows.clip(-1, 1) * weight / np.sqrt(below * above)
         correlations = np.where(has_few_rows, of_all, correlations)
     return correlations.T * errors[:, :-1] * errors[:, 1:]
-
-
-def _ratio(
-    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """A ratio, zero where the denominator is."""
-    zeros = np.zeros(np.shape(numerator))
-    return np.divide(numerator, denominator, out=zeros, where=denominator > 0)
 
 
 def second_order_effect(
@@ -577,7 +569,7 @@ def _main_effect(
     steps = other_axis.row_effects(steps, 2 - position)
     weights = axis.step_weights(node_weights, position)
     total = weights.sum(axis=1 - position)
-    return accumulate(_ratio((steps * weights).sum(axis=2 - position), total))
+    return accumulate(ratio_or_zero((steps * weights).sum(axis=2 - position), total))
 
 
 def _fill_empty(

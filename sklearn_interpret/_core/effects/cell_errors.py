@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import Moments, student_factor
 
-# With ten degrees of freedom, 92 % of the intervals hold the mean that should be 95 %:
-# `bench_coverage` (effects) counts them.
+# With fewer degrees of freedom too few intervals of 95 % hold the mean, with more the
+# variance is that of cells farther away. Chosen by hand; benchmarks/bench_coverage.py
+# counts the intervals.
 _LEAST_DEGREES = 10.0
 # Cells with fewer rows borrow the variance of their neighbours.
 FEW_ROWS = 1 + _LEAST_DEGREES

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_interpret._core.statistics.weighted import ratio_or_zero
+
 if TYPE_CHECKING:
     from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
@@ -49,7 +51,9 @@ class RowCurves:
 
     def centred(self) -> tuple[RowCurves, NDArray[np.float64]]:
         """The curves less their mean, and the sums of their squares: (n_points,)."""
-        means = _ratio((self.weights * self.values).sum(axis=0), self.weights.sum(0))
+        means = ratio_or_zero(
+            (self.weights * self.values).sum(axis=0), self.weights.sum(0)
+        )
         values = self.values - means
         losses = (self.weights * values**2).sum(axis=0)
         return RowCurves(values, self.weights), losses
@@ -204,7 +208,9 @@ class RegionSearch:
         """The split of the largest gain, or one without any gain."""
         observed = centred.weights.sum(axis=0)
         # Expected reduction of the loss by one more mean if the curves are noise.
-        noise = _BEST_BY_NOISE * _ratio(losses, np.maximum(observed - 1, observed / 2))
+        noise = _BEST_BY_NOISE * ratio_or_zero(
+            losses, np.maximum(observed - 1, observed / 2)
+        )
         best = _Split()
         for column, groups in columns.items():
             split = self._best_split_of(column, groups, centred, noise)
@@ -303,14 +309,6 @@ class _Groups:
         return _GroupSums(sums[groups], sizes[groups])
 
 
-def _ratio(
-    sums: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Sums over weights, zero where the weight is not positive."""
-    weights = np.broadcast_to(weights, sums.shape)
-    return np.divide(sums, weights, out=np.zeros_like(sums), where=weights > 0)
-
-
 def _gains(
     sums: _GroupSums,
     cuts: NDArray[np.intp],
@@ -331,7 +329,7 @@ def _gains(
     missing = _GroupSums(*(values[n_observed:].sum(axis=0) for values in sums))
     gains, n_means = np.zeros(low.curves.shape), np.zeros(low.weights.shape)
     for total, weight in (low, high, missing):
-        gains += _ratio(total**2, weight)
+        gains += ratio_or_zero(total**2, weight)
         n_means += weight > 0
     return (gains - (n_means - 1) * noise).sum(axis=1)
 
@@ -339,8 +337,10 @@ def _gains(
 def _similar_first(sums: _GroupSums, n_observed: int) -> NDArray[np.intp]:
     """Order of the first groups along the first principal component of their means."""
     total, weights = sums.curves[:n_observed], sums.weights[:n_observed]
-    means = _ratio(total, weights)
-    spread = np.sqrt(weights) * (means - _ratio(total.sum(axis=0), weights.sum(axis=0)))
-    direction = np.linalg.svd(spread, full_matrices=False)[2][0]
+    means = ratio_or_zero(total, weights)
+    scaled = np.sqrt(weights) * (
+        means - ratio_or_zero(total.sum(axis=0), weights.sum(axis=0))
+    )
+    direction = np.linalg.svd(scaled, full_matrices=False)[2][0]
     direction *= np.sign(direction[np.abs(direction).argmax()]) or 1.0
     return np.argsort(means @ direction, kind="stable")

@@ -74,8 +74,8 @@ class Block:
             values_of_draws = values_of_draws.reshape(-1, n_draws, *shape)
             values[rows] = values_of_draws.mean(axis=1)
             if self.sampled:
-                spread = values_of_draws.std(axis=1, ddof=1) / np.sqrt(n_draws)
-                errors[rows] = student_factor(n_draws - 1) * spread
+                deviations = values_of_draws.std(axis=1, ddof=1) / np.sqrt(n_draws)
+                errors[rows] = student_factor(n_draws - 1) * deviations
         return values, errors
 
 
@@ -102,9 +102,9 @@ def gaussian_blocks(
     -------
     list of Block
     """
-    spread = np.sqrt(np.diag(covariance))
-    spread = np.where(spread > 0, spread, 1.0)
-    correlation = covariance / spread / spread[:, None]
+    scales = np.sqrt(np.diag(covariance))
+    scales = np.where(scales > 0, scales, 1.0)
+    correlation = covariance / scales / scales[:, None]
     np.fill_diagonal(correlation, 1.0)
     connected = np.abs(correlation) > _NO_CORRELATION
     # Columns of a player are adjacent.
@@ -115,9 +115,9 @@ def gaussian_blocks(
         columns = np.flatnonzero(column_block == block)
         players, position = np.unique(player[columns], return_inverse=True)
         block_correlation = correlation[np.ix_(columns, columns)]
-        scaled = coefficients[columns] * spread[columns, None]
+        scaled = coefficients[columns] * scales[columns, None]
         draws = _draws(block_correlation, scaled, position, len(players), rng)
-        blocks.append(Block(players, columns, draws / spread[columns]))
+        blocks.append(Block(players, columns, draws / scales[columns]))
     return blocks
 
 

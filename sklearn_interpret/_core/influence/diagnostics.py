@@ -94,8 +94,8 @@ class RegressionDiagnostics(WorkingRegression):
     @cached_property
     def residuals_standardized(self) -> NDArray[np.float64]:
         """Deviance residuals in units of their standard deviation."""
-        spread = np.sqrt(self.dispersion * self._remaining)
-        return _ratio(self.residuals.deviance, spread)
+        standard_deviations = np.sqrt(self.dispersion * self._remaining)
+        return _ratio(self.residuals.deviance, standard_deviations)
 
     @cached_property
     def residuals_studentized(self) -> NDArray[np.float64]:

@@ -523,10 +523,10 @@ class ScoreModel(Generic[_L]):
         included: NDArray[np.float64],
     ) -> float:
         """Share of a step that meets Armijo's condition, or zero."""
-        size, most = 1.0, objective + _ROUNDING * abs(objective)
+        size, highest = 1.0, objective + _ROUNDING * abs(objective)
         while (
             not self._objective(parameters - size * step, included)
-            <= most - _ARMIJO * size * decrease
+            <= highest - _ARMIJO * size * decrease
         ):
             size /= 2
             if not size > _LEAST_STEP_SIZE:

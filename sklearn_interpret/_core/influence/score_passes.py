@@ -31,6 +31,7 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._core.statistics.weighted import (
     CrossProducts,
     Moments,
+    ratio_or_zero,
     row_blocks,
 )
 
@@ -139,7 +140,7 @@ class PassSums:
         scores = model.scores_at(step.parameters[:, None], rows)
         expected = loss.curvatures(loss.means(scores), scores)[:, 0, 0]
         slopes = -loss.slopes(targets, scores)[:, 0]
-        residuals = np.divide(slopes, expected, out=0 * slopes, where=expected > 0)
+        residuals = ratio_or_zero(slopes, expected)
         working = weights * expected
         transformed = columns
         if step.matrix is not None:

@@ -123,10 +123,10 @@ class TreeProducts:
         k = max(1, len(base))
         size = max(1, self._tables.n_places, min(n_splits, _MOST_SPLITS) * k)
         self.block_size = int(np.clip(_MOST_NUMBERS // size, 1, _MOST_DISTRIBUTIONS))
-        most = _MOST_SPLITS // (self.block_size * k)
+        most_splits = _MOST_SPLITS // (self.block_size * k)
         self._blocks = [
             _Block(ensemble, values, self._tables, roots, len(moved_features))
-            for roots in _roots_of_blocks(ensemble, most)
+            for roots in _roots_of_blocks(ensemble, most_splits)
         ]
 
     def moments(
@@ -163,9 +163,11 @@ class TreeProducts:
                 if statistic.ndim > 1:
                     statistic = statistic[rows]
                 for chunk in _centred(share[rows], statistic):
-                    at = slice(start + chunk.rows.start, start + chunk.rows.stop)
-                    moments.statistic[at, player] = chunk.mean
-                    moments.variance[at, player] = chunk.variance
+                    chunk_rows = slice(
+                        start + chunk.rows.start, start + chunk.rows.stop
+                    )
+                    moments.statistic[chunk_rows, player] = chunk.mean
+                    moments.variance[chunk_rows, player] = chunk.variance
                     self._tables.fill(chances, player, chunk.shares, chunk.rows)
                     self._tables.fill(centred, player, chunk.amounts, chunk.rows)
             mean = np.repeat(self._constant[:, None], rows.stop - start, axis=1)
@@ -299,15 +301,15 @@ class _Block:
         gain: NDArray[np.float64],
     ) -> None:
         """Multiply `gain` (n_splits, m) in place by P / a_q, as in the formulas."""
-        reached = np.ones((self._n_roots, gain.shape[1]))
+        chances = np.ones((self._n_roots, gain.shape[1]))
         for level in self._levels:
-            reached /= shares[level.splits]
-            gain[level.splits] *= reached
-            n = len(reached)
+            chances /= shares[level.splits]
+            gain[level.splits] *= chances
+            n = len(chances)
             children = np.empty((2 * n, gain.shape[1]))
-            np.multiply(reached, left[level.splits], out=children[:n])
-            np.multiply(reached, right[level.splits], out=children[n:])
-            reached = children.take(level.inner, axis=0)
+            np.multiply(chances, left[level.splits], out=children[:n])
+            np.multiply(chances, right[level.splits], out=children[n:])
+            chances = children.take(level.inner, axis=0)
 
     def _go_up(
         self,
@@ -321,21 +323,21 @@ class _Block:
         """
         k, m = mean.shape
         covariances = np.empty((k, *gain.shape))
-        below = np.empty((k, 0, m))
+        node_means = np.empty((k, 0, m))
         for level in reversed(self._levels):
-            n_inner = below.shape[1]
+            n_inner = node_means.shape[1]
             values = np.empty((k, n_inner + level.leaves.shape[1], m))
-            values[:, :n_inner] = below
+            values[:, :n_inner] = node_means
             values[:, n_inner:] = level.leaves
             difference = values.take(level.left, axis=1)
-            below = values.take(level.right, axis=1)
-            difference -= below
+            node_means = values.take(level.right, axis=1)
+            difference -= node_means
             np.multiply(
                 difference, gain[level.splits], out=covariances[:, level.splits]
             )
             difference *= ratio[level.splits]
-            below += difference
-        mean += below.sum(axis=1)
+            node_means += difference
+        mean += node_means.sum(axis=1)
         return covariances
 
 

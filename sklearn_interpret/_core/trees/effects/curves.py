@@ -123,10 +123,10 @@ class TreeCurves:
         point = steps.point.take(step)
         size = max(1, _MOST_WORDS // reached.all_but_one.shape[1])
         for start in range(0, len(condition), size):
-            some = slice(start, start + size)
-            entry, row = set_bits(reached.all_but_one.take(condition[some], axis=0))
-            index = row * self._n_points + point[some].take(entry)
-            for total, amount in zip(sums, amounts[some].T, strict=True):
+            chunk = slice(start, start + size)
+            entry, row = set_bits(reached.all_but_one.take(condition[chunk], axis=0))
+            index = row * self._n_points + point[chunk].take(entry)
+            for total, amount in zip(sums, amounts[chunk].T, strict=True):
                 np.add.at(total, index, amount.take(entry))
 
     def _reached(

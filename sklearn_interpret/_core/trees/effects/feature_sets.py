@@ -97,9 +97,9 @@ class TreeSets:
         conditions[paths.player[condition], leaf] = condition
         # Of each leaf the condition on the set and on all others; -1 for none.
         self._inside, self._outside = conditions
-        most = max(1, _WORDS_OF_CONDITIONS * 64 // block_rows)
+        max_nodes = max(1, _WORDS_OF_CONDITIONS * 64 // block_rows)
         self._blocks = []
-        for nodes in blocks_of_trees(ensemble, most):
+        for nodes in blocks_of_trees(ensemble, max_nodes):
             is_in_block = np.zeros(ensemble.n_nodes, dtype=bool)
             is_in_block[nodes] = True
             leaves = np.flatnonzero(is_in_block[self._leaves])
@@ -232,28 +232,30 @@ class LinkedTreeSets:
         list of ndarray of shape (n_rows, m)
             For each set.
         """
-        moves = [self._move(players) for players in sets]
+        moved_sets = [self._moved_set(players) for players in sets]
         sums = [np.zeros(())] * len(sets)
         size = self.effects.block_rows
         for start in range(0, len(codes), size):
             bits = RowBits(self.effects.ensemble, codes[start : start + size])
             # All rows meet the condition behind the others.
             met = np.vstack([self._conditions.met(bits), bits.valid])
-            for number, move in enumerate(moves):
-                step = max(1, _MOST_OUTPUTS // (64 * move.n_points))
+            for number, moved_set in enumerate(moved_sets):
+                step = max(1, _MOST_OUTPUTS // (64 * moved_set.n_points))
                 for word in range(0, bits.n_words, step):
                     first = start + 64 * word
                     rows = slice(first, min(first + 64 * step, start + bits.n_rows))
-                    moved = self._moved(move, met[:, word : word + step], rows, outputs)
-                    total = weights[rows] @ np.moveaxis(function(moved), 2, 0)
+                    moved_outputs = self._moved_outputs(
+                        moved_set, met[:, word : word + step], rows, outputs
+                    )
+                    total = weights[rows] @ np.moveaxis(function(moved_outputs), 2, 0)
                     sums[number] = sums[number] + total
         return [
-            total.T[move.point] / weights.sum()
-            for total, move in zip(sums, moves, strict=True)
+            total.T[moved_set.point] / weights.sum()
+            for total, moved_set in zip(sums, moved_sets, strict=True)
         ]
 
-    def _move(self, players: Sequence[int]) -> _Move:
-        """The move of a set of players."""
+    def _moved_set(self, players: Sequence[int]) -> _MovedSet:
+        """A set of players at the points of the rows."""
         sizes = [self.effects.moved_features[player].n_points for player in players]
         point = np.ravel_multi_index(
             [self.positions[player] for player in players], sizes
@@ -282,25 +284,27 @@ class LinkedTreeSets:
                     point_position=position,
                 )
                 terms.append(term)
-        return _Move(point, len(distinct), terms)
+        return _MovedSet(point, len(distinct), terms)
 
-    def _moved(
+    def _moved_outputs(
         self,
-        move: _Move,
+        moved_set: _MovedSet,
         met: NDArray[np.uint64],
         rows: slice,
         outputs: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Outputs (n, n_points, k) of rows that meet conditions (m, n_words)."""
-        moved = np.repeat(outputs[rows].T[:, :, None], move.n_points, axis=2)
-        for term in move.terms:
-            row_points = term.point_position[move.point[rows]]
+        moved_outputs = np.repeat(
+            outputs[rows].T[:, :, None], moved_set.n_points, axis=2
+        )
+        for term in moved_set.terms:
+            row_points = term.point_position[moved_set.point[rows]]
             row = np.arange(len(row_points))
-            for output in range(len(moved)):
+            for output in range(len(moved_outputs)):
                 products = self._product(term, output, met, len(row_points))
                 changes = products - products[row, row_points][:, None]
-                moved[output] += changes.take(term.point_position, axis=1)
-        return np.moveaxis(moved, 0, 2)
+                moved_outputs[output] += changes.take(term.point_position, axis=1)
+        return np.moveaxis(moved_outputs, 0, 2)
 
     def _product(
         self, term: _Term, output: int, met: NDArray[np.uint64], n_rows: int
@@ -376,7 +380,7 @@ class _Term:
 
 
 @dataclass(frozen=True, eq=False)
-class _Move:
+class _MovedSet:
     """A set of players at all points that the rows have.
 
     Parameters

@@ -368,7 +368,7 @@ class InterventionalGame:
     ) -> NDArray[np.float64]:
         """As :meth:`PathDependentGame.shares_without`."""
         d = self.paths.n_conditions[leaves[0]]
-        most = max(map(len, subsets))
+        max_size = max(map(len, subsets))
         finder = RootPaths(self.ensemble, self.paths, leaves)
         masks = [sum(1 << slot for slot in subset) for subset in subsets]
         shares = np.zeros((len(subsets), len(leaves)))
@@ -376,7 +376,7 @@ class InterventionalGame:
             patterns = finder.patterns(codes)
             failed = patterns ^ patterns.dtype.type((1 << int(d)) - 1)
             remaining = failed.copy()
-            for _ in range(most):
+            for _ in range(max_size):
                 remaining &= remaining - 1  # without its first member
             leaf, row = np.nonzero(remaining == 0)
             failed, weights = failed[leaf, row], weights[row]

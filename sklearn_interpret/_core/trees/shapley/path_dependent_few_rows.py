@@ -338,31 +338,31 @@ def _add_gains(
     for factors in block.quadrature_factors():
         shape = (len(factors.points) + 1, *met.shape)
         products, sums = (buffer[: np.prod(shape)].reshape(shape) for buffer in buffers)
-        products, below, failing = products[:-1], sums[:-1], sums[-1]
+        products, point_sums, failed_sums = products[:-1], sums[:-1], sums[-1]
         np.multiply(factors.points, met, out=products)
         products += factors.chance
-        np.multiply(factors.points, active, out=below)
-        below += factors.chance_before
-        products /= below
+        np.multiply(factors.points, active, out=point_sums)
+        point_sums += factors.chance_before
+        products /= point_sums
         for start, *_, stop in block.levels[1:]:
             products[..., start:stop] *= products.take(block.up[start:stop], axis=2)
         leaf_gains = factors.leaf_weights @ products.reshape(len(products), -1)
         gained, lost = leaf_gains.reshape(2, *met.shape)
         for output, (present, absent) in enumerate(leaf_values):
-            np.multiply(factors.points, present, out=below)
-            below += (1 - factors.points) * absent
-            below *= products
-            np.multiply(absent, gained, out=failing)
-            failing += present * lost
+            np.multiply(factors.points, present, out=point_sums)
+            point_sums += (1 - factors.points) * absent
+            point_sums *= products
+            np.multiply(absent, gained, out=failed_sums)
+            failed_sums += present * lost
             _sum_up_the_trees(sums, block)
             gains_of_splits = (present - absent) * gained
             gains_of_splits -= np.einsum(
-                "qn,qrn->rn", factors.gain_factor_before, below
+                "qn,qrn->rn", factors.gain_factor_before, point_sums
             )
             gains_of_splits *= active
-            gains_of_nodes = np.einsum("qn,qrn->rn", factors.gain_factor, below)
+            gains_of_nodes = np.einsum("qn,qrn->rn", factors.gain_factor, point_sums)
             gains_of_nodes *= met
-            gains_of_nodes -= situations.failed * failing
+            gains_of_nodes -= situations.failed * failed_sums
             _add_by_player(totals[output], block.player, gains_of_splits)
             _add_by_player(totals[output], block.node_player, gains_of_nodes)
 

@@ -282,6 +282,6 @@ class LeafTables:
 
 def table_sizes(n_conditions: NDArray[np.intp], order: int) -> NDArray[np.intp]:
     """Numbers in the tables of leaves, from their numbers of conditions."""
-    most = n_conditions.max(initial=0)
-    sizes = [len(terms(d, order)) * 2**d for d in range(most + 1)]
+    max_conditions = n_conditions.max(initial=0)
+    sizes = [len(terms(d, order)) * 2**d for d in range(max_conditions + 1)]
     return np.array(sizes)[n_conditions]

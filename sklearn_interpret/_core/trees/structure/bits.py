@@ -76,18 +76,18 @@ class RowBits:
             present = np.bincount(codes[:, column], minlength=n_codes[j]) > 0
             # Tables hold the rows with up to the first, second, ... of the codes that
             # occur: this is the row of the tables for each code.
-            upto = height + np.cumsum(present)
+            table_row = height + np.cumsum(present)
             first = self._first_position[j]
-            self._row_of_code[first : first + n_codes[j]] = upto
+            self._row_of_code[first : first + n_codes[j]] = table_row
             self._start[int(j)] = height
             # Every bit is added once, so that the sums are unions.
-            position = upto[codes[:, column]] * self.n_words + word
+            position = table_row[codes[:, column]] * self.n_words + word
             np.add.at(self._tables.reshape(-1), position, bit)
-            table = self._tables[height : upto[-1] + 1]
+            table = self._tables[height : table_row[-1] + 1]
             np.bitwise_or.accumulate(table, axis=0, out=table)
             if present[-1]:  # the last code stands for missing values
                 self._missing[int(j)] = table[-1] ^ table[-2]
-            height = upto[-1] + 1
+            height = table_row[-1] + 1
 
     def lefts(self, nodes: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Rows that would go to the left at inner nodes (m,): bits (m, n_words).
