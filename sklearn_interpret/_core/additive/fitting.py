@@ -1,4 +1,8 @@
-"""Penalised likelihood of an additive model, by iterated weighted least squares."""
+"""Penalised likelihood of an additive model, by iterated weighted least squares.
+
+`fit_additive` fits a model, as Wood (2011) does. Each step solves a `NormalEquations`
+of `smoothing`, whose sums over the rows are the `Evaluation` of the coefficients.
+"""
 
 from __future__ import annotations
 
@@ -489,12 +493,14 @@ def _shortened(
 
     Where little gain is to be expected, the next equations are left out.
     """
-    before = state.deviance + last.sizes @ start**2
+    before = state.deviance + last.penalty_diagonal @ start**2
     step = np.append(start[0] - state.center, start[1:])
-    expected = last.equations.residual(step) + last.sizes @ start**2 - last.least
+    expected = (
+        last.equations.residual(step) + last.penalty_diagonal @ start**2 - last.least
+    )
     for _ in range(_MOST_HALVINGS):
         new_state = problem.at(candidate, expected > _GAIN * (state.deviance + 0.1))
-        gain = before - new_state.deviance - last.sizes @ candidate**2
+        gain = before - new_state.deviance - last.penalty_diagonal @ candidate**2
         if gain >= -1e-10 * before:  # to rounding
             return candidate, new_state, gain
         candidate = (start + candidate) / 2

@@ -146,10 +146,9 @@ class CodedTerm:
         joint = np.zeros_like(self.codes[0])
         for size, codes in zip(sizes, self.codes, strict=True):
             joint = joint * size + codes
-        counts = np.bincount(joint, weights, np.prod(sizes))
+        counts = np.bincount(joint, weights, np.prod(sizes)).astype(np.float64)
         sums = map(Bins.sums, self.bins, self._binned, self.codes, repeat(weights))
-        counts = counts.astype(np.float64, copy=False).reshape(sizes)
-        return Histogram(counts, list(sums))
+        return Histogram(counts.reshape(sizes), list(sums))
 
 
 @dataclass(frozen=True)

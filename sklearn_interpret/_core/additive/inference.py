@@ -78,7 +78,10 @@ def term_tests(
 
 def _information(fit: PenalisedFit, block: slice) -> float:
     """Total information of the rows on a term's coefficients, all others unknown."""
-    return np.trace(np.linalg.inv(fit.inverse[block, block])) - fit.sizes[block].sum()
+    return (
+        np.trace(np.linalg.inv(fit.inverse[block, block]))
+        - fit.penalty_diagonal[block].sum()
+    )
 
 
 def separated_terms(fit: AdditiveFit) -> list[int]:
@@ -196,20 +199,25 @@ def smoothing_covariance(fit: PenalisedFit, dispersion: float) -> NDArray[np.flo
     dispersion : float
         Of the targets.
     """
-    spreads = [np.empty((len(fit.sizes), 0))]
+    spreads = [np.empty((len(fit.penalty_diagonal), 0))]
     columns = spreads.copy()
     balanced = fit.equations.balanced
     low, _ = bounds(balanced, fit.equations.n_rows)
     grids = [
         np.arange(*ends, _STEP) for ends in zip(low, balanced + _RANGE, strict=True)
     ]
-    blocks = list(map(np.flatnonzero, fit.scaled))
+    blocks = list(map(np.flatnonzero, fit.penalty_diagonals))
     information_matrices = fit.information_matrices(blocks) if blocks else []
     for scaled, rho, grid, block, information in zip(
-        fit.scaled, fit.log_smoothing, grids, blocks, information_matrices, strict=True
+        fit.penalty_diagonals,
+        fit.log_smoothing,
+        grids,
+        blocks,
+        information_matrices,
+        strict=True,
     ):
         roots = np.sqrt(scaled[block])
-        other_penalties = np.maximum(fit.sizes[block] - scaled[block], 0)
+        other_penalties = np.maximum(fit.penalty_diagonal[block] - scaled[block], 0)
         # Along a smoothing parameter the inverse is V - G diag(g) G', with directions G
         # and eigenvalues 1 / (1 + k) of the block of V in units of the penalty. These
         # lose k of terms that have vanished: it is computed from the rows' information.

@@ -1,4 +1,4 @@
-"""Penalised least squares, and the choice of how much each penalty counts.
+"""Penalised least squares, and the choice of how much each penalty counts (Wood 2011).
 
 The objective is |z - X b|^2 + sum_k lambda_k b' D_k b, with diagonal D_k. It needs the
 sums X'WX, X'Wz and z'Wz of the rows alone; a step takes one Cholesky factor.
@@ -136,8 +136,14 @@ class PenalisedFit:
         The solution b.
     matrix : ndarray of shape (p, p)
         X'WX + S.
+    penalty_diagonals : ndarray of shape (n_penalties, p)
+        Lambda_k = lambda_k D_k.
+    penalty_diagonal : ndarray of shape (p,)
+        S = sum_k Lambda_k.
     penalty : float
         b' S b.
+    ridge : ndarray of shape (p,)
+        What is added to S against rounding.
     least, floor : float
         The minimum: residual sum of squares and penalty; and its lower bound.
     """
@@ -146,19 +152,19 @@ class PenalisedFit:
         self, equations: NormalEquations, log_smoothing: NDArray[np.float64]
     ) -> None:
         self.equations, self.log_smoothing = equations, log_smoothing
-        # Lambda_k = lambda_k D_k, and S = sum_k Lambda_k.
-        self.scaled = np.exp(log_smoothing)[:, None] * equations.penalties
+        factors = np.exp(log_smoothing)[:, None]
+        self.penalty_diagonals = factors * equations.penalties
         products, sums = equations.products, equations.sums
-        self.sizes = self.scaled.sum(axis=0)
+        self.penalty_diagonal = self.penalty_diagonals.sum(axis=0)
         # Coefficients without a penalty and without information are zero; of constant
         # columns there is rounding alone.
         sizes = np.diag(products)
         ridge = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
-        ridge = np.where(self.sizes == 0, ridge, _ROUNDING * sizes.max())
+        ridge = np.where(self.penalty_diagonal == 0, ridge, _ROUNDING * sizes.max())
         ridge[0] = 0
         self.ridge = ridge
         matrix = self.matrix = products.copy()
-        np.fill_diagonal(matrix, sizes + (self.sizes + ridge))
+        np.fill_diagonal(matrix, sizes + (self.penalty_diagonal + ridge))
         self._scales = np.sqrt(np.diag(matrix))
         scaled_matrix = matrix / np.outer(self._scales, self._scales)
         self._factor = cholesky(scaled_matrix, check_finite=False)
@@ -167,8 +173,8 @@ class PenalisedFit:
         # One refinement: the minimum of a nearly exact fit is a small difference.
         coefficients += self._solved(sums - matrix @ coefficients)
         self.coefficients = coefficients
-        self.penalties = self.scaled @ self.coefficients**2
-        self.penalty = self.penalties.sum()
+        self._penalties = self.penalty_diagonals @ self.coefficients**2
+        self.penalty = self._penalties.sum()
         residuals = sums - matrix @ coefficients
         least = float(equations.square - (sums + residuals) @ coefficients)
         # The minimum of an exact fit is rounding, of any size.
@@ -241,7 +247,7 @@ class PenalisedFit:
     @property
     def n_free(self) -> int:
         """Number of coefficients without a penalty."""
-        return int((self.sizes == 0).sum())
+        return int((self.penalty_diagonal == 0).sum())
 
     @property
     def _restricted_dof(self) -> float:
@@ -261,7 +267,10 @@ class PenalisedFit:
     @property
     def log_ratio(self) -> float:
         """Logarithm of |X'WX + S| over the product of the positive entries of S."""
-        return self.log_determinant - np.log(self.sizes[self.sizes > 0]).sum()
+        return (
+            self.log_determinant
+            - np.log(self.penalty_diagonal[self.penalty_diagonal > 0]).sum()
+        )
 
     def restricted_likelihood(self) -> Criterion:
         """Minus twice its logarithm, of the normal model, gradient and Hessian.
@@ -272,18 +281,24 @@ class PenalisedFit:
         equations, phi = self.equations, self.dispersion
         value = self.profiled(self.least) + self.log_ratio
         with np.errstate(divide="ignore"):
-            shares = self.scaled * np.where(self.sizes > 0, 1 / self.sizes, 0)
-        gradient = self.penalties / phi
-        gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
+            shares = self.penalty_diagonals * np.where(
+                self.penalty_diagonal > 0, 1 / self.penalty_diagonal, 0
+            )
+        gradient = self._penalties / phi
+        gradient += self.penalty_diagonals @ np.diag(self.inverse) - shares.sum(axis=1)
         hessian = np.diag(gradient) + shares @ shares.T
         # Each penalty is on the few coefficients of its term.
-        is_small = self.scaled.size < _FEW
-        scaled = self.scaled if is_small else sparse.csr_array(self.scaled)
+        is_small = self.penalty_diagonals.size < _FEW
+        scaled = (
+            self.penalty_diagonals
+            if is_small
+            else sparse.csr_array(self.penalty_diagonals)
+        )
         steps = scaled * self.coefficients
-        hessian -= (scaled @ self.inverse**2) @ self.scaled.T
+        hessian -= (scaled @ self.inverse**2) @ self.penalty_diagonals.T
         hessian -= 2 / phi * (steps @ self.inverse) @ steps.T
         if equations.dispersion is None:
-            hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
+            hessian -= np.outer(self._penalties, self._penalties) / (phi * self.least)
         return Criterion(value, gradient, hessian)
 
     def _prediction_loss(self, deviance: float) -> float:
@@ -299,7 +314,7 @@ class PenalisedFit:
         """The criterion, of the deviance of coefficients in place of this problem's."""
         if method == "gcv":
             return self._prediction_loss(deviance)
-        least: float = deviance + self.sizes @ coefficients**2
+        least: float = deviance + self.penalty_diagonal @ coefficients**2
         return self.profiled(least) + self.log_ratio
 
     def cross_validation(self) -> Criterion:
@@ -308,10 +323,14 @@ class PenalisedFit:
         Where the dispersion is known, the score is Mallows' instead.
         """
         equations, n_rows = self.equations, self.equations.n_rows
-        inverse, products, scaled = self.inverse, equations.products, self.scaled
+        inverse, products, scaled = (
+            self.inverse,
+            equations.products,
+            self.penalty_diagonals,
+        )
         # Derivatives of b, of the residual sum, and its second derivatives.
         steps = (scaled * self.coefficients) @ inverse
-        shrunk = inverse @ (self.sizes * self.coefficients)
+        shrunk = inverse @ (self.penalty_diagonal * self.coefficients)
         cross = steps @ (scaled * shrunk).T
         slopes = 2 * (scaled * self.coefficients) @ shrunk
         curvatures = 2 * (steps @ products @ steps.T - cross - cross.T)

@@ -1,4 +1,4 @@
-"""Accumulated local effects: differences over steps, their moments and sums.
+"""Accumulated local effects (Apley & Zhu 2020): differences, their moments and sums.
 
 An *axis* of an accumulated effect has *nodes*, at which the effect lives (the edges of
 intervals, or the levels of a category), and *steps* between neighbouring nodes, over

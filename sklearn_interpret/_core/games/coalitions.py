@@ -1,4 +1,4 @@
-"""Choice of coalitions to evaluate where there are too many to evaluate all.
+"""Shapley values of all coalitions, and which to evaluate where these are too many.
 
 Coalitions come in pairs with their complements: Shapley values depend only on
 differences within pairs, interaction values on sums. A pair is represented by its

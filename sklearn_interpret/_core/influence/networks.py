@@ -1,5 +1,7 @@
 """Networks without some of their rows: steps with the Gauss-Newton matrix.
 
+These are influence functions (Koh & Liang 2017), with a matrix in place of the Hessian
+that is never indefinite. Small smooth networks take several steps, others one.
 The objective is ``sum_i w_i loss(y_i, scores(x_i)) + penalty @ parameters**2 / 2``.
 """
 

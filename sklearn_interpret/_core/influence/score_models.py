@@ -1,5 +1,7 @@
 """Models of linear scores, fitted by a convex objective, without some of their rows.
 
+`ScoreModel.without` takes one Newton step for each row (Pregibon 1981), and further
+ones where this is not exact enough.
 The objective is ``sum_i w_i (loss(y_i, z_i @ B) + sum(row_penalty * B**2) / 2)
 + sum(penalty * B**2) / 2``, where B has the shape (d, k).
 """

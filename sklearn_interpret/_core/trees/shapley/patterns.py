@@ -1,4 +1,8 @@
-"""Patterns: which conditions rows meet, for many nodes and rows together."""
+"""Patterns: which conditions rows meet, for many nodes and rows together.
+
+The pattern of a row at a node is an integer: bit i is whether the row meets the
+condition of slot i, as `TreePaths` has them. Units have further bits, see `subtrees`.
+"""
 
 from __future__ import annotations
 

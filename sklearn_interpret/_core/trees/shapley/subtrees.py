@@ -1,4 +1,7 @@
-"""Bottom subtrees of few splits, whose leaves are looked up together."""
+"""Bottom subtrees of few splits, whose leaves are looked up together.
+
+`cut_into_units` cuts trees into these *units*, `TreeUnits`.
+"""
 
 from __future__ import annotations
 
