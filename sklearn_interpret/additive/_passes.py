@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.additive.fitting import TargetRows
-from sklearn_interpret._core.additive.gram import CodedTerm, Histogram, RoundedRows
+from sklearn_interpret._core.additive.gram import CodedTerm, RoundedRows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.rows.validation import offsets_of
 from sklearn_interpret.additive._terms import Column, Summary
@@ -76,7 +76,7 @@ def both_totals(
     sums, histograms, extents = zip(first, second, strict=True)
     return (
         _each(add, *sums),
-        _each(Histogram.merge, *histograms),
+        _each(add, *histograms),
         _each(partial(_each, np.minimum), *extents),
     )
 

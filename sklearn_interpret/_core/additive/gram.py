@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import repeat
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,14 +101,14 @@ class Bins:
         return self.basis.evaluate(values)
 
 
-class Histogram(NamedTuple):
-    """Rows of a term by bin; histograms of two sets of rows are merged."""
+@dataclass(frozen=True)
+class Histogram:
+    """Rows of a term by bin; histograms of two sets of rows add up."""
 
     counts: NDArray[np.float64]  # (n_bins,) or (n_bins, n_bins_2): weights of the rows
     sums: list[NDArray[np.float64]]  # for each column, `Bins.sums`
 
-    def merge(self, histogram: Histogram) -> Histogram:
-        """The histogram of both sets of rows."""
+    def __add__(self, histogram: Histogram) -> Histogram:
         sums = list(map(add, self.sums, histogram.sums))
         return Histogram(self.counts + histogram.counts, sums)
 

@@ -143,7 +143,7 @@ class PenalisedFit:
     penalty : float
         b' S b.
     ridge : ndarray of shape (p,)
-        What is added to S against rounding.
+        Added to S, against rounding.
     least, floor : float
         The minimum: residual sum of squares and penalty; and its lower bound.
     """

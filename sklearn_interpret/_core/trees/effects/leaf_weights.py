@@ -46,7 +46,7 @@ class WeightsByCondition(NamedTuple):
 
 
 class _RowSets(NamedTuple):
-    """Sets of rows on their way down the trees."""
+    """Sets of rows that go down the trees."""
 
     numbers: NDArray[np.integer]  # (n,)
     counts: NDArray[np.float32]  # (n,): how many rows each has
