@@ -43,9 +43,9 @@ _FEW = 10_000
 # Longest step of a log smoothing parameter: longer ones may leap into another optimum
 # of tables of few rows, shorter ones take more steps.
 _LONGEST = 5.0
-# Most steps of the search, and halvings of each.
+# Most steps of the search, and sizes of each that are tried, each half of the last.
 _MOST_STEPS = 100
-_MOST_HALVINGS = 20
+_MOST_TRIES = 20
 # Largest gradient at the end of the search: less takes more evaluations.
 _TOLERANCE = 1e-7
 # Directions are flat where gradient and curvature are smaller, in units of twice the
@@ -413,14 +413,14 @@ def _newton(
         if np.abs(gradient[free]).max(initial=0) >= _TOLERANCE:
             step = np.zeros(len(rho))
             step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
-            highest, n_halvings = value + 1e-9 * (1 + abs(value)), _MOST_HALVINGS
+            highest, n_tries = value + 1e-9 * (1 + abs(value)), _MOST_TRIES
         elif flat.any() and not ends_tried:
             step = np.where(flat, ends - rho, 0)
-            highest, n_halvings = value + _RISE_TO_BOUNDS, 1
+            highest, n_tries = value + _RISE_TO_BOUNDS, 1
             ends_tried = True
         else:
             return fit
-        for halving in range(n_halvings):
+        for halving in range(n_tries):
             smoothing = (rho + step / 2**halving).clip(low, high)
             trial_fit = PenalisedFit(fit.equations, smoothing)
             trial = criterion(trial_fit)
