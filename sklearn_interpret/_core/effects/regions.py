@@ -1,8 +1,9 @@
 """Regions of rows within which the curves of rows are alike.
 
-A region is split where the curves' squared deviations from their mean on each side are
-least (Herbinger, Bischl & Casalicchio 2022, eq. 6). Sums over the sorted rows give
-this loss for all thresholds of a column together.
+A region is split where the curves' squared deviations from their mean on each side, the
+loss, are least (Herbinger, Bischl & Casalicchio 2022, eq. 6). A cut of a column has
+codes on its low and high side, and missing values on a side of their own. Sums over the
+rows grouped by code give the loss of all cuts of a column together.
 """
 
 from __future__ import annotations
@@ -14,17 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.statistics.weighted import ratio_or_zero
-
 if TYPE_CHECKING:
     from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
 # Limits the memory of sums of curves to some blocks of 8 MB: they are computed for as
 # many points at a time.
-_MOST_SUMS = 2**20
+_MAX_SUMS = 2**20
 # Gain of the best of many cuts by noise, relative to the mean gain of a cut: splits of
-# noise do not pay. Chosen by hand; benchmarks/bench_regions.py counts how often an
-# additive model has a single region.
+# noise do not pay. `bench_regions` checks that additive models have a single region.
 _BEST_BY_NOISE = 2.0
 # Gains that differ relatively by less are equal but for rounding: the first wins.
 _TIE = 1e-9
@@ -51,9 +49,7 @@ class RowCurves:
 
     def centred(self) -> tuple[RowCurves, NDArray[np.float64]]:
         """The curves less their mean, and the sums of their squares: (n_points,)."""
-        means = ratio_or_zero(
-            (self.weights * self.values).sum(axis=0), self.weights.sum(0)
-        )
+        means = _ratio((self.weights * self.values).sum(axis=0), self.weights.sum(0))
         values = self.values - means
         losses = (self.weights * values**2).sum(axis=0)
         return RowCurves(values, self.weights), losses
@@ -95,19 +91,11 @@ class RegionNode:
 
 
 class _Split(NamedTuple):
-    """A split of a region."""
+    """A split of a region, and the reduction of the loss by it."""
 
-    gain: float = 0.0
-    column: int = -1
-    # Codes (n_known + 1,) of each side: low, high and missing, as there are.
-    sides: Sequence[NDArray[np.bool_]] = ()
-
-
-class _GroupSums(NamedTuple):
-    """Sums over groups of rows: (n_groups, n_points), or (n_groups, 1) of weights."""
-
-    curves: NDArray[np.float64]  # weighted
-    weights: NDArray[np.float64]
+    gain: float
+    column: int
+    sides: list[NDArray[np.bool_]]  # codes (n_known + 1,) of each side
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,20 +148,19 @@ class RegionSearch:
     def _grown(
         self, curves: RowCurves, node: RegionNode, depth: int, least_gain: float
     ) -> RegionNode:
-        """A node with the tree of up to `depth` splits below it."""
         centred, losses = curves.take(node.rows).centred()
         # No split gains more than there is.
         if depth == 0 or losses.sum() < least_gain:
             return node
         codes, weights = self.table.codes[:, node.rows], self.weights[node.rows]
         columns = {j: _Groups.of(codes[j], weights) for j in self.columns}
-        split = self._best_split(centred, losses, columns)
-        if split.gain <= 0 or split.gain < least_gain:
+        gain, column, sides = self._best_split(centred, losses, columns)
+        if gain <= 0 or gain < least_gain:
             return node
-        if not self._is_significant(split.gain, centred, losses, columns):
+        if not self._is_significant(gain, centred, losses, columns):
             return node
-        column, children = split.column, []
-        for side in split.sides:
+        children = []
+        for side in sides:
             rows = node.rows[side[codes[column]]]
             allowed = {**node.allowed, column: side & node.allowed.get(column, True)}
             child = RegionNode(rows, allowed)
@@ -192,12 +179,12 @@ class RegionSearch:
             return True
         # Up to four permutations may gain as much: p-values of fewer are coarse.
         n_draws = int(np.ceil(5 / self.significance)) - 1
-        n_rows, reached = len(centred.values), 1
+        n_rows, least = len(centred.values), gain * (1 - _TIE)
+        n_reached = 1  # the curves themselves
         for _ in range(n_draws):
             permuted = centred.take(self.rng.permutation(n_rows))
-            split = self._best_split(permuted, losses, columns)
-            reached += split.gain >= gain * (1 - _TIE)
-        return reached / (n_draws + 1) <= self.significance
+            n_reached += self._best_split(permuted, losses, columns).gain >= least
+        return n_reached / (n_draws + 1) <= self.significance
 
     def _best_split(
         self,
@@ -205,51 +192,49 @@ class RegionSearch:
         losses: NDArray[np.float64],
         columns: dict[int, _Groups],
     ) -> _Split:
-        """The split of the largest gain, or one without any gain."""
+        """The split of the largest gain; a gain of zero if there is none."""
         observed = centred.weights.sum(axis=0)
         # Expected reduction of the loss by one more mean if the curves are noise.
-        noise = _BEST_BY_NOISE * ratio_or_zero(
-            losses, np.maximum(observed - 1, observed / 2)
-        )
-        best = _Split()
+        noise = _BEST_BY_NOISE * _ratio(losses, np.maximum(observed - 1, observed / 2))
+        best = _Split(0.0, -1, [])
         for column, groups in columns.items():
-            split = self._best_split_of(column, groups, centred, noise)
-            if split.gain > best.gain * (1 + _TIE):
+            split = self._best_cut(centred, noise, column, groups)
+            if split is not None and split.gain > best.gain * (1 + _TIE):
                 best = split
         return best
 
-    def _best_split_of(
+    def _best_cut(
         self,
-        column: int,
-        groups: _Groups,
         centred: RowCurves,
         noise: NDArray[np.float64],
-    ) -> _Split:
-        """The split of a column with the largest gain, or one without any gain."""
-        n_known = self.table.n_known[column]
-        order = np.arange(len(groups.codes))
-        n_observed = len(order) - (groups.codes[-1] == n_known)
+        column: int,
+        groups: _Groups,
+    ) -> _Split | None:
+        """The split of the largest gain in a column, or None."""
+        has_missing = groups.codes[-1] == self.table.n_known[column]
+        n_observed = len(groups.codes) - int(has_missing)
         if not n_observed or not centred.values.size:
-            return _Split()
+            return None
+        order = np.arange(len(groups.codes))
         if self.table.nominal[column]:
             order[:n_observed] = _similar_first(groups.sums(centred), n_observed)
-        low = np.cumsum(groups.sizes[order])[:n_observed]
-        total, total_with_missing = low[-1], groups.sizes.sum()
+        low_size = np.cumsum(groups.sizes[order])[:n_observed]
+        known_size, missing_size = low_size[-1], groups.sizes.sum() - low_size[-1]
         # The last cut has all known values on one side and missing ones on the other.
-        high = np.where(low < total, total - low, total_with_missing - total)
-        cuts = np.flatnonzero(np.minimum(low, high) >= self.min_rows)
+        high_size = np.where(low_size < known_size, known_size - low_size, missing_size)
+        cuts = np.flatnonzero(np.minimum(low_size, high_size) >= self.min_rows)
         if not len(cuts):
-            return _Split()
+            return None
         gains = np.zeros(len(cuts))
-        width = max(1, _MOST_SUMS // len(groups.order))
+        width = max(1, _MAX_SUMS // len(groups.order))
         for start in range(0, centred.values.shape[1], width):
             points = slice(start, start + width)
             sums = groups.sums(centred, points, order)
             gains += _gains(sums, cuts, n_observed, noise[points])
-        best = gains.max()
-        cut = int(np.argmax(gains >= best - _TIE * abs(best)))
-        sides = self._sides(column, groups, order, cuts[cut], n_observed)
-        return _Split(gains[cut], column, sides)
+        largest = gains.max()
+        best = int(np.argmax(gains >= largest - _TIE * abs(largest)))
+        sides = self._sides(column, groups, order, cuts[best], n_observed)
+        return _Split(gains[best], column, sides)
 
     def _sides(
         self,
@@ -262,28 +247,34 @@ class RegionSearch:
         """Codes (n_known + 1,) of each side: low, high and missing, as there are."""
         n_known = self.table.n_known[column]
         low = np.zeros(n_known + 1, dtype=bool)
-        ends = groups.codes[order[:n_observed][cut : cut + 2]]
-        if len(ends) < 2:
+        has_high_side = cut + 1 < n_observed
+        if not has_high_side:
             low[:n_known] = True
         elif self.table.nominal[column]:
             low[groups.codes[order[: cut + 1]]] = True
-        else:
-            low[: (ends[0] + ends[1] + 1) // 2] = True
+        else:  # codes between the two groups go to the nearer one
+            last_low, first_high = groups.codes[order[cut : cut + 2]]
+            low[: (last_low + first_high + 1) // 2] = True
         missing = np.arange(n_known + 1) == n_known
-        sides = [low, ~low & ~missing]
-        if len(ends) < 2:
-            sides.pop()
+        sides = [low, ~low & ~missing] if has_high_side else [low]
         return [*sides, missing] if n_observed < len(order) else sides
+
+
+class _GroupSums(NamedTuple):
+    """Sums over the rows of each group, at each point."""
+
+    curves: NDArray[np.float64]  # (n_groups, n_points): of weighted curves
+    weights: NDArray[np.float64]  # (n_groups, n_points) or (n_groups, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Rows grouped by code: their order, where groups start, their codes and weight."""
+    """Rows grouped by code, the groups of ascending codes."""
 
-    order: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    codes: NDArray[np.intp]
-    sizes: NDArray[np.float64]
+    order: NDArray[np.intp]  # (n_rows,): rows by code
+    starts: NDArray[np.intp]  # (n_groups,): where groups start in that order
+    codes: NDArray[np.intp]  # (n_groups,)
+    sizes: NDArray[np.float64]  # (n_groups,): weights of their rows
 
     @classmethod
     def of(cls, codes: NDArray[np.intp], weights: NDArray[np.float64]) -> _Groups:
@@ -299,14 +290,24 @@ class _Groups:
         points: slice = slice(None),
         groups: NDArray[np.intp] | slice = slice(None),
     ) -> _GroupSums:
-        """Sums by group at some points, for all or some `groups` in their order."""
+        """Sums at some points, of the groups in some order."""
         weights = curves.weights
         if weights.shape[1] > 1:
             weights = weights[:, points]
         weighted = weights * curves.values[:, points]
-        sums = np.add.reduceat(weighted.take(self.order, axis=0), self.starts, axis=0)
-        sizes = np.add.reduceat(weights.take(self.order, axis=0), self.starts, axis=0)
-        return _GroupSums(sums[groups], sizes[groups])
+        curve_sums, weight_sums = (
+            np.add.reduceat(by_row.take(self.order, axis=0), self.starts, axis=0)
+            for by_row in (weighted, weights)
+        )
+        return _GroupSums(curve_sums[groups], weight_sums[groups])
+
+
+def _ratio(
+    sums: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sums over weights, zero where the weight is not positive."""
+    weights = np.broadcast_to(weights, sums.shape)
+    return np.divide(sums, weights, out=np.zeros_like(sums), where=weights > 0)
 
 
 def _gains(
@@ -317,30 +318,30 @@ def _gains(
 ) -> NDArray[np.float64]:
     """Reductions of the loss of curves with mean zero by cuts: (n_cuts,).
 
+    The sums are those of the observed groups in their order, then of missing values.
     Reductions by `noise` (n_points,), one for each side but one, are taken off.
     """
-    cumulated = [np.cumsum(values[:n_observed], axis=0) for values in sums]
-    low = _GroupSums(*(values[cuts] for values in cumulated))
+    up_to = [np.cumsum(values[:n_observed], axis=0) for values in sums]
+    low = [cumulated[cuts] for cumulated in up_to]
     # Cuts with nothing above them would leave rounding errors there.
     is_last = (cuts == n_observed - 1)[:, None]
-    high = _GroupSums(
-        *(np.where(is_last, 0.0, values[-1] - values[cuts]) for values in cumulated)
-    )
-    missing = _GroupSums(*(values[n_observed:].sum(axis=0) for values in sums))
-    gains, n_means = np.zeros(low.curves.shape), np.zeros(low.weights.shape)
-    for total, weight in (low, high, missing):
-        gains += ratio_or_zero(total**2, weight)
-        n_means += weight > 0
+    high = [np.where(is_last, 0.0, total[-1] - total[cuts]) for total in up_to]
+    missing = [values[n_observed:].sum(axis=0) for values in sums]
+    gains, n_means = np.zeros(low[0].shape), np.zeros(low[1].shape)
+    for curve_sums, weights in (low, high, missing):
+        gains += _ratio(curve_sums**2, weights)
+        n_means += weights > 0
     return (gains - (n_means - 1) * noise).sum(axis=1)
 
 
 def _similar_first(sums: _GroupSums, n_observed: int) -> NDArray[np.intp]:
     """Order of the first groups along the first principal component of their means."""
-    total, weights = sums.curves[:n_observed], sums.weights[:n_observed]
-    means = ratio_or_zero(total, weights)
-    scaled = np.sqrt(weights) * (
-        means - ratio_or_zero(total.sum(axis=0), weights.sum(axis=0))
-    )
-    direction = np.linalg.svd(scaled, full_matrices=False)[2][0]
+    curve_sums, weights = (values[:n_observed] for values in sums)
+    means = _ratio(curve_sums, weights)
+    mean = _ratio(curve_sums.sum(axis=0), weights.sum(axis=0))
+    deviations = np.sqrt(weights) * (means - mean)
+    _, _, components = np.linalg.svd(deviations, full_matrices=False)
+    direction = components[0]
+    # The sign of a component is arbitrary: its largest entry becomes positive.
     direction *= np.sign(direction[np.abs(direction).argmax()]) or 1.0
     return np.argsort(means @ direction, kind="stable")

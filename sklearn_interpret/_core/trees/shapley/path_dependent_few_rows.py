@@ -370,8 +370,8 @@ def _add_gains(
 def _sum_up_the_trees(sums: NDArray[np.float64], block: SplitBlock) -> None:
     """Add to each split's entry of `sums` (..., n) those of the splits below it."""
     for start, two_splits_end, one_split_end, _ in block.levels[-2::-1]:
-        one, two = slice(start, one_split_end), slice(start, two_splits_end)
-        sums[..., one] += sums.take(block.first[one], axis=2)
+        any_split, two = slice(start, one_split_end), slice(start, two_splits_end)
+        sums[..., any_split] += sums.take(block.first[any_split], axis=2)
         sums[..., two] += sums.take(block.second[two], axis=2)
 
 
