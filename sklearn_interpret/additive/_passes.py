@@ -76,7 +76,7 @@ def both_totals(
     sums, histograms, extents = zip(first, second, strict=True)
     return (
         _each(add, *sums),
-        _each(partial(_each, add), *histograms),
+        _each(add, *histograms),
         _each(partial(_each, np.minimum), *extents),
     )
 

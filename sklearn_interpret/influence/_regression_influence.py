@@ -305,7 +305,9 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         if self.approximation == "refit" and not exact:
             without = self._without_rows(model)
         rank = getattr(response.model, "rank_", None)
-        diagnostics = RegressionDiagnostics(model, is_known, rank, without=without)
+        diagnostics = RegressionDiagnostics(
+            model, is_known, rank, parameters_without=without
+        )
         self._check_residuals(diagnostics)
         for measure in _MEASURES:
             setattr(self, f"{measure}_", getattr(diagnostics, measure))

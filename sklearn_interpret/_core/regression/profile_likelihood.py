@@ -43,7 +43,7 @@ def profile_bounds(
     height : float
         By how much the deviance may rise.
     """
-    row = regression.factors[1][parameter]
+    row = regression.inverse[parameter]
     # Far from the optimum numbers may overflow, and steps are halved.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         reach = [_Profile(regression, side * row, height).reach() for side in (-1, 1)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +174,24 @@ class FittedRegression:
         return self.sums(partial(_sums_without_terms, score), np.add)
 
 
+class Residuals(NamedTuple):
+    """Residuals of rows, (n,) each."""
+
+    deviance: NDArray[np.float64]
+    pearson: NDArray[np.float64]
+
+
+class Factors(NamedTuple):
+    """Factors of the hat matrix U U' and of the inverse information V V'.
+
+    With the working design A = diag(root) X and the penalties L:
+    A (A'A + L)^-1 A' = U U', and (A'A + L)^-1 = V V'.
+    """
+
+    basis: NDArray[np.float64]  # U (n, r): its squares sum to leverages
+    inverse: NDArray[np.float64]  # V (d, r)
+
+
 @dataclass(frozen=True, eq=False)
 class WorkingRegression(FittedRegression):
     """Leverages, residuals and dispersion of a model of one score.
@@ -225,8 +243,8 @@ class WorkingRegression(FittedRegression):
         return inverse @ (basis.T @ (self.roots * targets))
 
     @cached_property
-    def residuals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Deviance residuals and Pearson residuals, (n,) each."""
+    def residuals(self) -> Residuals:
+        """Deviance residuals and Pearson residuals, zero where they are rounding."""
         model, loss, root = self.model, self.model.loss, self.roots
         scores = model.scores_at(self.parameters[:, None])
         means = loss.means(scores)
@@ -237,15 +255,11 @@ class WorkingRegression(FittedRegression):
         deviance = np.sign(errors) * np.sqrt(model.weights * deviances)
         slopes = -model.weights * loss.slopes(model.targets, scores)[:, 0]
         pearson = np.divide(slopes, root, out=np.zeros_like(root), where=root > 0)
-        return np.where(exact, 0, deviance), np.where(exact, 0, pearson)
+        return Residuals(np.where(exact, 0, deviance), np.where(exact, 0, pearson))
 
     @cached_property
-    def factors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Orthonormal columns U (n, r), whose squares sum to leverages, and V (d, r).
-
-        With the working design A = diag(root) X: A (A'A + L)^-1 A' = U U', and
-        (A'A + L)^-1 = V V'. The parameters that rows do not determine stay at zero.
-        """
+    def factors(self) -> Factors:
+        """Factors; parameters that the rows do not determine stay at zero."""
         design, root, penalty = self.model.design, self.roots, self.penalty
         # An intercept without a penalty is handled by centring the other columns.
         free = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
@@ -266,21 +280,21 @@ class WorkingRegression(FittedRegression):
         basis = basis[: len(design), :rank]
         inverse = right[:rank].T / sizes[:rank]
         if not free:
-            return basis, inverse
+            return Factors(basis, inverse)
         intercept = np.append(np.zeros(columns.shape[1]), 1 / scale)
         inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), intercept])
-        return np.column_stack([basis, root / scale]), inverse
+        return Factors(np.column_stack([basis, root / scale]), inverse)
 
     @cached_property
     def columns(self) -> NDArray[np.float64]:
         """The design in the directions V, (n, r)."""
-        return self.model.design @ self.factors[1]
+        return self.model.design @ self.inverse
 
     @property
     def undetermined(self) -> NDArray[np.intp]:
         """Positions of the columns that depend on others, or are zero."""
         design = self.model.design
-        if self.factors[1].shape[1] == design.shape[1]:
+        if self.inverse.shape[1] == design.shape[1]:
             return np.arange(0)
         sizes = np.linalg.norm(design, axis=0)
         columns = design / np.where(sizes > 0, sizes, 1)
@@ -293,7 +307,7 @@ class WorkingRegression(FittedRegression):
     @cached_property
     def leverages(self) -> NDArray[np.float64]:
         """Diagonal of the hat matrix, (n,)."""
-        basis, _ = self.factors
+        basis = self.factors.basis
         leverages = np.einsum("nr,nr->n", basis, basis)
         return np.where(leverages > 1 - _DECISIVE, 1.0, leverages)
 
@@ -305,17 +319,17 @@ class WorkingRegression(FittedRegression):
     @cached_property
     def deviance(self) -> float:
         """The deviance."""
-        return float((self.residuals[0] ** 2).sum())
+        return float((self.residuals.deviance**2).sum())
 
     @cached_property
     def pearson_statistic(self) -> float:
         """Sum of the squared Pearson residuals."""
-        return float((self.residuals[1] ** 2).sum())
+        return float((self.residuals.pearson**2).sum())
 
     @property
     def inverse(self) -> NDArray[np.float64]:
         """V (d, r) of the factors."""
-        return self.factors[1]
+        return self.factors.inverse
 
     @property
     def n_rows(self) -> int:

@@ -25,7 +25,11 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_array
 
-from sklearn_interpret._core.influence.networks import NetworkModel, descended
+from sklearn_interpret._core.influence.networks import (
+    LayerFactors,
+    NetworkModel,
+    descended,
+)
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
     HalfHuber,
@@ -425,7 +429,7 @@ def network_model(
         ]
         by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
         return NetworkModel(
-            list(zip(map(_with_ones, hidden), by_layer, strict=True)),
+            list(map(LayerFactors, map(_with_ones, hidden), by_layer)),
             objective.loss.slopes(targets, scores),
             objective.loss.curvatures(targets, scores),
             weights,
