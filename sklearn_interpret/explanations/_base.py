@@ -67,6 +67,8 @@ class BaseExplanation(ABC):
     target_name: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
+    # Fields with an object for each row, of kinds that have `status` and `reasons`.
+    _objects: ClassVar[tuple[str, ...]] = ()
     # What `to_dict` says of each explained row, beside its results.
     _facts_by_row: ClassVar[tuple[str, ...]] = ("predictions",)
     # The displays that draw it, in words.
@@ -179,7 +181,7 @@ class BaseExplanation(ABC):
         return range(min(len(self), SHOWN_ROWS))
 
     def _first_lines(self, text: Callable[[int], str]) -> list[str]:
-        """Values of ``text(row)`` for the first rows."""
+        """The ``text(row)`` of each of the first rows, and "..." if there are more."""
         lines = [text(row) for row in self._shown]
         return lines + ["..."] * (len(self) > SHOWN_ROWS)
 
@@ -217,7 +219,7 @@ class BaseExplanation(ABC):
         self._set(name, array)
 
     def _name_features(self, names: Iterator[str]) -> int:
-        """Default `feature_names` to the names in use; returns their number."""
+        """Let `feature_names` default to these names; return their number."""
         if self.feature_names is None:
             self._set("feature_names", tuple(dict.fromkeys(names)))
         return len(tuple(self.feature_names))
@@ -228,12 +230,15 @@ class BaseExplanation(ABC):
         outputs: tuple[int, ...] | None = None,
         n_predictions: int | None = None,
     ) -> None:
-        """Check the base's fields; `outputs` is the shape of a row's responses."""
-        before = getattr(self, "original_predictions", None)
+        """Check the base's fields, and fill in names.
+
+        `outputs` is the shape of a row's responses, by default that of the predictions.
+        """
+        original = getattr(self, "original_predictions", None)
         if outputs is None:
-            responses: Any = self.predictions if before is None else before
+            responses: Any = self.predictions if original is None else original
             outputs = np.shape(responses)[1:]
-        if before is not None:
+        if original is not None:
             self._set_array("original_predictions", (len(self), *outputs))
         if self.predictions is not None:
             n_predictions = len(self) if n_predictions is None else n_predictions
@@ -250,7 +255,9 @@ class BaseExplanation(ABC):
             shape = getattr(self.data, "shape", None)
             n_rows = shape[0] if shape else len(self.data)
             if n_rows != len(self):
-                raise ValueError(f"data has {n_rows} rows, but values has {len(self)}.")
+                raise ValueError(
+                    f"data has {n_rows} rows; {len(self)} rows are explained."
+                )
 
     def __getattr__(self, name: str) -> Any:
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
@@ -260,21 +267,25 @@ class BaseExplanation(ABC):
 
     def __getitem__(self, index: Any) -> Self:
         """Return the explanation of some rows, their axis kept."""
-        return replace(self, **self._part(row_positions(index, len(self))))
+        return replace(self, **self._fields_of_rows(row_positions(index, len(self))))
 
-    def _part(self, positions: NDArray[np.intp]) -> dict[str, Any]:
-        """Fields of some rows, by name: arguments of `replace`."""
-        fields = self._taken(self._arrays_by_row, positions)
+    def _fields_of_rows(self, positions: NDArray[np.intp]) -> dict[str, Any]:
+        """The fields that differ for these rows alone: arguments of `replace`."""
+        fields = self._entries_of(self._arrays_by_row, positions)
         if self.data is not None:
             fields["data"] = take_rows(self.data, positions)
         return fields
 
-    def _taken(
+    def _entries_of(
         self, names: tuple[str, ...], positions: NDArray[np.intp]
     ) -> dict[str, Any]:
-        """Some entries of the named arrays, without those that are None."""
+        """Entries at positions of the named arrays, without those that are None."""
         arrays = {name: getattr(self, name) for name in names}
-        return {k: array[positions] for k, array in arrays.items() if array is not None}
+        return {
+            name: array[positions]
+            for name, array in arrays.items()
+            if array is not None
+        }
 
     def __iter__(self) -> Iterator[Self]:
         """Iterate over the rows, as explanations of one row each."""
@@ -360,8 +371,8 @@ class Markup(str):
 
 
 def _html_row(tag: str, cells: Iterable[str]) -> str:
-    cells = [c if isinstance(c, Markup) else escape(c) for c in cells]
-    return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
+    texts = [cell if isinstance(cell, Markup) else escape(cell) for cell in cells]
+    return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
 
 
 def counts_text(words: Iterable[str]) -> str:

@@ -234,7 +234,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self, rows: Rows, y: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> Any:
         """The model and its training rows."""
-        (_, params, _), unfitted = self._fit_input, self._unfitted()
+        params, unfitted = self._fit_input.params, self._unfitted()
         del self._fit_input
         if not params:
             weights = np.ones(rows.n_rows)

@@ -259,6 +259,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         # A large model takes longer to send to processes than they save.
         with parallel_config(prefer="threads"):
             self._compute(sample, checks, sections)
+        del self._fit_input  # what refits take
 
     def _check_constraints(self, rows: Rows) -> None:
         """Refuse features to vary, or with permitted values, that `X` lacks."""
@@ -307,7 +308,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
             by_class = is_classifier(self.estimator_) and sample.y.ndim == 1
             kind = StratifiedKFold if by_class else KFold
-            if self._fit_input[2] is not None:
+            if self._fit_input.groups is not None:
                 kind = StratifiedGroupKFold if by_class else GroupKFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)
