@@ -21,10 +21,13 @@ from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.linear import explained_linear
-from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import duration_in_words, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
-from sklearn_interpret._model.replacement.mixed_rows import responses_to_mixed
+from sklearn_interpret._model.replacement.mixed_rows import (
+    MixedPoints,
+    responses_to_mixed,
+)
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.responses.scoring import (
@@ -380,13 +383,12 @@ def _with_donors(
         [random_donors(sample.weights, rng) for _ in range(_N_DONORS)] for _ in players
     ]
     # One after the other: player, row, donor.
-    bases = np.tile(np.repeat(np.arange(n), _N_DONORS), p)
-    donors = np.array(donors_of_players).transpose(0, 2, 1).ravel()
-    sets = np.repeat(np.arange(p), n * _N_DONORS)
-    batches = [
-        (bases[batch], donors[batch], sets[batch])
-        for batch in slices(len(bases), batch_rows(rows.row_bytes))
-    ]
+    points = MixedPoints(
+        bases=np.tile(np.repeat(np.arange(n), _N_DONORS), p),
+        donors=np.array(donors_of_players).transpose(0, 2, 1).ravel(),
+        sets=np.repeat(np.arange(p), n * _N_DONORS),
+    )
+    batches = points.batches(batch_rows(rows.row_bytes))
     predictions = responses_to_mixed(response, rows, players, batches)
     predictions = predictions.reshape(p, n, _N_DONORS, -1)
     return np.stack(
