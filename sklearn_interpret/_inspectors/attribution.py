@@ -17,7 +17,10 @@ from sklearn_interpret._inspectors.attribution_columns import (
 )
 from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
 from sklearn_interpret._model.progress import progress_of, shows_progress, with_progress
@@ -69,7 +72,8 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
     _explanation_class: ClassVar[type[Explanation]] = Explanation
 
     transform = attributions_as_columns
-    get_feature_names_out = attribution_names
+    get_feature_names_out = feature_names_out
+    _column_names = attribution_names
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         self._names, background = sample.rows.names, sample

@@ -13,9 +13,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import check_feature_names_in, warn
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -188,23 +191,11 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             nearest[rows, j] = rows_found.column_array(j)[first]
         return nearest
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns: those of the features.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            The names.
-        """
-        check_is_fitted(self)
-        return np.asarray(check_feature_names_in(self, input_features), dtype=object)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names of the features."""
+        return check_feature_names_in(self, input_features)
 
 
 def checked_limits(

@@ -15,7 +15,11 @@ from sklearn_interpret._inspectors.attribution_columns import (
     attribution_names,
     attributions_as_columns,
 )
-from sklearn_interpret._inspectors.sklearn_bases import DataFrame, TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    DataFrame,
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.dates import as_objects
@@ -438,7 +442,8 @@ class AttributionTransformerMixin(TransformerMixin):
     """
 
     transform = attributions_as_columns
-    get_feature_names_out = attribution_names
+    get_feature_names_out = feature_names_out
+    _column_names = attribution_names
 
     @abstractmethod
     def _attributed(self) -> Sequence[tuple[Sequence[int], str]]:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.progress import phases, shows_progress, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
@@ -475,30 +477,17 @@ class HStatistic(TransformerMixin, BaseInteraction):
         pairs = zip(averages.means, codes_of_rows, strict=True)
         return [mean[codes] for mean, codes in pairs]
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Names such as "a x b", followed by the output's name if there are several.
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names such as "a x b", followed by the output's if there are several."""
         players = zip(self.features_, self.player_names_, strict=True)
         names, outputs = self._names_out(input_features, players)
-        of_pairs = [
+        return [
             f"{names[first]} x {names[second]}{output}"
             for first, second in self.pairs_
             for output in outputs
         ]
-        return np.array(of_pairs, dtype=object)
 
 
 def _blocks_of_all(
