@@ -17,11 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._inspectors.sklearn_bases import DataFrame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import default_names
+from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.rows.tables import json_value, versions
 from sklearn_interpret.explanations._selection import names_of_rows, take_rows
 
 # Most rows and outputs in the repr and the HTML table: what fits on a screen.
-SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5
+SHOWN_ROWS = 5
+SHOWN_OUTPUTS = 5
+# Most names in the repr: what fits in a line.
+_SHOWN_IN_RANKING = 5
 # Default of the fields that `__post_init__` fills: they are never None afterwards.
 FILLED: Any = None
 
@@ -300,6 +304,45 @@ class BaseExplanation(ABC):
         index = self.data.index if has_index else None
         return pandas.DataFrame(entries, index=index, columns=columns).infer_objects()
 
+    def _frame_of_values(self, names: Sequence[str], kind: str) -> DataFrame:
+        """`values` (n_rows, n[, k]) as a table, a column for each name and output."""
+        pandas = optional_library("pandas", f"{type(self).__name__}.to_frame")
+        columns = pandas.Index(names, dtype=object)
+        if self.values.ndim == 3:
+            columns = pandas.MultiIndex.from_product(
+                [names, self.output_names], names=[kind, "output"]
+            )
+        return self._frame_by_row(self.values.reshape(len(self), len(columns)), columns)
+
+    def _table_of_values(
+        self,
+        names: Sequence[str],
+        order: NDArray[np.intp],
+        notes: Callable[[int], Iterable[str]],
+    ) -> tuple[list[str], list[list[str]]]:
+        """Head and body of the HTML table of values (n_rows, n[, k]) in an order.
+
+        ``notes(row)`` are texts that follow the values of a row.
+        """
+        n_outputs = len(self.output_names)
+        values = self.values.reshape(*self.values.shape[:2], n_outputs)
+        base_values = self.base_values.reshape(len(self), n_outputs)
+        several = n_outputs > 1
+        ordered_names = [names[k] for k in order]
+        head = ["row", *(["output"] if several else []), "base value", *ordered_names]
+        body = []
+        for row in self._shown:
+            texts = list(notes(row))
+            for output in range(min(n_outputs, SHOWN_OUTPUTS)):
+                name = [str(self.output_names[output])] if several else []
+                cells = [
+                    f"{entry_text(values[row, k, output], signed=True)}{text}"
+                    for k, text in zip(order, texts, strict=True)
+                ]
+                base_value = entry_text(base_values[row, output])
+                body.append([str(self.row_names[row]), *name, base_value, *cells])
+        return head, body
+
     def __repr__(self) -> str:
         head = f"{type(self).__name__}({self._size()})"
         return "\n".join([head, *self._summary()])
@@ -373,6 +416,19 @@ class Markup(str):
 def _html_row(tag: str, cells: Iterable[str]) -> str:
     texts = [cell if isinstance(cell, Markup) else escape(cell) for cell in cells]
     return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
+
+
+def ranking_text(
+    names: Sequence[str], means: NDArray[np.float64], order: NDArray[np.intp]
+) -> str:
+    """The first names of an order, each with its mean."""
+    texts = [f"{names[k]} {entry_text(means[k], 3)}" for k in order[:_SHOWN_IN_RANKING]]
+    return ", ".join(texts + ["..."] * (len(order) > _SHOWN_IN_RANKING))
+
+
+def sizes_text(shape: tuple[int, ...], *names: str) -> str:
+    """Sizes of the axes of an array, by name."""
+    return ", ".join(f"{name}={size}" for name, size in zip(names, shape, strict=False))
 
 
 def counts_text(words: Iterable[str]) -> str:

@@ -17,7 +17,6 @@ from sklearn.linear_model import (
     RidgeClassifier,
     TweedieRegressor,
 )
-from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._core.influence.score_models import ScoreModel
@@ -47,10 +46,8 @@ _OF_SCORES = (
     GammaRegressor,
     TweedieRegressor,
 )
-
-
-# Leverages of rows within this of one determine a parameter alone.
-_ALONE = 1e-9
+# Rows whose leverages sum to one, but for this, determine a parameter alone.
+_ROUNDING_OF_LEVERAGES = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +124,10 @@ def _of_scores(
 
 
 def score_model_without(
-    training: Training,
-    steps: Pipeline | None,
-    model: BaseEstimator,
-    response: Response,
-    deleted: list[NDArray[np.intp]],
+    training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> ScoresWithout | None:
     """`ScoresWithout`, where the model is one of them; else None."""
+    _, model = steps_and_model(training.fitted)
     if type(model) not in _OF_SCORES or not _is_smooth(model):
         return None
     sample = training.rows.native, training.y, training.weights
@@ -154,12 +148,11 @@ def _is_smooth(model: BaseEstimator) -> bool:
     """Whether a model minimises a smooth sum over rows, without bounds."""
     balanced = has_balanced_classes(model)
     several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
-    one_each = several and model.solver == "liblinear"
-    has_schemes = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")
-    has_schemes = has_schemes and not isinstance(model, LinearSVC)
-    return not (
-        balanced or getattr(model, "positive", False) or one_each or has_schemes
-    )
+    one_vs_rest = several and model.solver == "liblinear"
+    has_scheme = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")
+    has_scheme = has_scheme and not isinstance(model, LinearSVC)
+    bounded = getattr(model, "positive", False)
+    return not (balanced or bounded or one_vs_rest or has_scheme)
 
 
 def _stay_determined(optimum: ScoreModel, deleted: list[NDArray[np.intp]]) -> bool:
@@ -168,6 +161,7 @@ def _stay_determined(optimum: ScoreModel, deleted: list[NDArray[np.intp]]) -> bo
     if np.linalg.matrix_rank(r) < optimum.design.shape[1]:
         return False
     sizes = np.array([np.square(q[rows]).sum() for rows in deleted])
-    doubtful = np.flatnonzero(sizes >= 1 - _ALONE)
+    # The largest eigenvalue of their part of the hat matrix is at most its trace.
+    doubtful = np.flatnonzero(sizes >= 1 - _ROUNDING_OF_LEVERAGES)
     sizes[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
-    return bool((sizes < 1 - _ALONE).all())
+    return bool((sizes < 1 - _ROUNDING_OF_LEVERAGES).all())

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 
+from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.neighbors import vote_weights
 from sklearn_interpret._model.leave_out.training import Training, transformed
 from sklearn_interpret._model.responses.predictors import is_classifier
@@ -90,13 +91,10 @@ class NeighborsWithout:
 
 
 def neighbors_without(
-    training: Training,
-    steps: Pipeline | None,
-    model: BaseEstimator,
-    response: Response,
-    deleted: list[NDArray[np.intp]],
+    training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> NeighborsWithout | None:
     """`NeighborsWithout`, where the model is one of them; else None."""
+    steps, model = steps_and_model(training.fitted)
     if type(model) not in _OF_NEIGHBORS or model.metric == "precomputed":
         return None
     n_deleted, n_rows = max(map(len, deleted)), training.rows.n_rows
