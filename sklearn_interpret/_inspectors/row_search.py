@@ -79,7 +79,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         self._outcome = response
         self._response_name = response.response.name
         self._actionability = self._make_actionability(sample.rows, sample.weights)
-        # Errors belong to `fit`.
+        # The model is asked once, so that its errors are raised in `fit`.
         _ = response.asked(sample.rows.take([0]).native).scores
         self._fit_search(sample, response, self._actionability)
 
@@ -112,17 +112,18 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         search: Callable[..., Any],
         problem: SearchProblem,
         index: NDArray[np.intp],
-        together: int,
-    ) -> Iterator[Any]:
-        """Blocks of up to `together` rows at `index`, and the results of `search`.
+        most_rows: int,
+    ) -> Iterator[tuple[NDArray[np.intp], Any]]:
+        """Blocks of up to `most_rows` rows at `index`, and the results of `search`.
 
         Workers share the blocks.
         """
-        shared = -(-len(index) // effective_n_jobs(self.n_jobs))
-        block_slices = slices(len(index), max(1, min(together, shared)))
-        blocks = [(problem, index[block]) for block in block_slices]
-        results = run(search, blocks, n_jobs=self.n_jobs)
-        return zip((block for _, block in blocks), results, strict=True)
+        rows_of_worker = -(-len(index) // effective_n_jobs(self.n_jobs))
+        size = max(1, min(most_rows, rows_of_worker))
+        blocks = [index[block] for block in slices(len(index), size)]
+        tasks = [(problem, block) for block in blocks]
+        results = run(search, tasks, n_jobs=self.n_jobs)
+        return zip(blocks, results, strict=True)
 
     def _explanation(
         self,
@@ -134,17 +135,16 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     ) -> RowExplanation:
         """A RowExplanation of encoded rows for the rows of a problem.
 
-        `asked` is the `AskedRows` of the encoded rows.
+        `asked` are the encoded rows as the model sees them, and its answers.
         """
-        response, before = problem.outcome.response, problem.originals
-        original = before.scores
+        response, originals = problem.outcome.response, problem.originals
+        original = originals.scores
         single = original.shape[1] == 1
         predictions, answers = asked.scores, {}
         if problem.outcome.interval is None:
-            classes, original_answers = response.classes, before.answers
             answers = {
-                "answers": classes[asked.answers],
-                "original_answers": classes[original_answers],
+                "answers": response.classes[asked.answers],
+                "original_answers": response.classes[originals.answers],
             }
         return RowExplanation(
             asked.native,
@@ -153,7 +153,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             beyond_data=problem.actionability.beyond(values, problem.values[origin]),
             predictions=predictions[:, 0] if single else predictions,
             original_predictions=original[:, 0] if single else original,
-            data=before.native,
+            data=originals.native,
             feature_names=problem.rows.names,
             output_names=response.output_names(original.shape[1]),
             response_name=self._response_name,

@@ -155,7 +155,8 @@ class PermutedScores:
         n_groups = min(len(blocks), 4 * workers) if workers > 1 else 1
         edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
         groups = [(self, blocks[start:stop]) for start, stop in pairwise(edges)]
-        scores = stream(_scores_of_blocks, groups, len(blocks), n_jobs=n_jobs)
+        score = PermutedScores.scores_of_blocks
+        scores = stream(score, groups, len(blocks), n_jobs=n_jobs)
         return np.concatenate(list(scores)).reshape(*seeds.shape, -1)
 
     def scores_of_blocks(
@@ -320,12 +321,6 @@ def _losses_of_partition(
                 losses, sample.weights, response(X)
             )
     return sums
-
-
-def _scores_of_blocks(
-    scores: PermutedScores, blocks: list[_Block]
-) -> Iterator[NDArray[np.float64]]:
-    return scores.scores_of_blocks(blocks)
 
 
 def _interleaved(table: Any, n_copies: int) -> list[Any]:

@@ -240,9 +240,9 @@ class _Numeric(_Marginal):
         self, rows: Rows, weights: NDArray[np.float64], j: int, n_bins: int | None
     ) -> None:
         super().__init__(rows, weights, j)
-        values = numbers = rows.numbers(j)
-        present = ~np.isnan(values)
-        values, weights = values[present], weights[present]
+        numbers = rows.numbers(j)
+        present = ~np.isnan(numbers)
+        values, weights = numbers[present], weights[present]
         self.discrete = n_bins is not None
         self._edges = np.empty(0)
         if len(values):
@@ -261,12 +261,13 @@ class _Numeric(_Marginal):
         if len(values) and n_bins is not None:
             probabilities = np.arange(1, n_bins) / n_bins
             edges = np.unique(weighted_quantile(values, probabilities, weights))
-            distinct, dates = np.unique(values), rows.date_dtype(j) is not None
+            distinct, has_dates = np.unique(values), rows.date_dtype(j) is not None
             edges = edges[edges < distinct[-1]]
-            above = distinct[np.searchsorted(distinct, edges, side="right")]
-            # As few digits as leave these values on their sides.
-            rounded = edges if dates else list(map(short_threshold, edges, above))
-            self._edges = np.array(rounded)
+            next_values = distinct[np.searchsorted(distinct, edges, side="right")]
+            if not has_dates:
+                # As few digits as leave these values on their sides.
+                edges = np.array(list(map(short_threshold, edges, next_values)))
+            self._edges = edges
         self._date_dtype = rows.date_dtype(j)
         self._some_values = np.unique(values)[:3]  # shows whether there are just two
         self.scores, self.codes = self._locate(numbers[self.first])
