@@ -21,7 +21,7 @@ _Names = Sequence[str] | None
 
 
 class _PassSize(NamedTuple):
-    """What a pass over batches has read."""
+    """The numbers of batches and rows in a pass."""
 
     n_batches: int
     n_rows: int

@@ -38,7 +38,7 @@ _NOT_IN_SAMPLE = -1
 
 
 class FitInput(NamedTuple):
-    """What `fit` got."""
+    """The input of `fit`."""
 
     X: Any  # the rows, in the user's container
     params: dict[str, Any]  # of the estimator's `fit`

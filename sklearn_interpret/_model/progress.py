@@ -35,7 +35,7 @@ PERCENTS = 100
 _SECONDS = 1.0
 # Calls of more seconds say so in one line.
 _LONG = 5.0
-# Calls of more seconds raise a warning, since one may wish to stop them.
+# Calls of more seconds raise a warning, so that users can stop them early.
 _COSTLY = 60.0
 # Share of these times that passes before the first estimate: the first items may take
 # longer than others.

@@ -259,7 +259,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         # A large model takes longer to send to processes than they save.
         with parallel_config(prefer="threads"):
             self._compute(sample, checks, sections)
-        del self._fit_input  # what refits take
+        del self._fit_input  # needed by refits alone
 
     def _check_constraints(self, rows: Rows) -> None:
         """Refuse features to vary, or with permitted values, that `X` lacks."""

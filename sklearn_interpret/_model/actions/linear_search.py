@@ -75,7 +75,7 @@ _SAFETY_MARGINS = (
 
 
 class _ColumnEffect(NamedTuple):
-    """What a column adds to k linear functions."""
+    """The effect of a column on k linear functions."""
 
     slopes: NDArray[np.float64] | None  # of numbers, (k,)
     levels: NDArray[np.float64] | None  # of categories: value at each, (n_levels, k)
@@ -224,7 +224,7 @@ class ColumnEffects:
         return terms + np.abs(self.model.intercept)
 
     def _effect(self, j: int) -> _ColumnEffect:
-        """What a column adds, from rows that differ in it alone."""
+        """The effect of a column, from rows that differ in it alone."""
         rounding = self.rounding * _DOUBLE / self.precision * self._size
         actionability = self._fit_problem.actionability
         if actionability.categorical[j]:

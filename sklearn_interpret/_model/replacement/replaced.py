@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows, Tiles
 
-# A tree predicts a row in about the time in which so many of its nodes are read: a
-# rough figure, for the choice of the faster way.
+# Nodes that are read in about the time in which a tree predicts a row: a rough figure,
+# for the choice of the faster way.
 _NODES_PER_PREDICTION = 4
 
 
