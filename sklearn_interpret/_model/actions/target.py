@@ -172,7 +172,9 @@ class AskedRows(PlainState):
         log_odds = self.outcome.response.method == "decision_function"
         return np.hstack([-self.scores if log_odds else 1 - self.scores, self.scores])
 
-    def margins(self, origin_classes: Any = None) -> NDArray[np.float64]:
+    def margins(
+        self, origin_classes: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float64]:
         """Margins of the answers, (n,): not negative where they satisfy the target.
 
         `origin_classes` are those of the origins, for the target of any other class.
@@ -190,7 +192,9 @@ class AskedRows(PlainState):
         margins = scores[rows, classes] - rivals.max(axis=1)
         return -margins if outcome.is_other else margins
 
-    def holds(self, origin_classes: Any = None) -> NDArray[np.bool_]:
+    def holds(
+        self, origin_classes: NDArray[np.intp] | None = None
+    ) -> NDArray[np.bool_]:
         """Whether the model's answers satisfy the target, (n,)."""
         if self.outcome.interval is not None:
             return self.margins() >= 0

@@ -73,13 +73,13 @@ class ScoresWithout:
         """Responses (m, k) of the model of all rows."""
         return next(self._responses(response, X, self.full_parameters[None]))
 
-    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
+    def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         return self._responses(response, X, self.deleted_parameters)
 
     def _responses(
         self, response: Response, X: Any, parameters: NDArray[np.float64]
-    ) -> Iterator[np.ndarray]:
+    ) -> Iterator[NDArray[np.float64]]:
         _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
@@ -92,7 +92,7 @@ class ScoresWithout:
             check_finite(values)
             yield from values.reshape(len(block_parameters), m, -1)
 
-    def parameters(self) -> tuple[NDArray[np.float64], np.ndarray]:
+    def parameters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
         return self.full_parameters.ravel(), self.deleted_parameters.reshape(
             len(self.deleted_parameters), -1
@@ -108,7 +108,7 @@ def _design(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
 
 
 def _of_scores(
-    model: BaseEstimator, method: Any, scores: np.ndarray
+    model: BaseEstimator, method: object, scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Result of a method of a model, from scores (m, k)."""
     if not is_classifier(model):

@@ -45,7 +45,7 @@ class NeighborsWithout:
         """Responses (m, k) of the model of all rows."""
         return self._read(response, *self._neighbors(X))
 
-    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
+    def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         distances, positions = self._neighbors(X)
         base = self._read(response, distances, positions)
@@ -56,19 +56,19 @@ class NeighborsWithout:
             )
             # Stable sort: the remaining neighbours stay in order of distance.
             order = np.argsort(is_deleted[changed], axis=1, kind="stable")
-            remaining = [
-                np.take_along_axis(table[changed], order, axis=1)
-                for table in (distances, positions)
-            ]
             values = base.copy()
             if len(changed):
-                values[changed] = self._read(response, *remaining)
+                values[changed] = self._read(
+                    response,
+                    np.take_along_axis(distances[changed], order, axis=1),
+                    np.take_along_axis(positions[changed], order, axis=1),
+                )
             yield values
 
     def parameters(self) -> None:
         """None: the model has no parameters."""
 
-    def _neighbors(self, X: Any) -> tuple[NDArray[np.float64], np.ndarray]:
+    def _neighbors(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Distances and positions of the model's neighbours and of further ones."""
         more = max(map(len, self.deleted))
         inputs = transformed(self.steps, X)

@@ -87,13 +87,13 @@ class ModelsWithout:
         """Responses (m, k) of the model of all rows."""
         return response(X)
 
-    def responses(self, response: Response, X: Any) -> Iterator[np.ndarray]:
+    def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
         inputs = transformed(self.steps, X)
         tasks = [(response, model, inputs) for model in self.models]
         yield from run(_responses_of, tasks, n_jobs=self.n_jobs)
 
-    def parameters(self) -> tuple[NDArray[np.float64], np.ndarray] | None:
+    def parameters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
         parameters = [
             numbers

@@ -31,7 +31,7 @@ from sklearn_interpret._model.replacement.all_pairs import (
     sums_of_losses,
 )
 from sklearn_interpret._model.responses.predictors import RESPONSE_METHODS
-from sklearn_interpret._model.responses.response import check_length
+from sklearn_interpret._model.responses.response import check_length, is_list_of_outputs
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, gather, same_content
 
@@ -449,9 +449,10 @@ class _CachedModel:
         return copy_of(X) if self._changes_input else X
 
     def _of_copy(self, predictions: Any, start: int) -> Any:
+        """Predictions for the copy whose first row is the table's row `start`."""
+        if is_list_of_outputs(predictions):
+            return [self._of_copy(output, start) for output in predictions]
         if isinstance(predictions, list):
-            if np.ndim(predictions[0]) == 2:  # one array for each output
-                return [self._of_copy(output, start) for output in predictions]
             predictions = np.asarray(predictions)
         return predictions[start :: len(self._copies)]
 

@@ -154,7 +154,7 @@ def check_scales(rows: Rows) -> None:
 
 
 def check_weights(
-    sample_weight: ArrayLike | None, rows: Any, *, count_rows: bool = False
+    sample_weight: ArrayLike | None, rows: Rows, *, count_rows: bool = False
 ) -> NDArray[np.float64]:
     """Weights of rows as float64, ones by default; read-only.
 
