@@ -95,18 +95,17 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         ensemble = trees.ensemble
         used = np.zeros(ensemble.n_features, dtype=bool)
         used[ensemble.feature[~ensemble.is_leaf]] = True
-        moved, self.positions = [], []
+        moved_features, self.positions = [], []
         for columns in players:
             features = np.flatnonzero(used & np.isin(trees.model.columns, columns))
             points, positions = _distinct(self._codes[:, features])
-            moved.append(
-                MovedFeatures(features, points.astype(np.intp), (len(points),))
-            )
+            moved = MovedFeatures(features, points.astype(np.intp), (len(points),))
+            moved_features.append(moved)
             self.positions.append(positions.astype(np.min_scalar_type(len(points))))
-        self.n_points = [player_features.n_points for player_features in moved]
-        self._groups = [ReplacementGroup(range(len(moved)), moved)]
-        self._moved = TreeEffects(
-            ensemble, ensemble.value, ensemble.base, moved, len(self._codes)
+        self.n_points = [moved.n_points for moved in moved_features]
+        self._groups = [ReplacementGroup(range(len(players)), moved_features)]
+        self._tree_effects = TreeEffects(
+            ensemble, ensemble.value, ensemble.base, moved_features, len(self._codes)
         )
         self._sums = ensemble.raw_of_codes(self._codes)
         self.predictions = trees.of_sums(self._sums)
@@ -153,7 +152,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         """Whether responses are sums of trees that each split on one player only."""
         trees = self._trees.ensemble
         owner = np.empty(trees.n_features, dtype=np.intp)
-        for player, moved in enumerate(self._moved.moved_features):
+        for player, moved in enumerate(self._tree_effects.moved_features):
             owner[moved.features] = player
         inner = np.flatnonzero(~trees.is_leaf & (trees.parents >= 0))
         above = trees.feature[trees.parents[inner]]
@@ -165,10 +164,10 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         if not self._trees.additive:
             yield from super().of_all_but_one()
             return
-        curves, shares = TreeCurves(self._moved), self._point_shares
+        curves, shares = TreeCurves(self._tree_effects), self._point_shares
         bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
         n_words = int(self._bytes_of_curves / max(bytes_of_row, 1)) // 64
-        size = min(self._moved.block_rows, 64 * max(1, n_words))
+        size = min(self._tree_effects.block_rows, 64 * max(1, n_words))
         for rows, means in self._evaluated(curves.expectations, shares, size):
             yield rows, slice(None), means
 
@@ -186,27 +185,29 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         return get_config()["working_memory"] * 2**20 // 4
 
     def _effects(self) -> list[tuple[Sequence[int], TreeEffects]]:
-        return [(self._groups[0].numbers, self._moved)]
+        return [(self._groups[0].numbers, self._tree_effects)]
 
     @cached_property
     def _leaf_weights(self) -> NDArray[np.float64]:
         """Weight of the rows at each leaf that they reach but for one condition."""
-        return self._summed_leaf_weights(self._moved, self._weights, self._n_jobs)
+        return self._summed_leaf_weights(
+            self._tree_effects, self._weights, self._n_jobs
+        )
 
     @cached_property
     def _averages(self) -> list[NDArray[np.float64]]:
         """Mean responses with each player at each of its points."""
         if not self._trees.additive:
             return super()._averages
-        return self._moved.averages(self._leaf_weights, self._weights.sum())
+        return self._tree_effects.averages(self._leaf_weights, self._weights.sum())
 
     @cached_property
     def _leaves_of_pairs(self) -> NDArray[np.int32]:
-        return pairwise_interactions.leaves_of_pairs(self._moved)
+        return pairwise_interactions.leaves_of_pairs(self._tree_effects)
 
     def _linked(self, sets: Iterator[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for a function of sums."""
-        average = LinkedTreeSets(self._moved, self.positions).averages
+        average = LinkedTreeSets(self._tree_effects, self.positions).averages
         inputs = self._codes, self._weights, self._sums, self._trees.of_sums
         while wave := list(islice(sets, _SETS_OF_WAVE)):
             tasks = [
@@ -219,7 +220,9 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         self, sets: Iterator[tuple[int, ...]]
     ) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for sums of trees."""
-        are_intervals = pairwise_interactions.mean_steps(self._moved) <= _MOST_STEPS
+        are_intervals = (
+            pairwise_interactions.mean_steps(self._tree_effects) <= _MOST_STEPS
+        )
         pairs: list[Any] = []
         for players in sets:
             is_pair = len(players) == 2 and are_intervals[list(players)].all()
@@ -240,8 +243,8 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         mean = np.average(self._sums, axis=0, weights=self._weights)
         terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
         for pair in pairs:
-            both = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
-            yield both + next(terms) if n_leaves[pair] else both
+            added = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
+            yield added + next(terms) if n_leaves[pair] else added
 
     def _terms(
         self, pairs: list[tuple[int, int]], n_leaves: NDArray[np.int32]
@@ -264,16 +267,17 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             yield from self._terms_of_pass(pairs_of_pass)
 
     def _terms_of_pass(self, pairs: list[tuple[int, int]]) -> list[NDArray[np.float64]]:
-        terms = pairwise_interactions.TreePairs(self._moved, pairs)
-        both = self._summed_leaf_weights(terms, self._weights, self._n_jobs)
+        terms = pairwise_interactions.TreePairs(self._tree_effects, pairs)
+        weights = self._summed_leaf_weights(terms, self._weights, self._n_jobs)
         total = self._weights.sum()
-        return terms.terms(self._leaf_weights, both, total, self.positions)
+        return terms.terms(self._leaf_weights, weights, total, self.positions)
 
     def _mean_given(self, players: tuple[int, ...]) -> NDArray[np.float64]:
         """Mean responses (n_rows, k) given some players."""
-        moved, trees = self._moved.moved_features, self._trees.ensemble
-        features = np.concatenate([moved[player].features for player in players])
-        sets = TreeSets(trees, trees.value, features, self._moved.block_rows)
+        trees, moved_features = self._trees.ensemble, self._tree_effects.moved_features
+        features = [moved_features[player].features for player in players]
+        size = self._tree_effects.block_rows
+        sets = TreeSets(trees, trees.value, np.concatenate(features), size)
         leaf_weights = self._summed_leaf_weights(sets, self._weights, self._n_jobs)
         means = np.empty_like(self._sums)
         for rows, outputs in self._evaluated(

@@ -1,7 +1,7 @@
 """The response of a predictor: a function of rows to a float array.
 
-`make_response` chooses the method of the model, and finds the target among its outputs. A
-`Response` calls the method, checks the return value, and makes it an array of outputs.
+`make_response` chooses the method of the model, and finds the target among its outputs.
+A `Response` calls the method, checks what it returns, and makes it an array of outputs.
 `plain_responses` are those of many rows, in batches.
 """
 
