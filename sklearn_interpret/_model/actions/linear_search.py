@@ -335,13 +335,7 @@ class LinearSearch:
         bounds: list[_Cost] = []
         counts = goal.objective == "n_changed"
         for system in self._systems(problem, row, row_moves):
-            relaxed, lowered = system.relaxed, system.needs - system.error_bounds
-            try:
-                units = _units(relaxed, lowered, goal, n_columns)
-            except UnsolvedError:
-                # Real numbers bound the costs, too.
-                relaxed = replace(relaxed, is_integer=relaxed.exclusive)
-                units = _units(relaxed, lowered, goal, n_columns)
+            units = _relaxed_units(system, goal, n_columns)
             if units is None:
                 continue
             bound = max(float(units @ moves.costs), moves.least_cost()) * (1 - GAP)
@@ -350,16 +344,13 @@ class LinearSearch:
             if bounds[-1] >= best_cost:
                 continue
             for raised in self._raised(system):
-                try:
-                    tried_units = _units(system.nominal, raised, goal, n_columns, units)
-                except UnsolvedError as unsolved:
-                    tried_units = unsolved.units
-                if tried_units is None:
+                raised_units = _best_units(system, raised, goal, n_columns, units)
+                if raised_units is None:
                     continue
-                values = _moved(origin, row_moves, tried_units)
+                values = _moved(origin, row_moves, raised_units)
                 values = self._on_grid(problem, values, index, step_units)
                 if len(values):
-                    n_moved = moves.n_moved(tried_units) if counts else 0
+                    n_moved = moves.n_moved(raised_units) if counts else 0
                     cost = _Cost(n_moved, problem.distances(values, index)[0])
                     if cost < best_cost:
                         best, best_cost = values[0], cost
@@ -623,6 +614,33 @@ def _moved(
         else:
             values[0, j] += units[move] * target
     return values
+
+
+def _relaxed_units(
+    system: _System, goal: Goal, n_columns: int
+) -> NDArray[np.float64] | None:
+    """Units that cost at most as much as any that meet the needs; None if none do."""
+    moves, needs = system.relaxed, system.needs - system.error_bounds
+    try:
+        return _units(moves, needs, goal, n_columns)
+    except UnsolvedError:
+        # Real numbers bound the costs, too.
+        real_moves = replace(moves, is_integer=moves.exclusive)
+        return _units(real_moves, needs, goal, n_columns)
+
+
+def _best_units(
+    system: _System,
+    needs: NDArray[np.float64],
+    goal: Goal,
+    n_columns: int,
+    least: NDArray[np.float64],
+) -> NDArray[np.float64] | None:
+    """Units that meet the needs, the best found in time; None if none were."""
+    try:
+        return _units(system.nominal, needs, goal, n_columns, least)
+    except UnsolvedError as unsolved:
+        return unsolved.units
 
 
 def _units(
