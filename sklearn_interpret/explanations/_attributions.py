@@ -186,7 +186,7 @@ class Explanation(BaseExplanation):
         explanations = list(explanations)
         if not explanations:
             raise ValueError("explanations is empty: there is nothing to join.")
-        members = [each for each in explanations if len(each)] or explanations[:1]
+        members = list(filter(len, explanations)) or explanations[:1]
         first = members[0]
         joined: dict[str, Any] = {}
         for member in members:
