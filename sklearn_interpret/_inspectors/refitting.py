@@ -7,7 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -23,6 +23,7 @@ from sklearn_interpret._model.responses.predictors import (
     unfrozen,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.base import BaseInspector
 
 if TYPE_CHECKING:
@@ -51,14 +52,8 @@ class RefittingMixin(BaseInspector):
     _refits = True
     _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
-    def _fit_estimator(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        context: Any,
-    ) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
+        X, _, sample_weight, params = arguments
         groups = None
         if hasattr(self, "cv") and routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
@@ -66,12 +61,12 @@ class RefittingMixin(BaseInspector):
         elif hasattr(self, "cv"):
             params = dict(params)
             groups = params.pop("groups", None)
+            arguments = arguments._replace(params=params)
         if groups is not None:
             groups = column_or_1d(groups)
             check_consistent_length(X, groups)
-        super()._fit_estimator(X, y, sample_weight, params, context)
-        fit_params = self._estimator_fit_params(sample_weight, params)
-        self._fit_input = FitInput(X, fit_params, groups)
+        super()._fit_estimator(arguments, context)
+        self._fit_input = FitInput(X, self._estimator_fit_params(arguments), groups)
 
     def _unfitted(self) -> BaseEstimator:
         """A clone of the estimator to fit."""

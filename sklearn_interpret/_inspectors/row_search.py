@@ -24,7 +24,7 @@ from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features
 from sklearn_interpret._model.rows.lazy import lazy_transformer
-from sklearn_interpret._model.rows.validation import empty_for_no_rows
+from sklearn_interpret._model.rows.validation import FitArguments, empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoCounterfactualWarning
 from sklearn_interpret.explanations import RowExplanation
@@ -69,11 +69,12 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             tags.target_tags = replace(tags.target_tags, multi_output=False)
         return tags
 
-    def _fit_estimator(self, X: Any, y: ArrayLike | None, *fit_arguments: Any) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         """Fit a clone; a column of targets becomes a vector, as the tags promise."""
+        y = arguments.y
         if y is not None and np.asarray(y).shape[1:] == (1,):
-            y = column_or_1d(y, warn=True)
-        super()._fit_estimator(X, y, *fit_arguments)
+            arguments = arguments._replace(y=column_or_1d(y, warn=True))
+        super()._fit_estimator(arguments, context)
 
     def _inspect(self, sample: Sample, response: TargetOutcome) -> None:
         self._outcome = response

@@ -40,6 +40,7 @@ from sklearn_interpret._model.rows.features import resolve_features, resolve_key
 from sklearn_interpret._model.rows.number_format import MINUS, entry_text
 from sklearn_interpret._model.rows.tables import as_objects, json_value, lines_of
 from sklearn_interpret._model.rows.texts import TextRows, as_texts
+from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS
@@ -235,20 +236,13 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         tags.input_tags.sparse = False
         return tags
 
-    def _fit_estimator(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        context: Any,
-    ) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         workers = nullcontext()
         if self.n_jobs is not None:
             # For a model that sets no number itself; processes would need copies.
             workers = parallel_config("threading", n_jobs=self.n_jobs)
         with workers:
-            super()._fit_estimator(X, y, sample_weight, params, context)
+            super()._fit_estimator(arguments, context)
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         if not isinstance(sample.rows, TextRows):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,15 @@ _LARGEST_SCALE = 1e60
 # Range of positive weights: products of two, as in variances, stay finite and positive.
 _SMALLEST_WEIGHT = 1e-100
 _LARGEST_TOTAL = 1e100
+
+
+class FitArguments(NamedTuple):
+    """The arguments of `fit`."""
+
+    X: Any  # the rows, in the user's container
+    y: ArrayLike | None
+    sample_weight: ArrayLike | None
+    params: dict[str, Any]
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
