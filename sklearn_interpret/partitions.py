@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import same_content
-from sklearn_interpret._model.rows.lazy import is_dask, once_for_all
+from sklearn_interpret._model.rows.lazy import is_dask, shared_by_tasks
 
 __all__ = ["Partitions", "RowBatches"]
 
@@ -315,7 +315,7 @@ class _DaskPartitions(Partitions):
             else np.ravel(column.to_delayed()).tolist()
             for column in self._columns
         ]
-        shared, merged = once_for_all(function), delayed(merge, pure=False)
+        shared, merged = shared_by_tasks(function), delayed(merge, pure=False)
         states = [
             shared(index, *arguments)
             for index, arguments in enumerate(zip(blocks, *vectors, strict=True))

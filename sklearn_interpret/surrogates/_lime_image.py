@@ -392,7 +392,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
 
 def _segmented(image: Any, colour: Any) -> tuple[int, Callable[..., Any], int]:
     """An image for `MaskSampler`: number of segments, masker, copies per call."""
-    return image.n_segments, image.masker(colour), image.at_once
+    return image.n_segments, image.masker(colour), image.copies_per_call
 
 
 def _segments(

@@ -93,7 +93,7 @@ def are_row_wise(
         return True
     X = copy_of(rows.native)
     for step in steps:
-        if not _stays(step, X, deleted):
+        if not _is_unchanged(step, X, deleted):
             return False
         X = X if isinstance(step, str) else step.transform(X)
     # A function may see all rows: half of them are then transformed in another way.
@@ -108,14 +108,16 @@ def are_row_wise(
     )
 
 
-def _stays(step: BaseEstimator | str, X: Any, deleted: list[NDArray[np.intp]]) -> bool:
+def _is_unchanged(
+    step: BaseEstimator | str, X: Any, deleted: list[NDArray[np.intp]]
+) -> bool:
     """Whether a transformer is the same, fitted without each of some lists of rows."""
     if isinstance(step, FrozenEstimator | str) or type(step) is PolynomialFeatures:
         return True
     if type(step) is ColumnTransformer:
         fitted = fitted_transformers(step)
         return all(
-            _stays(transformer, safe_indexing(X, columns, axis=1), deleted)
+            _is_unchanged(transformer, safe_indexing(X, columns, axis=1), deleted)
             for _, transformer, columns in fitted
         )
     if type(step) in (OneHotEncoder, OrdinalEncoder):

@@ -337,10 +337,10 @@ def loss_increases(
     responses = formula([by_trees], response, rows, weights, players)
     if responses is None:
         predictions = response(rows.native)
-        after = _with_donors(response, loss, sample, players, rng)
+        after = _mean_losses_over_donors(response, loss, sample, players, rng)
     else:
         predictions = responses.predictions
-        after = _with_all(responses, loss, weights)
+        after = _mean_losses_over_all(responses, loss, weights)
     before = loss.function(loss.targets, predictions)
     increases = after - before
     increases[np.abs(increases) <= _ROUNDING * max(before.max(), after.max())] = 0.0
@@ -367,7 +367,7 @@ def _loss_of_kind(
     )
 
 
-def _with_all(
+def _mean_losses_over_all(
     responses: DependenceAtRows | TreeDependenceAtRows,
     loss: _RowLoss,
     weights: NDArray[np.float64],
@@ -390,7 +390,7 @@ def _with_all(
     return after
 
 
-def _with_donors(
+def _mean_losses_over_donors(
     response: Response,
     loss: _RowLoss,
     sample: Sample,

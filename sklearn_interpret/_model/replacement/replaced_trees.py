@@ -376,7 +376,7 @@ def _sum_of_weights(
 ) -> Any:
     """Sum of ``effects.leaf_weights`` over some of the rows, `size` at a time."""
     total = None
-    for block in _within(rows, size):
+    for block in _blocks_of_slice(rows, size):
         total = _added(total, effects.leaf_weights(codes[block], weights[block]))
     return total
 
@@ -402,7 +402,7 @@ def _curves(
     reduce: Callable[..., Any],
 ) -> Iterator[tuple[int, Any]]:
     """Reduced responses of some rows at all points, by number of the replacement."""
-    for block in _within(rows, size):
+    for block in _blocks_of_slice(rows, size):
         for i, sums in curves.curves(codes[block]):
             if sums.shape[1]:
                 index = np.arange(block.start, block.stop)
@@ -419,7 +419,7 @@ def _differences(
     reduce: Callable[..., Any],
 ) -> Iterator[tuple[int, Any]]:
     """Reduced differences of some rows, by number of the replacement."""
-    for block in _within(rows, effects.block_rows):
+    for block in _blocks_of_slice(rows, effects.block_rows):
         block_cells, block_codes = cells[block], codes[block]
         row_steps = [steps.row_steps(block_cells) for _, steps in numbered_steps]
         changes = []
@@ -435,7 +435,7 @@ def _differences(
             yield number, reduce(number, index, row_steps[column], kinds)
 
 
-def _within(rows: slice, step: int) -> Iterator[slice]:
+def _blocks_of_slice(rows: slice, step: int) -> Iterator[slice]:
     """Slices of a slice of rows."""
     for block in slices(rows.stop - rows.start, step):
         yield slice(rows.start + block.start, rows.start + block.stop)

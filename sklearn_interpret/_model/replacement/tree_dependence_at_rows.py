@@ -295,7 +295,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             for rows in row_tasks(len(self._codes), size)
         ]
         start = 0
-        for values in run_in_threads(_in_turn, tasks, n_jobs=self._n_jobs):
+        for values in run_in_threads(_in_blocks, tasks, n_jobs=self._n_jobs):
             yield slice(start, start + len(values)), values
             start += len(values)
 
@@ -322,7 +322,7 @@ def _at_all_points(
     return reduce(player, index, responses)
 
 
-def _in_turn(
+def _in_blocks(
     function: Callable[..., NDArray[np.float64]],
     codes: NDArray[Any],
     weights: Any,

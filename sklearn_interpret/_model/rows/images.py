@@ -171,7 +171,7 @@ class _Image:
         self.segment_of = np.repeat(self._segments, n_channels)
 
     @property
-    def at_once(self) -> int:
+    def copies_per_call(self) -> int:
         """Number of copies per call of the model."""
         row_bytes = self.row.row_bytes
         most_images = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
