@@ -53,6 +53,7 @@ class RefittingMixin(BaseInspector):
     _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
     def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
+        """Fit the estimator; keep the input of `fit` for further fits."""
         X, _, sample_weight, params = arguments
         groups = None
         if hasattr(self, "cv") and routing_enabled():

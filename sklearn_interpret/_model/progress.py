@@ -92,6 +92,7 @@ class _Progress:
                 del self._loops[depth:]
 
     def _update(self) -> None:
+        """Report the share done, if it has reached another percent."""
         share, item_share = 0.0, 1.0
         for loop in self._loops:
             item_share /= loop.n_items

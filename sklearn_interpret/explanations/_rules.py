@@ -82,6 +82,7 @@ class Condition:
         return self._in_words(partial(entry_text, digits=digits))
 
     def _in_words(self, text: Callable[..., Any]) -> str:
+        """The condition, its values as ``text(value)``."""
         if self.only is not None:
             return f"{self.name} = {text(self.only)}"
         if self.levels is None:

@@ -80,6 +80,7 @@ class ScoresWithout:
     def _responses(
         self, response: Response, X: Any, parameters: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
+        """Responses (m, k) of models with other parameters (n, d, k), one by one."""
         _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape

@@ -267,6 +267,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             yield from self._terms_of_pass(pairs_of_pass)
 
     def _terms_of_pass(self, pairs: list[tuple[int, int]]) -> list[NDArray[np.float64]]:
+        """Interaction terms (n_rows, k) of pairs, from one pass over the trees."""
         terms = pairwise_interactions.TreePairs(self._tree_effects, pairs)
         weights = self._summed_leaf_weights(terms, self._weights, self._n_jobs)
         total = self._weights.sum()

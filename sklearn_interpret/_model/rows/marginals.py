@@ -218,6 +218,7 @@ class _Nominal(_Marginal):
     def locate(
         self, rows: Rows, j: int
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Scores and codes of the column of rows."""
         codes, labels, _ = rows.encode([j])
         codes_of_labels = [self._code_of.get(label_key(label), -1) for label in labels]
         return np.zeros(len(codes)), np.array(codes_of_labels, dtype=np.intp)[codes]
@@ -227,6 +228,7 @@ class _Nominal(_Marginal):
         return {"levels": (self.labels[code],)}
 
     def text(self, code: int, name: str) -> str:
+        """Text of a code: the condition that a value of the column meets."""
         if code < 0:
             return f"{name} is new"
         label = self.labels[code]
@@ -275,6 +277,7 @@ class _Numeric(_Marginal):
     def _locate(
         self, values: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Scores and codes of numbers."""
         missing = np.isnan(values)
         if not self.discrete:
             scores = (values - self.mean) / (self.spread or 1.0)
@@ -285,6 +288,7 @@ class _Numeric(_Marginal):
     def locate(
         self, rows: Rows, j: int
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Scores and codes of the column of rows."""
         return self._locate(rows.numbers(j))
 
     def condition(self, code: int) -> dict[str, Any]:
@@ -301,6 +305,7 @@ class _Numeric(_Marginal):
         return {"low": low, "high": high, "only": only}
 
     def text(self, code: int, name: str) -> str:
+        """Text of a code: the condition that a value of the column meets."""
         edges = as_dates(self._edges, self._date_dtype)
         if not self.discrete or not len(edges):
             return name
