@@ -284,12 +284,8 @@ class BaseExplanation(ABC):
         self, names: tuple[str, ...], positions: NDArray[np.intp]
     ) -> dict[str, Any]:
         """Entries at positions of the named arrays, without those that are None."""
-        arrays = {name: getattr(self, name) for name in names}
-        return {
-            name: array[positions]
-            for name, array in arrays.items()
-            if array is not None
-        }
+        present = [name for name in names if getattr(self, name) is not None]
+        return {name: getattr(self, name)[positions] for name in present}
 
     def __iter__(self) -> Iterator[Self]:
         """Iterate over the rows, as explanations of one row each."""

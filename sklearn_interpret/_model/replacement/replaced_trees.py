@@ -175,17 +175,9 @@ class ReplacedTrees:
             numbers: Sequence[int], effects: TreeEffects
         ) -> Iterator[tuple[Any, ...]]:
             numbered_steps = [(number, steps[number]) for number in numbers]
+            inputs = effects, self._codes, cells
             for rows in row_tasks(len(self._codes), effects.block_rows):
-                yield (
-                    _differences,
-                    merge,
-                    effects,
-                    self._codes,
-                    cells,
-                    rows,
-                    numbered_steps,
-                    reduce,
-                )
+                yield _differences, merge, *inputs, rows, numbered_steps, reduce
 
         return self._reduced(tasks, merge, n_jobs)
 
@@ -214,6 +206,7 @@ class ReplacedTrees:
             yield numbers, self._effects_of(moved_features)
 
     def _effects_of(self, moved_features: Iterable[MovedFeatures]) -> TreeEffects:
+        """Effects of features that move together."""
         trees, moved = self._trees.ensemble, list(moved_features)
         return TreeEffects(trees, trees.value, trees.base, moved, len(self._codes))
 
