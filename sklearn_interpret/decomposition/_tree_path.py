@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.trees.structure.path_contributions import PathContributions
-from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._inspectors.attribution import Attributions, BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.formulas.trees.decision_path import (
     DecisionPath,
@@ -177,9 +177,7 @@ class TreePathContributions(BaseAttribution):
         encoded = inner.described(rows)
         return decision_path(self._trees, rows, tree, self._names, encoded)
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         trees = self._trees
         asks_model = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)
@@ -191,4 +189,4 @@ class TreePathContributions(BaseAttribution):
                 predictions = trees.predictions(rows.sliced(batch).native)
             blocks.append((values, predictions))
         values, predictions = map(np.concatenate, zip(*blocks, strict=True))
-        return values, predictions, {"value_name": "contribution"}
+        return Attributions(values, predictions, {"value_name": "contribution"})

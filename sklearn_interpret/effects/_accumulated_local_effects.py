@@ -24,7 +24,13 @@ from sklearn_interpret.effects._axes import (
     make_interval_axis,
     number_of_intervals,
 )
-from sklearn_interpret.effects._base import BaseEffect, Points, curve_at, one_or_pair
+from sklearn_interpret.effects._base import (
+    BaseEffect,
+    Points,
+    curve_at,
+    deviation_of_curves,
+    one_or_pair,
+)
 from sklearn_interpret.effects._local_effects import (
     local_effects,
     reordered,
@@ -427,10 +433,8 @@ default="similarity"
         tail = (1 - level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
 
-    def _curves_and_sums(
-        self, entry: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._effects[entry], self._sums[entry][:, :-1]
+    def _importance(self, entry: int) -> float:
+        return deviation_of_curves(self._effects[entry], self._sums[entry][:, :-1])
 
     def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,) = self.axes_[entry]

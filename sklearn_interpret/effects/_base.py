@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics import grids
 from sklearn_interpret._inspectors.params import SampleInspector
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
 from sklearn_interpret._model.replacement.replaced import replaced
@@ -41,7 +43,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
-    (`_measure`) and ranks the features (`_importances`). Its table has the attributes
+    (`_measure`) and rates features (`_importance`). Its table has the attributes
     `_numbers`, effects and errors by column, at the `_points`.
     """
 
@@ -132,7 +134,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         n_outputs = self._measure(sample, response)
         self.output_names_ = response.output_names(n_outputs)
         if self._one_way:
-            self.feature_importances_ = self._importances(sample)
+            self.feature_importances_ = self._importances()
 
     def _treatable(
         self,
@@ -199,23 +201,22 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
     def _measure(self, sample: Sample, response: Response) -> int:
         """Set the method's fitted attributes; return the number of outputs."""
 
-    def _importances(self, sample: Sample) -> NDArray[np.float64]:
-        """Weighted standard deviation of each feature's effect over the rows."""
-        importances = np.zeros(sample.rows.n_columns)
+    def _importances(self) -> NDArray[np.float64]:
+        """Importance of each feature, (n_features,)."""
+        importances = np.zeros(self.n_features_in_)
         for entry in self._one_way:
-            curves, sums = self._curves_and_sums(entry)
-            deviation = np.sqrt(grids.variance_of_sums(curves, sums)).mean()
-            importances[list(self.features_[entry])] = deviation
+            importances[list(self.features_[entry])] = self._importance(entry)
         return importances
 
-    def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
-        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
-        raise NotImplementedError
+    @abstractmethod
+    def _importance(self, entry: int) -> float:
+        """Importance of the feature, or of each of the group, of a one-way entry."""
 
-    def _curves_and_sums(
-        self, entry: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Curves (k, n_points) in the axis' order, and `grid_sums` of the rows."""
+    def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
+        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs).
+
+        Filled by effects whose `transform` is that of this class.
+        """
         raise NotImplementedError
 
     def _refuse_overlap(self) -> None:
@@ -343,32 +344,19 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                     UnseenCategoryWarning,
                 )
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Feature names, followed by the output's name if there are several.
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names of features, followed by that of the output if there are several."""
         axes = [self.axes_[entry][0] for entry in self._entries_to_transform()]
         players = [(axis.columns, axis.name) for axis in axes]
         names, outputs = self._names_out(input_features, players)
-        all_names = [
+        return [
             f"{name}{suffix}{output}"
             for name, axis in zip(names, axes, strict=True)
             for suffix in self._suffixes(axis)
             for output in outputs
         ]
-        return np.array(all_names, dtype=object)
 
     def _suffixes(self, axis: Axis) -> list[str]:
         """Suffixes of a feature's name, one per column of `transform`."""
@@ -386,6 +374,17 @@ def curve_at(
         return np.full((len(numbers), len(curves)), np.nan)
     order = axis.order
     return grids.interpolate(numbers, axis.values[order], curves[:, order])
+
+
+def deviation_of_curves(
+    curves: NDArray[np.float64], sums: NDArray[np.float64]
+) -> float:
+    """Weighted standard deviation over the rows, the mean over outputs.
+
+    `curves` (k, n_points) are in the order of the axis; `sums` are the `grid_sums` of
+    the rows.
+    """
+    return np.sqrt(grids.variance_of_sums(curves, sums)).mean()
 
 
 def sums_of_entries(

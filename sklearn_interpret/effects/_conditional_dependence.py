@@ -30,6 +30,7 @@ from sklearn_interpret.effects._axes import (
 from sklearn_interpret.effects._base import (
     BaseEffect,
     Points,
+    deviation_of_curves,
     distinct_axes,
     one_or_pair,
 )
@@ -199,12 +200,10 @@ class ConditionalDependence(BaseEffect):
         self.standard_errors_ = [drop_single_output(error) for error in errors]
         return n_outputs
 
-    def _curves_and_sums(
-        self, entry: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _importance(self, entry: int) -> float:
         counts = self.interval_counts_[entry]
         sums = np.stack([counts, 0 * counts, 0 * counts])
-        return np.nan_to_num(self._averages[entry]), sums
+        return deviation_of_curves(np.nan_to_num(self._averages[entry]), sums)
 
     def _effect_at(self, entry: int, rows: Rows) -> NDArray[np.float64]:
         (axis,) = self.axes_[entry]

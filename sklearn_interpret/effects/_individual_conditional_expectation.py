@@ -313,11 +313,8 @@ class IndividualConditionalExpectation(BaseEffect):
     def _suffixes(self, axis: Axis) -> list[str]:
         return [f"={label_text(value)}" for value in axis.displayed]
 
-    def _importances(self, sample: Sample) -> NDArray[np.float64]:
-        importances = np.zeros(sample.rows.n_columns)
-        for entry in self._one_way:
-            importances[list(self.features_[entry])] = self._deviations[entry]
-        return importances
+    def _importance(self, entry: int) -> float:
+        return self._deviations[entry]
 
 
 @estimator_dataclass

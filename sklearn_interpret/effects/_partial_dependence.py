@@ -35,6 +35,7 @@ from sklearn_interpret.effects._base import (
     BaseEffect,
     Points,
     curve_at,
+    deviation_of_curves,
     grid_replacement,
     one_or_pair,
     sums_of_entries,
@@ -349,14 +350,12 @@ class PartialDependence(BaseEffect):
             self._remaining_pass = partial(sample.map_reduce, task, Averages.merge)
         return averages
 
-    def _curves_and_sums(
-        self, entry: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _importance(self, entry: int) -> float:
         curves, missing = self._averages[entry], self._missing[entry]
         curves = curves[:, self.axes_[entry][0].order]
         if missing is not None:
             curves = np.hstack([curves, missing[:, None]])
-        return curves, self._sums[entry]
+        return deviation_of_curves(curves, self._sums[entry])
 
     def _by_recursion(self, sample: Sample) -> list[NDArray[np.float64]]:
         model = unfrozen(self.estimator_)

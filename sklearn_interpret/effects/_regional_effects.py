@@ -19,7 +19,7 @@ from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     plain_responses,
@@ -399,7 +399,7 @@ class RegionalEffects(BaseEffect):
         rng = check_random_state(self.random_state)
         excluded: list[tuple[int, ...]] = [()] if self.joint else self.features_
         roots = []
-        for entry in counted(range(len(curves))):
+        for entry in with_progress(range(len(curves))):
             columns = [int(j) for (j,) in allowed if j not in excluded[entry]]
             search = RegionSearch(
                 self._space.table, sample.weights, columns, *settings, rng
@@ -420,11 +420,8 @@ class RegionalEffects(BaseEffect):
         """The condition that rows of a node meet in one of its children."""
         return self._condition(node.column, child.allowed[node.column])
 
-    def _importances(self, sample: Sample) -> NDArray[np.float64]:
-        importances = np.zeros(sample.rows.n_columns)
-        for columns, spread in zip(self.features_, self.heterogeneity_, strict=True):
-            importances[list(columns)] = spread[0]
-        return importances
+    def _importance(self, entry: int) -> float:
+        return self.heterogeneity_[entry][0]
 
     @property
     def _divisions(self) -> list[list[Region]]:
@@ -455,26 +452,11 @@ class RegionalEffects(BaseEffect):
             columns.append(np.where(holds.any(axis=0), holds.argmax(axis=0), -1))
         return np.stack(columns, axis=1).astype(np.float64)
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            The features, each followed by "region".
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names of features, each followed by "region"."""
         players = [(axis.columns, axis.name) for (axis,) in self.axes_]
         names, _ = self._names_out(input_features, players)
-        names = [f"{name} region" for name in names]
-        return np.array(["region"] if self.joint else names, dtype=object)
+        return ["region"] if self.joint else [f"{name} region" for name in names]
 
     def to_text(self, digits: int = 4) -> str:
         """Return the splits as text.

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import t
 from sklearn.base import is_classifier
@@ -26,6 +26,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import limit_blas, run
+from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.exceptions import InspectionWarning, WeakNuisanceWarning
 from sklearn_interpret.importance._base import BaseImportance, copies, random_folds
 from sklearn_interpret.importance._conditional_tests import ConditionalTests
@@ -273,20 +274,14 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
                 )
         return rows
 
-    def _fit_estimator(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        context: Any,
-    ) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
+        y = arguments.y
         if self.estimator is None and y is not None:
-            y, _ = self._outcomes(np.asarray(y))
-            y = y[:, 0] if y.shape[1] == 1 else y
+            outcomes, _ = self._outcomes(np.asarray(y))
+            y = outcomes[:, 0] if outcomes.shape[1] == 1 else outcomes
         elif is_classifier(self._get_estimator()) and np.asarray(y).shape[1:] == (1,):
             y = column_or_1d(y, warn=True)
-        super()._fit_estimator(X, y, sample_weight, params, context)
+        super()._fit_estimator(arguments._replace(y=y), context)
 
     def _make_response(self) -> None:
         """None: the tests fit models of parts of the rows."""

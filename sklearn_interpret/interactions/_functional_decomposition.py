@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of_variance
-from sklearn_interpret._inspectors.attribution import check_no_overflow
+from sklearn_interpret._inspectors.attribution import Attributions, check_no_overflow
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
@@ -341,16 +341,14 @@ class FunctionalDecomposition(BaseFormulaAttribution):
             largest_order=self._source.largest_order,
         )
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         """Components (m, n_components, k), predictions (m, k); no further fields."""
         self._source.warn_of_cost(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions = self._source.of_rows(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "components")
-        return values, predictions, {}
+        return Attributions(values, predictions, {})
 
     @property
     def variances_(self) -> NDArray[np.float64]:

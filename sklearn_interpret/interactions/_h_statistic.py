@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.params import estimator_dataclass
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.progress import counted, phases, shows_progress
+from sklearn_interpret._model.progress import phases, shows_progress, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
@@ -251,7 +253,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         self._check_several(first.rows)
         self._resolve_pairs(first.rows)
         triples, draws = self._triples(first.rows), []
-        for repeat in counted(range(self.n_repeats)):
+        for repeat in with_progress(range(self.n_repeats)):
             if repeat:
                 subsample = self._draw(sample, self.subsample, rng)
             responses = self._responses(subsample, response)
@@ -475,30 +477,17 @@ class HStatistic(TransformerMixin, BaseInteraction):
         pairs = zip(averages.means, codes_of_rows, strict=True)
         return [mean[codes] for mean, codes in pairs]
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features if `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Names such as "a x b", followed by the output's name if there are several.
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names such as "a x b", followed by the output's if there are several."""
         players = zip(self.features_, self.player_names_, strict=True)
         names, outputs = self._names_out(input_features, players)
-        of_pairs = [
+        return [
             f"{names[first]} x {names[second]}{output}"
             for first, second in self.pairs_
             for output in outputs
         ]
-        return np.array(of_pairs, dtype=object)
 
 
 def _blocks_of_all(
@@ -526,7 +515,7 @@ def _strengths_of_sets(
     constants = np.empty((len(pairs), n_outputs))
     joint_of_pair: dict[frozenset[int], NDArray[np.float64]] = {}
     sets = chain(tuples(pairs), further)
-    joints = counted(responses.joint(chain(tuples(pairs), further)), n_sets)
+    joints = with_progress(responses.joint(chain(tuples(pairs), further)), n_sets)
     for k, (players, joint) in enumerate(zip(sets, joints, strict=True)):
         terms = sum(map(responses.of_player, players))
         if len(players) == 3:

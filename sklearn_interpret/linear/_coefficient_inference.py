@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.score_passes import PassedRegression
 from sklearn_interpret._core.regression import working_regression
@@ -29,7 +28,10 @@ from sklearn_interpret._inspectors.regression import (
     scores_of,
 )
 from sklearn_interpret._inspectors.results import ResultsMixin
-from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
+from sklearn_interpret._inspectors.sklearn_bases import (
+    TransformerMixin,
+    feature_names_out,
+)
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -760,25 +762,13 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             columns=None if columns is None else [[j] for j in columns],
         )
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns: the terms.
+    get_feature_names_out = feature_names_out
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            The names.
-        """
-        check_is_fitted(self)
+    def _column_names(self, input_features: ArrayLike | None) -> list[str]:
+        """Names of the terms."""
         feature_names = check_feature_names_in(self, input_features)
         names = column_names(self._objective, feature_names)
-        return np.asarray(names, dtype=object)[self._terms]
+        return np.array(names, dtype=object)[self._terms].tolist()
 
     def _result_blocks(self) -> list[dict[str, Any]]:
         """A line for each term, under its name. Columns "class" (of a classifier: the

@@ -30,7 +30,7 @@ from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
@@ -40,6 +40,7 @@ from sklearn_interpret._model.rows.features import resolve_features, resolve_key
 from sklearn_interpret._model.rows.number_format import MINUS, entry_text
 from sklearn_interpret._model.rows.tables import as_objects, json_value, lines_of
 from sklearn_interpret._model.rows.texts import TextRows, as_texts
+from sklearn_interpret._model.rows.validation import FitArguments
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.report._checks import CHECKS
@@ -235,20 +236,13 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         tags.input_tags.sparse = False
         return tags
 
-    def _fit_estimator(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        params: dict[str, Any],
-        context: Any,
-    ) -> None:
+    def _fit_estimator(self, arguments: FitArguments, context: Any) -> None:
         workers = nullcontext()
         if self.n_jobs is not None:
             # For a model that sets no number itself; processes would need copies.
             workers = parallel_config("threading", n_jobs=self.n_jobs)
         with workers:
-            super()._fit_estimator(X, y, sample_weight, params, context)
+            super()._fit_estimator(arguments, context)
 
     def _inspect(self, sample: Sample, response: Any) -> None:
         if not isinstance(sample.rows, TextRows):
@@ -259,6 +253,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
         # A large model takes longer to send to processes than they save.
         with parallel_config(prefer="threads"):
             self._compute(sample, checks, sections)
+        del self._fit_input  # needed by refits alone
 
     def _check_constraints(self, rows: Rows) -> None:
         """Refuse features to vary, or with permitted values, that `X` lacks."""
@@ -290,7 +285,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             {name: getattr(self, name) for name in _CONSTRAINTS},
         )
         self.checks_, self.sections_, self._seconds = [], [], {}
-        for name in counted([*checks, *sections]):
+        for name in with_progress([*checks, *sections]):
             start = perf_counter()
             if name in _SECTIONS:
                 self.sections_.append(_section(name, inspection))
@@ -307,7 +302,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             n_folds = 5 if sample.rows.n_rows <= _MANY_ROWS else 3
             by_class = is_classifier(self.estimator_) and sample.y.ndim == 1
             kind = StratifiedKFold if by_class else KFold
-            if self._fit_input[2] is not None:
+            if self._fit_input.groups is not None:
                 kind = StratifiedGroupKFold if by_class else GroupKFold
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)

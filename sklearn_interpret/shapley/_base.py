@@ -15,7 +15,11 @@ from sklearn_interpret._core.games.coalitions import (
     interactions_of_all,
     values_of_all,
 )
-from sklearn_interpret._inspectors.attribution import BaseAttribution, check_no_overflow
+from sklearn_interpret._inspectors.attribution import (
+    Attributions,
+    BaseAttribution,
+    check_no_overflow,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import limit_threads, rows_in_memory, run, slices
@@ -200,16 +204,14 @@ class BaseCoalitional(BaseAttribution):
             self._response_name = "log-odds"
         return self._game.base_values
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         values, predictions, fields = zip(
             *self._run(_attributions_of, rows), strict=True
         )
         joined = {
             name: np.concatenate([each[name] for each in fields]) for name in fields[0]
         }
-        return np.concatenate(values), np.concatenate(predictions), joined
+        return Attributions(np.concatenate(values), np.concatenate(predictions), joined)
 
     def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
         return np.concatenate(list(self._run(_interactions_of, rows)))

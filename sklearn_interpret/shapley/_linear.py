@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from sklearn_interpret._core.statistics.weighted import Moments, shares_of
+from sklearn_interpret._inspectors.attribution import Attributions
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.linear import (
@@ -177,9 +178,7 @@ class LinearSHAP(BaseFormulaAttribution):
         self._shares = _LinearValues(model, mean, player, len(self.features_), blocks)
         return mean @ model.coefficients + model.intercept
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         n_outputs = len(self.output_names_)
         entries = len(self._shares.mean) + len(self.features_) * n_outputs
         step = batch_rows(rows.row_bytes + 3 * 8 * entries)
@@ -191,7 +190,7 @@ class LinearSHAP(BaseFormulaAttribution):
         )
         values, errors = zip(*results, strict=True)
         fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
-        return _joined(values), _joined(predictions), fields
+        return Attributions(_joined(values), _joined(predictions), fields)
 
 
 def _joined(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.values import add_blocks
+from sklearn_interpret._inspectors.attribution import Attributions
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
@@ -255,9 +256,7 @@ class TreeSHAP(BaseFormulaAttribution):
             else:
                 yield in_rows, self._trees.of_codes(codes[batch])
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
         asks, tree_values = self._asks_model(rows), self._tree_values()
@@ -281,7 +280,7 @@ class TreeSHAP(BaseFormulaAttribution):
                 predictions[batch] = predicted
             add_blocks(values[block].transpose(2, 1, 0), blocks)
         approximation = None if self._trees.additive else "rescaled margins"
-        return values, predictions, {"approximation": approximation}
+        return Attributions(values, predictions, {"approximation": approximation})
 
     def _pair_values(self, rows: Rows) -> NDArray[np.float64]:
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs

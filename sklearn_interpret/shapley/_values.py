@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._inspectors.attribution import BaseAttribution
+from sklearn_interpret._inspectors.attribution import Attributions, BaseAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.sklearn_bases import available_if
@@ -244,9 +244,7 @@ class ShapleyValues(BaseAttribution):
             return {"n_permutations": max(2, self.budget // steps)}
         return {}
 
-    def _attribute(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+    def _attribute(self, rows: Rows) -> Attributions:
         return self.inspector_._attribute(rows)
 
     def _pair_values(self, rows: Rows) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sklearn_interpret._core.local.masks import quasi_random_points
-from sklearn_interpret._model.rows.base import rounded
+from sklearn_interpret._model.rows.base import rounded_to
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 if TYPE_CHECKING:
@@ -134,4 +134,4 @@ class LocalDraws:
             return values
         observed = rows.numbers(j)
         values = np.rint(values).clip(np.nanmin(observed), np.nanmax(observed))
-        return rounded(values, rows.column_array(j).dtype)
+        return rounded_to(values, rows.column_array(j).dtype)
