@@ -457,35 +457,40 @@ def _chosen(
 
 def _section(name: str, inspection: Inspection) -> Section:
     """A section; warnings of its methods are its notes."""
-    make = _SECTIONS[name]
-    result, notes = _computed(make, inspection)
-    summary, contents, code = (result, (), "") if isinstance(result, str) else result
-    if contents and name in _OF_ONE_OUTPUT and inspection.target is not None:
+    function = _SECTIONS[name]
+    result, notes = _computed(function, inspection)
+    if isinstance(result, str):
+        return Section(name, function.title, result, notes=notes)
+    summary = result.summary
+    if result.parts and name in _OF_ONE_OUTPUT and inspection.target is not None:
         summary += f" This is {inspection.named('about predictions')}."
-    return Section(name, make.title, summary, contents, notes, code)
+    return Section(name, function.title, summary, result.parts, notes, result.code)
 
 
 def _check(name: str, inspection: Inspection) -> Check:
     """A check; what its methods refuse is why it was skipped."""
-    make = CHECKS[name]
-    result, _ = _computed(make, inspection)
+    function = CHECKS[name]
+    result, _ = _computed(function, inspection)
     if isinstance(result, str):
-        return Check(name, make.title, "skipped", None, None, result, "")
-    statistic, threshold, warns, *texts = result
-    verdict = "warned" if warns else "passed"
-    numbers = float(statistic), float(threshold)
-    return Check(name, make.title, verdict, *numbers, *texts)
+        return Check(name, function.title, "skipped", None, None, result, "")
+    return Check(
+        name,
+        function.title,
+        "warned" if result.warns else "passed",
+        float(result.statistic),
+        float(result.threshold),
+        result.finding,
+        result.advice,
+    )
 
 
-def _computed(
-    make: Titled, inspection: Inspection
-) -> tuple[tuple[Any, ...] | str, list[str]]:
+def _computed(function: Titled, inspection: Inspection) -> tuple[Any, list[str]]:
     """The result of a section or a check, or why it was refused; and warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            inspection.need(*make.needs)
-            result = make(inspection)
+            inspection.need(*function.needs)
+            result = function(inspection)
         except (NotApplicable, UnreadableModelError) as error:
             result = str(error)
         except (TypeError, ValueError) as error:
