@@ -1,4 +1,4 @@
-"""Contributions of features along the decision paths of trees."""
+"""Contributions of features along the decision paths of trees (Saabas, 2014)."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class TreePathContributions(BaseAttribution):
         self, sample: Sample, response: TreeResponse
     ) -> NDArray[np.float64]:
         self._trees = response
-        self.response_method_ = response.method
+        self.response_method_ = str(response.method)
         self._follows_trees = response.agrees(sample.rows)
         self._paths = PathContributions(
             response.ensemble, response.model.columns, self.n_features_in_

@@ -58,7 +58,7 @@ def check_numbers_of_the_text_are_in_the_frame(estimator: Any) -> None:
         assert is_near.any() or is_bound, f"{number} is in the text, not in the table"
 
 
-def _numbers_in(entry: Any) -> Iterator[float | str]:
+def _numbers_in(entry: Any) -> Iterator[Any]:
     """Yield the numbers in an entry, also those in its texts."""
     if isinstance(entry, str):
         yield from _NUMBER.findall(entry.replace("\N{MINUS SIGN}", "-"))

@@ -258,7 +258,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         self._targets = self._objective.targets(sample.y)
         self._inputs = self._objective.layers(sample.rows.native)[0]
         model = self._objective.model
-        self._value_and_gradient = None
+        self._value_and_gradient: Callable[..., Any] | None = None
         if hasattr(model, "coefs_"):
             deletions = self._network_deletions(sample)
         else:
@@ -310,7 +310,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         changes = model.changes_without(self._deleted_rows())
         return _Deletions(distance, model.parameters, model.weights, changes)
 
-    def _deleted_rows(self) -> NDArray[np.intp] | list[NDArray[np.intp]]:
+    def _deleted_rows(self) -> Any:
         """Positions of the rows that are deleted together, list by list."""
         if self.groups is None:
             return self._group_of_row[:, None]

@@ -324,13 +324,14 @@ class KMedoids(
 
     def _best_of_starts(
         self,
-        distances: NDArray[np.float64] | _LazyDistances | _EuclideanDistances,
+        matrix: NDArray[np.float64] | _LazyDistances | _EuclideanDistances,
         weights: NDArray[np.float64],
     ) -> NDArray[np.intp]:
         """Positions of the medoids with the least sum of distances."""
-        item_size = 4 if isinstance(distances, _EuclideanDistances) else 8
+        distances: Any = matrix
+        item_size = 4 if isinstance(matrix, _EuclideanDistances) else 8
         if rows_in_memory(item_size * len(weights)) >= len(weights):
-            distances = distances[:]
+            distances = matrix[:]
         search = fasterpam if self.method == "fasterpam" else alternate
         rng, n_rows = check_random_state(self.random_state), len(weights)
         starts = [

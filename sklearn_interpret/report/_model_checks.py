@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +124,7 @@ def overfit(inspection: Inspection) -> CheckResult:
     return CheckResult(upper, _TARGETS_PER_PREDICTION, warns, finding, advice)
 
 
-def _training_loss(inspection: Inspection) -> np.float64:
+def _training_loss(inspection: Inspection) -> np.floating:
     """Mean loss of the folds' models on rows that they were fitted on."""
     means = []
     for fold in inspection.folds:
@@ -316,7 +316,7 @@ def _curves(
     values: NDArray[np.float64],
     effects: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], ...]:
+) -> tuple[NDArray[Any], ...]:
     """The nearest polynomial, rising and falling curve."""
     degree = min(len(values) - 2, 2 if len(values) < 8 else 3)
     coefficients = np.polyfit(values, effects, degree, w=np.sqrt(weights))

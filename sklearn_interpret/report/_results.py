@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 
 class NotApplicable(Exception):
     """A section or a check does not apply; the message says why, in one sentence."""
@@ -140,7 +142,7 @@ class CheckResult(NamedTuple):
 
     statistic: float
     threshold: float
-    warns: bool
+    warns: bool | np.bool_
     finding: str
     advice: str
 
