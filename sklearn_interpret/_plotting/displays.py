@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,6 +72,13 @@ COUNTS = (
 )
 
 
+class LabelNames(NamedTuple):
+    """Names in the label of the response."""
+
+    target_name: str | None
+    unit: str | None
+
+
 class DisplayMixin:
     """Adds words for the response, and a short description, to a display."""
 
@@ -103,9 +110,11 @@ class DisplayMixin:
             names = getattr(results, f"{noun}_names", None)
             if names is not None:
                 texts = shorten_all(names, 24)
-                first = texts[:MOST_SHOWN] + ["..."] * (len(texts) > MOST_SHOWN)
+                shown = texts[:MOST_SHOWN]
+                if len(texts) > MOST_SHOWN:
+                    shown.append("...")
                 count = f"{len(texts)} {noun}{'s'[: len(texts) != 1]}"
-                counts.append(f"{count}: {', '.join(first)}")
+                counts.append(f"{count}: {', '.join(shown)}")
         return f"{type(self).__name__}({'; '.join(counts)})"
 
     def _repr_png_(self) -> bytes | None:
@@ -298,7 +307,7 @@ default=None
             rows of which one must be chosen; rows missing; bad input.
         """
         params = params if features is None else {**params, "features": features}
-        data, names = Data(X, y, sample_weight), (target_name, unit)
+        data, names = Data(X, y, sample_weight), LabelNames(target_name, unit)
         return cls._of_estimator(estimator, data, params, names, ax)
 
     @classmethod
@@ -307,13 +316,10 @@ default=None
         estimator: Any,
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Any,
     ) -> Self:
-        """The display of an estimator, drawn.
-
-        `names` are those of the target and of the unit of the response.
-        """
+        """The display of an estimator, drawn."""
         fitted = is_inspector(estimator, cls._kinds)
         parameters, choices, options = cls._split(params, fitted)
         inspector = inspector_of(
@@ -373,12 +379,18 @@ default=None
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
         parameters, choices, options = split_keywords(params, takers)
         if fitted:  # the inspector's own parameters cannot be set any more
-            taken_over = choices.keys() | options.keys()
-            refused = {n: v for n, v in parameters.items() if n not in taken_over}
+            # Those that the display takes too are not refused.
+            own = choices.keys() | options.keys()
+            refused = {
+                name: value for name, value in parameters.items() if name not in own
+            }
             return refused, choices, options
-        # With one of these parameters, the inspector leaves nothing to choose.
-        settled = cls._choices & parameters.keys()
-        choices = {n: v for n, v in choices.items() if n not in settled}
+        # A choice that is also the inspector's parameter is made there.
+        choices = {
+            name: value
+            for name, value in choices.items()
+            if name not in cls._choices & parameters.keys()
+        }
         return parameters, choices, options
 
 
@@ -462,7 +474,7 @@ default=None
             chosen; bad input.
         """
         params = params if features is None else {**params, "features": features}
-        data, names = Data(X, y, sample_weight), (target_name, unit)
+        data, names = Data(X, y, sample_weight), LabelNames(target_name, unit)
         return cls._of_folds(cv_results, data, params, names, ax)
 
     @classmethod
@@ -471,7 +483,7 @@ default=None
         cv_results: Mapping[str, Any],
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Any,
         **settings: Any,
     ) -> Self:
@@ -560,7 +572,8 @@ class ModelsMixin(Display):
         """
         params = params if features is None else {**params, "features": features}
         models, data = named_models(estimators), Data(X, None, sample_weight)
-        return cls._of_models(models, data, (target_name, unit), ax, **params)
+        names = LabelNames(target_name, unit)
+        return cls._of_models(models, data, names, ax, **params)
 
     @classmethod
     @abstractmethod
@@ -568,7 +581,7 @@ class ModelsMixin(Display):
         cls,
         models: dict[str, Any],
         data: Data,
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Any,
         **params: Any,
     ) -> Self:

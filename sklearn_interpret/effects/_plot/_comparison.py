@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._core.statistics.refits import Splits
+    from sklearn_interpret._plotting.displays import LabelNames
     from sklearn_interpret._plotting.sources import Data, Taker
     from sklearn_interpret.effects._base import BaseEffect
 
@@ -181,7 +182,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         estimator: Any,
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
     ) -> Self:
         if isinstance(estimator, BaseInspector):
@@ -201,7 +202,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         cv_results: Mapping[str, Any],
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         **settings: Any,
     ) -> Self:
@@ -216,7 +217,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         cls,
         models: dict[str, BaseEstimator],
         data: Data,
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         *,
         effect: str = "partial_dependence",
@@ -240,7 +241,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         folds: Sequence[Sequence[Any]],
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         *,
         again: bool = False,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
-from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend
+from sklearn_interpret._plotting.axes import SIDE_NAME_LENGTH, side_legend
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     NEUTRAL_COLOUR,
@@ -362,7 +362,7 @@ default="auto"
         elif colour_values.levels is not None:
             handles, labels = self._draw_levels(ax, x, y, colour_values, style, area)
             if has_legend:
-                title = literal(shorten(colour_values.name, SIDE_WIDTH))
+                title = literal(shorten(colour_values.name, SIDE_NAME_LENGTH))
                 self.legend_ = side_legend(
                     ax, handles, labels, title=title, scatterpoints=1, markerscale=1.6
                 )
