@@ -145,21 +145,14 @@ def draw_band(
     draw: Callable[..., Collection]
     if as_points or len(x) == 1:
         draw = ax.hlines if across else ax.vlines
-        style_kwargs: Style = {
-            "colors": [seen(colour, ax)],
-            "linewidths": 1.6,
-            "zorder": 2.8,
-        }
+        style_kwargs: Style = {"colors": [seen(colour, ax)], "linewidths": 1.6}
+        style_kwargs["zorder"] = 2.8
     else:
         draw = ax.fill_between
         # The same transparency is invisible on dark paper.
         alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
-        style_kwargs = {
-            "facecolor": seen(colour, ax),
-            "alpha": alpha,
-            "linewidth": 0,
-            "zorder": 1.5,
-        }
+        style_kwargs = {"facecolor": seen(colour, ax), "alpha": alpha, "linewidth": 0}
+        style_kwargs["zorder"] = 1.5
     band = draw(x, low, high, **style_kwargs)
     band.set(**(style or {}))
     return band
@@ -231,13 +224,9 @@ def draw_histogram(
     zeros = np.zeros(len(counts))
     x = np.stack([lefts, lefts, rights, rights], axis=1)
     y = np.stack([zeros, heights, heights, zeros], axis=1)
-    style_kwargs: Style = {
-        "facecolor": shade(ax, 0.18),
-        "edgecolor": paper(ax),
-        "linewidth": 0.4,
-        "zorder": 0.6,
-        "transform": ax.get_xaxis_transform(),
-    }
+    style_kwargs: Style = {"facecolor": shade(ax, 0.18), "edgecolor": paper(ax)}
+    style_kwargs |= {"linewidth": 0.4, "zorder": 0.6}
+    style_kwargs["transform"] = ax.get_xaxis_transform()
     bars = PolyCollection(list(np.stack([x, y], axis=2)[counts > 0]), **style_kwargs)
     bars.set(**(style or {}))
     # Heights are shares of the axes, and do not widen the range of values.

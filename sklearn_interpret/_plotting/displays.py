@@ -110,11 +110,10 @@ class DisplayMixin:
             names = getattr(results, f"{noun}_names", None)
             if names is not None:
                 texts = shorten_all(names, 24)
-                shown = texts[:MOST_SHOWN]
+                listed = ", ".join(texts[:MOST_SHOWN])
                 if len(texts) > MOST_SHOWN:
-                    shown.append("...")
-                count = f"{len(texts)} {noun}{'s'[: len(texts) != 1]}"
-                counts.append(f"{count}: {', '.join(shown)}")
+                    listed += ", ..."
+                counts.append(f"{len(texts)} {noun}{'s'[: len(texts) != 1]}: {listed}")
         return f"{type(self).__name__}({'; '.join(counts)})"
 
     def _repr_png_(self) -> bytes | None:
@@ -380,17 +379,12 @@ default=None
         parameters, choices, options = split_keywords(params, takers)
         if fitted:  # the inspector's own parameters cannot be set any more
             # Those that the display takes too are not refused.
-            own = choices.keys() | options.keys()
-            refused = {
-                name: value for name, value in parameters.items() if name not in own
-            }
-            return refused, choices, options
+            for name in choices.keys() | options.keys():
+                parameters.pop(name, None)
+            return parameters, choices, options
         # A choice that is also the inspector's parameter is made there.
-        choices = {
-            name: value
-            for name, value in choices.items()
-            if name not in cls._choices & parameters.keys()
-        }
+        for name in cls._choices & parameters.keys():
+            choices.pop(name, None)
         return parameters, choices, options
 
 

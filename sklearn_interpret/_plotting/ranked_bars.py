@@ -265,14 +265,9 @@ def draw_boxes(
     # Edges of the same colour show a box without width; the median leaves its ends
     # free.
     style = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
+    lengths, starts = third_quartile - first_quartile, first_quartile
     boxes = draw_bars(
-        ax,
-        places,
-        third_quartile - first_quartile,
-        colour,
-        style,
-        height=0.8 * height,
-        starts=first_quartile,
+        ax, places, lengths, colour, style, height=0.8 * height, starts=starts
     )
     half = 0.22 * height
     ax.vlines(medians, places - half, places + half, color=ink(ax), **_MEDIAN_STYLE)
@@ -508,21 +503,13 @@ def draw_signed_arrows(
 
     Parameters are those of `draw_arrows`. Returns the two PolyCollections.
     """
-    directions = (ends >= starts, UP_COLOUR), (ends < starts, DOWN_COLOUR)
-    return [
-        draw_arrows(
-            ax,
-            starts[mask],
-            ends[mask],
-            places[mask],
-            height,
-            head,
-            colour,
-            style,
-            notched=notched,
+    arrows = []
+    for mask, colour in ((ends >= starts, UP_COLOUR), (ends < starts, DOWN_COLOUR)):
+        x, tips, y = starts[mask], ends[mask], places[mask]
+        arrows.append(
+            draw_arrows(ax, x, tips, y, height, head, colour, style, notched=notched)
         )
-        for mask, colour in directions
-    ]
+    return arrows
 
 
 def sign_legend(ax: Axes, up: str, down: str) -> Legend:

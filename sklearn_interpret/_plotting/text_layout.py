@@ -44,7 +44,7 @@ WIDE_FONTS = (
 
 
 class Piece(NamedTuple):
-    """Letters, and what is behind them."""
+    """Letters, and the mark behind them."""
 
     text: str
     mark: Any  # any object; None for no mark

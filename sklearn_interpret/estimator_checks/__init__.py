@@ -30,8 +30,8 @@ from sklearn_interpret.estimator_checks import (
 __all__ = ["check_estimator", "estimator_checks_generator"]
 
 
-# Capabilities of estimators, and the module with the checks of each. What predictors
-# and clusterers promise beyond these is in scikit-learn's own checks.
+# Capabilities of estimators, and the module with the checks of each. Predictors and
+# clusterers have further checks in scikit-learn.
 _CAPABILITIES = (
     (lambda estimator: True, _every),
     (lambda estimator: has_fit_parameter(estimator, "sample_weight"), _weights),

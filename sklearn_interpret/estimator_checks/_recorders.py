@@ -99,7 +99,7 @@ class RecordingClassifier(ClassifierMixin, RecordingRegressor):
 
 
 class SeenTable(NamedTuple):
-    """What a model can tell from a table that it is given, but the values."""
+    """Structure of a table that a model was given."""
 
     container: str
     columns: list[Any]  # names, or positions in an array
@@ -149,7 +149,7 @@ def _text_columns(X: Any) -> list[int]:
 
 
 def _recorded(name: str) -> Any:
-    """The method of a pipeline of this name, which also records what it is given."""
+    """The method of a pipeline of this name, which also records its argument."""
 
     def has(self: Any) -> bool:
         return hasattr(self.steps[-1][1], name)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# What changes, by the parameter `what`.
+# Names of the changes, by the parameter `what`.
 _CHANGES = {
     "prediction": "change of the response",
     "parameters": "change of the response",

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.gradients.objectives import Objective
     from sklearn_interpret._model.rows.sample import Sample
 
-# Newton steps end at a step below this share of the change so far. Chosen by hand: what
-# is left is far below the differences between influential rows.
+# Newton steps end at a step below this share of the change so far. Chosen by hand: the
+# rest is far below the differences between influential rows.
 _PRECISION = 0.02
 # Parameters of the refits of `check`, where the model has them.
 _PRECISE_FIT = {"tol": 1e-8, "max_iter": 100_000}
@@ -49,7 +49,7 @@ _CACHED_SIZE = 2**15
 
 
 class _Deletions(NamedTuple):
-    """The optimum of a model, and what changes there without each row or group."""
+    """The optimum of a model, and changes of parameters without each row or group."""
 
     distance: float  # of the fitted parameters from the optimum
     parameters: NDArray[np.float64]  # (n_parameters,)
@@ -264,10 +264,8 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         else:
             deletions = self._score_deletions(sample)
         objectives.check_is_optimum(self.estimator_, model, deletions.distance)
-        self._parameters, self.parameter_changes_ = (
-            deletions.parameters,
-            deletions.changes,
-        )
+        self._parameters = deletions.parameters
+        self.parameter_changes_ = deletions.changes
         weights = np.bincount(self._group_of_row, deletions.weights)
         shares = weights / deletions.weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
@@ -536,23 +534,11 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         most_influential = np.argsort(-np.abs(self.self_influence_), kind="stable")[:k]
         changes = self.parameter_changes_[most_influential]
         estimated = self._loss_changes(self._inputs, self._targets, changes)
-        all_rows = np.ones(len(self._group_of_row), dtype=bool)
-        tasks = [
-            (
-                self._objective,
-                self._value_and_gradient,
-                self._parameters,
-                self._inputs,
-                self._targets,
-                self._sample.y,
-                self._sample.weights,
-                mask,
-            )
-            for mask in (
-                all_rows,
-                *(self._group_of_row != group for group in most_influential),
-            )
-        ]
+        masks = [np.ones(len(self._group_of_row), dtype=bool)]
+        masks += [self._group_of_row != group for group in most_influential]
+        optimum = self._objective, self._value_and_gradient, self._parameters
+        data = self._inputs, self._targets, self._sample.y, self._sample.weights
+        tasks = [(*optimum, *data, mask) for mask in masks]
         before, *after = run(_refitted_losses, tasks, n_jobs=self.n_jobs)
         truth = (np.array(after) - before).T
         with np.errstate(invalid="ignore", divide="ignore"):

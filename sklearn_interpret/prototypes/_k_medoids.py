@@ -1,7 +1,7 @@
 """k-medoids: clusters around rows of the data (FasterPAM: Schubert & Rousseeuw, 2021).
 
-The estimator computes distances, of all rows at once or when they are asked for; the
-search for medoids is in `_core`.
+The estimator computes distances, of all rows or of some on demand; the search for
+medoids is in `_core`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _RELATIVE_ROUNDING = 1e-12
 # With more rows, the search takes Euclidean distances of single precision. Chosen by
 # hand: with fewer, double precision costs little.
 _DOUBLE_PRECISION_ROWS = 1000
-# Rows for which these distances are computed at once: a strip fits the cache of a core.
+# Rows for which these distances are computed together: they fit the cache of a core.
 _STRIP_ROWS = 64
 # Where the mean distance from medoids is a smaller share of the largest distance, the
 # search is repeated in double precision: rounding would decide it.
@@ -422,9 +422,9 @@ class _EuclideanDistances:
         points = points / (np.abs(points).max() or 1.0)
         points -= points.mean(axis=0)
         # |x - y|^2 = -2 x'y + |x|^2 + |y|^2 as one product of matrices.
-        squares, ones = np.einsum("ij,ij->i", points, points), np.ones(len(points))
-        self._left = np.column_stack([-2 * points, squares, ones])
-        self._right = np.column_stack([points, ones, squares]).T
+        squares, constant = np.einsum("ij,ij->i", points, points), np.ones(len(points))
+        self._left = np.column_stack([-2 * points, squares, constant])
+        self._right = np.column_stack([points, constant, squares]).T
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
         left = self._left[rows]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
 
 
-# Rows of a matrix, or of a block on its diagonal, that are computed at once. Chosen by
+# Rows of a matrix, or of a block on its diagonal, that are computed together. Chosen by
 # hand: their memory does not matter.
 _STRIP_ROWS = 64
 

@@ -27,8 +27,8 @@ _SPREAD_OVER_FOLDS = 0.2
 _NOISE_IMPORTANCE = 0.45  # of that of the most important column
 _SPREAD_OVER_BACKGROUNDS = 0.25
 
-# Shapley values are computed so many times, of so few rows, with backgrounds of so many
-# rows: more of each takes longer, since the model is called for every coalition.
+# Of the Shapley values. Chosen by hand: more of each takes longer, since the model is
+# called for every coalition.
 _N_BACKGROUNDS = 6
 _EXPLAINED_ROWS = 4
 _BACKGROUND_ROWS = 100

@@ -53,8 +53,8 @@ MOST_ROWS = 1000
 # which also covers the differences between folds, only a little.
 _IMPORTANCE_ROWS = 400
 _N_REPEATS = 3
-# A frozen model is tested on so many parts of the rows, whose differences say how exact
-# means are; parts of fewer rows are joined.
+# Parts of the rows that a frozen model is tested on: their differences say how exact
+# means are. There are fewer parts where these would have too few rows.
 _MOST_PARTS = 5
 _FEWEST_PART_ROWS = 10
 # Leaves of all trees, above which exact searches and decompositions take minutes.

@@ -32,7 +32,7 @@ _RECALIBRATION, _RECALIBRATION_PVALUE = 0.05, 0.01
 _SHARE_OF_EVEN_CLASSES = 0.1
 _SHARE_OFF_CURVES, _OFF_CURVES_PVALUE = 0.15, 0.001
 
-# Columns of numbers with so many levels may hold codes; rarer levels are not counted.
+# Numbers of levels of columns that may hold codes; rarer levels are not counted.
 _FEWEST_LEVELS = 3
 _MOST_LEVELS = 20
 _LEAST_LEVEL_ROWS = 5

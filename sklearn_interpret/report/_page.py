@@ -23,16 +23,14 @@ from sklearn_interpret.report._results import Figure
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from sklearn_interpret.report._inspection_report import InspectionReport
-
 
 _SVG = "http://www.w3.org/2000/svg"
 # Artists of more points are drawn as pixels, of this resolution: as paths they would
 # make the page large and slow.
 _MOST_POINTS = 5000
 _DPI = 200
-# Style classes of drawings that are wider than so many points: on phones they scroll,
-# and text stays legible.
+# Style classes of drawings by their least width in points: wide ones scroll on phones,
+# where text stays legible.
 _LEAST_WIDTHS = {"wide": 420, "wider": 640}
 # Texts stay texts, and ids are the same in each run.
 _SVG_PARAMETERS = {"svg.fonttype": "none", "svg.hashsalt": "report"}
@@ -43,7 +41,7 @@ _NUMBER = re.compile(
 )
 
 
-def page(report: InspectionReport) -> str:
+def page(report: Any) -> str:
     """Page of HTML that shows a fitted report."""
     try:
         jinja2 = import_module("jinja2")

@@ -130,7 +130,7 @@ class Section:
 
 
 class SectionResult(NamedTuple):
-    """What a function of a section returns; as in `Section`."""
+    """Result of a function of a section, as in `Section`."""
 
     summary: str
     parts: Sequence[Figure | Table] = ()
@@ -138,7 +138,7 @@ class SectionResult(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """What a function of a check returns; as in `Check`, without its name."""
+    """Result of a function of a check, as in `Check`."""
 
     statistic: float
     threshold: float

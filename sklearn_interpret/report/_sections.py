@@ -83,16 +83,16 @@ _DECOMPOSITION_CODE = (
 def overview(inspection: Inspection) -> SectionResult:
     """Columns, scores against simple models, predictions against targets."""
     rows = inspection.sample.rows
-    parts: list[Figure | Table] = []
+    contents: list[Figure | Table] = []
     size = f"{rows.n_rows:,} rows"
     if inspection.is_table:
         size += f", {rows.n_columns} feature{'s'[: rows.n_columns != 1]}"
-        parts.append(_columns(rows))
+        contents.append(_columns(rows))
     if not inspection.has_targets:
         summary = f"The model was inspected on {size}."
         if inspection.sample.y is not None:
             summary += " The rows have several targets, and scores are of one."
-        return SectionResult(summary, parts)
+        return SectionResult(summary, contents)
     scores = _held_out_scores(inspection)
     losses, skills = _losses(inspection)
     columns: dict[str, Any] = {"score": list(scores)}
@@ -100,7 +100,7 @@ def overview(inspection: Inspection) -> SectionResult:
     for k in range(len(inspection.folds)):
         columns[f"fold {k + 1}"] = [by_fold[k] for by_fold in scores.values()]
     table = Table(columns, "Scores of the model")
-    parts = [table, losses, *_predictions(inspection), *parts]
+    contents = [table, losses, *_predictions(inspection), *contents]
     skill, linear_skill = skills["the model"], skills.get("a linear model")
     loss = "log loss" if inspection.classifies else "squared error"
     skill_text = f"removes {skill:.0%} of the {loss} of a model without features"
@@ -115,7 +115,7 @@ def overview(inspection: Inspection) -> SectionResult:
     summary = f"On {tested_on} ({size}), the model {score_text}{skill_text}"
     summary += "." if linear_skill is None else linear_text
     code = "cross_validate(model, X, y, cv=cv, return_estimator=True)"
-    return SectionResult(summary, parts, code)
+    return SectionResult(summary, contents, code)
 
 
 def _accuracy(y: Any, responses: Any, classes: Any, weights: Any) -> float:
@@ -352,7 +352,8 @@ def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]
     if inspection.classifies and not inspection.scoring:  # SAGE needs probabilities
         return {}
     players = inspection.order[:_SAGE_FEATURES]
-    others = inspection.order[_SAGE_FEATURES:]
+    other_columns = inspection.order[_SAGE_FEATURES:]
+    groups = {"other features": other_columns} if len(other_columns) > 1 else None
     by_fold = []
     for fold in inspection.informed:
         test = inspection.test_sample(fold).draw(
@@ -361,7 +362,7 @@ def _sage_columns(inspection: Inspection, features: list[int]) -> dict[str, Any]
         sage = SAGE(
             FrozenEstimator(fold.model),
             subsample=min(_SAGE_BACKGROUND, test.rows.n_rows),
-            feature_groups={"other features": others} if len(others) > 1 else None,
+            feature_groups=groups,
             n_permutations=4,
             **inspection.seeded,
         ).fit(test.rows.native, test.y, sample_weight=test.weights)

@@ -26,8 +26,8 @@ from sklearn_interpret.shapley._tree_values import TreeValues
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
 
-# About so many rows are predicted, to check that values sum to predictions, where there
-# are at least twice as many. Chosen by hand: an error in a formula shows in most rows.
+# About the number of rows that are predicted to check that values sum to predictions,
+# where there are at least twice as many. Chosen by hand: errors show in most rows.
 _CHECKED_ROWS = 10_000
 
 

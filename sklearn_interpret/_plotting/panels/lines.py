@@ -651,28 +651,18 @@ class SurfacePanel:
         smooth = min(values.shape) > 1 and not any(self.effect.levelled)
         cells, (x, y) = None, self._places
         if smooth and self.effect.bounds is None:
+            style = options.contour_kw
             surface: ScalarMappable = draw_contours(
-                ax,
-                x,
-                y,
-                values,
-                self.limits,
-                options.contour_kw,
-                diverging=self.diverging,
+                ax, x, y, values, self.limits, style, diverging=self.diverging
             )
             artists.contours = surface
             if self.effect.counts is not None:
                 cells = draw_empty_cells(ax, x, y, self.effect.counts == 0)
         else:
             x, y = self._cell_bounds(0), self._cell_bounds(1)
+            style = options.heatmap_kw
             surface = draw_heat_map(
-                ax,
-                x,
-                y,
-                values,
-                self.limits,
-                options.heatmap_kw,
-                diverging=self.diverging,
+                ax, x, y, values, self.limits, style, diverging=self.diverging
             )
             artists.heatmaps = surface
             cells = draw_empty_cells(ax, x, y, ~self.effect.has_rows)

@@ -170,6 +170,7 @@ class RegressionInfluenceDisplay(Display):
         if max_names < 0:
             raise ValueError(f"max_names={max_names!r} must not be negative.")
         leverages, residuals = columns["leverage"], columns["residual_studentized"]
+        points = np.stack([leverages, residuals])
         is_finite = np.isfinite(residuals)
         if not is_finite.any():
             raise ValueError("residuals holds no finite number: nothing can be drawn.")
@@ -180,13 +181,7 @@ class RegressionInfluenceDisplay(Display):
         point_style: Style = {"alpha": 0.8, "linewidths": 0, "zorder": 2.5}
         point_style |= {"s": point_area(int(is_finite.sum())), "style": point_kw}
         self.points_, self.named_points_ = (
-            draw_points(
-                ax,
-                leverages[rows],
-                residuals[rows],
-                color=seen(colour, ax),
-                **point_style,
-            )
+            draw_points(ax, *points[:, rows], color=seen(colour, ax), **point_style)
             for rows, colour in ((unnamed, PALETTE[0]), (named, PALETTE[1]))
         )
         _set_limits(ax, leverages[is_finite], residuals[is_finite])

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._plotting.axes import Canvas, Style
 
-# Inches of a table: least width of a cell, its height, the least and most of all cells,
-# and what is around them; the latter are widths and heights.
+# Inches of a table: least width of a cell and its height; least and largest width and
+# height of all cells, and of the margins.
 _CELL_WIDTH = 0.62
 _CELL_HEIGHT = 0.3
 _LEAST_SIZE = (0.62, 0.9)
@@ -369,8 +369,8 @@ class PrototypeDisplay(DisplayMixin):
         size = _IMAGE_WIDTH, height + n_lines * _TITLE_LINE_HEIGHT  # one is a gap
         canvas = self._take_grid(ax, n_images, n_columns, size)
         line_length = self._title_length(canvas)
-        drawn = self._rows.take(self._drawn_rows)
-        pixels = _numbers(drawn, range(drawn.n_columns))
+        selected = self._rows.take(self._drawn_rows)
+        pixels = _numbers(selected, range(selected.n_columns))
         # As one high image: all have the same scale.
         images = drawable(pixels.reshape(-1, *shape[1:]))
         images = images.reshape(n_images, shape[0], *images.shape[1:])
@@ -395,24 +395,16 @@ class PrototypeDisplay(DisplayMixin):
         canvas = self._take_grid(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
         coordinates, shares = self._components()
-        point_style: Style = {
-            "s": point_area(len(coordinates)),
-            "linewidth": 0,
-            "alpha": 0.6,
-            "color": shade(ax, 0.55),
-        }
+        area = point_area(len(coordinates))
+        point_style: Style = {"s": area, "linewidth": 0, "alpha": 0.6}
+        point_style["color"] = shade(ax, 0.55)
         self.points_ = [draw_points(ax, *coordinates.T, **point_style)]
         labels = ["all rows"]
         for kind, indices in enumerate(self._indices_by_kind):
             if len(indices):
-                mark_style: Style = {
-                    "marker": _MARKERS[kind],
-                    "color": seen(_COLOURS[kind], ax),
-                    "s": 70,
-                    "zorder": 3,
-                    "edgecolor": paper(ax),
-                    "linewidth": 0.8,
-                }
+                colour = seen(_COLOURS[kind], ax)
+                mark_style: Style = {"marker": _MARKERS[kind], "color": colour, "s": 70}
+                mark_style |= {"edgecolor": paper(ax), "linewidth": 0.8, "zorder": 3}
                 marks = ax.scatter(*coordinates[indices].T, **mark_style)
                 self.points_.append(marks)
                 labels.append(("prototypes", "criticisms")[kind])
@@ -461,8 +453,8 @@ class PrototypeDisplay(DisplayMixin):
         table = {"kind": self._kinds, "row": self._drawn_rows}
         if self.y is not None:
             table["y"] = np.asarray(self.y)[self._drawn_rows]
-        drawn = self._rows.take(self._drawn_rows)
-        return pandas.DataFrame(with_values(table, drawn, self._names))
+        selected = self._rows.take(self._drawn_rows)
+        return pandas.DataFrame(with_values(table, selected, self._names))
 
 
 def _numbers(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:

@@ -182,13 +182,9 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         base_values = levels[:, 0]
         self.base_line_ = None
         if np.ptp(base_values) <= 1e-9 * np.abs(base_values).max():
-            self.base_line_ = ax.axvline(
-                base_values[0],
-                color=shade(ax, 0.5),
-                linestyle="--",
-                linewidth=0.9,
-                zorder=0.8,
-            )
+            dashed: Style = {"color": shade(ax, 0.5), "linestyle": "--"}
+            x = base_values[0]
+            self.base_line_ = ax.axvline(x, linewidth=0.9, zorder=0.8, **dashed)
         self.named_lines_: LineCollection | None = None
         self.legend_: Legend | None = None
         if highlighted:

@@ -212,25 +212,14 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         for k in np.flatnonzero(lines != NO_LINE):
             (colour,) = sign_colours(pushes[[k]])
             colour, y = seen(colour, ax, READ), FIRST_LINE - LINE_HEIGHT * lines[k]
-            ax.plot(
-                [centres[k], centres[k], text_centres[k]],
-                [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18],
-                linewidth=0.9,
-                alpha=alpha,
-                color=colour,
-                zorder=1,
-            )
-            text_style: Style = {"ha": "center", "va": "center", "zorder": 3}
-            self.labels_.append(
-                write_near(
-                    ax,
-                    texts[k],
-                    (text_centres[k], y),
-                    over=1,
-                    color=colour,
-                    **text_style,
-                )
-            )
+            line_x = [centres[k], centres[k], text_centres[k]]
+            line_y = [-ARROW_HEIGHT / 2, y + 0.32, y + 0.18]
+            line_style: Style = {"linewidth": 0.9, "alpha": alpha, "zorder": 1}
+            ax.plot(line_x, line_y, color=colour, **line_style)
+            text_style: Style = {"ha": "center", "va": "center", "color": colour}
+            point = text_centres[k], y
+            text = write_near(ax, texts[k], point, over=1, zorder=3, **text_style)
+            self.labels_.append(text)
         return FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
 
     def _mark_ends(
@@ -267,17 +256,13 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         predictions = ordered.predictions_or_sums
         segments = force_segments(predictions, contributions[self.row_order_])
         n_single = len(selected)
-        palette = [
-            colour
-            for colour in colours(n_single + 1)
-            if colour != "#000000"  # that of the line
-        ][:n_single]
+        # Black is the line's colour.
+        palette = [each for each in colours(n_single + 1) if each != "#000000"]
+        palette = palette[:n_single]
         palette += [NEUTRAL_COLOUR] * (contributions.shape[1] - n_single)
+        areas = zip(segments.far.T, segments.near.T, palette, strict=True)
         self.areas_ = [
-            _draw_area(ax, far, near, colour, style)
-            for far, near, colour in zip(
-                segments.far.T, segments.near.T, palette, strict=True
-            )
+            _draw_area(ax, far, near, colour, style) for far, near, colour in areas
         ]
         linewidth = 1.3 if len(predictions) <= 200 else 0.8
         line = draw_steps(ax, predictions, color=ink(ax), linewidth=linewidth)
@@ -383,12 +368,7 @@ def _draw_area(
     x = np.repeat(edges, 2)[1:-1]
     outward = np.column_stack([x, np.repeat(far, 2)])
     backward = np.column_stack([x, np.repeat(near, 2)])[::-1]
-    area_style: Style = {
-        "facecolor": colour,
-        "edgecolor": "none",
-        "alpha": 0.9,
-        "zorder": 1.5,
-    }
-    area = PolyCollection([np.vstack([outward, backward])], **area_style)
+    area_style: Style = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9}
+    area = PolyCollection([np.vstack([outward, backward])], zorder=1.5, **area_style)
     area.set(**(style or {}))
     return ax.add_collection(area)

@@ -298,13 +298,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             offsets, bar_height = side_by_side(lengths.shape[1], BAR_HEIGHT)
             starts = np.zeros_like(lengths)
         heights = np.arange(len(lengths))[::-1, None] + offsets
-        by_output = zip(
-            np.broadcast_to(heights, lengths.shape).T,
-            lengths.T,
-            palette,
-            starts.T,
-            strict=True,
-        )
+        y_by_output = np.broadcast_to(heights, lengths.shape).T
+        by_output = zip(y_by_output, lengths.T, palette, starts.T, strict=True)
         self.bars_ = [
             draw_bars(ax, y, sizes, colour, style, height=bar_height, starts=start)
             for y, sizes, colour, start in by_output
@@ -328,16 +323,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if len(ends) > 1:
             y = np.broadcast_to(heights, mean.shape)
             self.spreads_ = draw_spreads(ax, y, low, high)
-        point_style: Style = {
-            "facecolor": paper(ax),
-            "edgecolor": ink(ax),
-            "linewidth": 0.8,
-            "s": 16,
-            "zorder": 3,
-        }
-        self.fold_points_ = [
-            ax.scatter(fold.T, heights.T, **point_style) for fold in ends
-        ]
+        point_style: Style = {"facecolor": paper(ax), "edgecolor": ink(ax)}
+        point_style |= {"linewidth": 0.8, "s": 16, "zorder": 3}
+        y = heights.T
+        self.fold_points_ = [ax.scatter(x.T, y, **point_style) for x in ends]
         return np.fmax(ends.max(axis=0), high).max(axis=1)
 
     def _set_limits(

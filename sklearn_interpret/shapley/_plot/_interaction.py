@@ -159,15 +159,9 @@ class ShapleyInteractionDisplay(Display):
         style = heatmap_kw or {}
         if 0 < largest_pair < strengths.max():
             style = {"cmap": _map_of_pairs(), **style}
+        names, highest = self.feature_names, largest_pair or None
         self.heatmap_, self.colorbar_, self.labels_ = draw_table(
-            ax,
-            table,
-            self.feature_names,
-            order,
-            label,
-            style,
-            notes=NOTES,
-            highest=largest_pair or None,
+            ax, table, names, order, label, style, notes=NOTES, highest=highest
         )
         return self
 
