@@ -129,8 +129,8 @@ class DisplayMixin:
 
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
-        """Names that users of a method may set, each with its documentation."""
-        return [(keyword_names(cls.plot), cls.plot)]
+        """Parameters that users of a method may set."""
+        return [Taker(keyword_names(cls.plot), cls.plot)]
 
     def _take(
         self, ax: Any, size: tuple[float, float] = (SINGLE_WIDTH, SINGLE_HEIGHT)
@@ -362,13 +362,13 @@ default=None
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
         choices = cls._choice_names()
-        takers: list[Taker] = [(choices, cls), *super()._takers(method)]
+        takers = [Taker(choices, cls), *super()._takers(method)]
         if method == "from_explanation":
             return takers
-        inspector = cls._parameter_names(), cls._kinds[0]
-        folds = method == "from_cv_results"
-        maker = getattr(cls, "_from_folds" if folds else "_from_inspector")
-        return [inspector, (choices, maker), *takers]
+        inspector = Taker(cls._parameter_names(), cls._kinds[0])
+        of_folds = method == "from_cv_results"
+        maker = getattr(cls, "_from_folds" if of_folds else "_from_inspector")
+        return [inspector, Taker(choices, maker), *takers]
 
     @classmethod
     def _split(

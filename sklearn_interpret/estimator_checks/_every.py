@@ -143,11 +143,9 @@ def check_sparse_not_changed(estimator: Any) -> None:
             everything(fitted(estimator, X), explained)
         for when, matrix in {"fit": X, "explain": explained}.items():
             for name in {"data", "indices", "indptr", "row", "col"} & set(dir(matrix)):
-                np.testing.assert_array_equal(
-                    getattr(matrix, name),
-                    getattr(before[when], name),
-                    f"{kind.__name__}.{name} after {when}",
-                )
+                after, expected = getattr(matrix, name), getattr(before[when], name)
+                message = f"{kind.__name__}.{name} after {when}"
+                np.testing.assert_array_equal(after, expected, message)
 
 
 def _in_halves(kind: type, table: NDArray[np.float64]) -> Any:

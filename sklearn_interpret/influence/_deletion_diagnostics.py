@@ -325,10 +325,8 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
             )
         self.group_labels_, group_of_row = read_groups(self.groups, n_rows)
         self._training_fields = {"training_names": self.group_labels_.tolist()}
-        return [
-            np.flatnonzero(group_of_row == group)
-            for group in range(len(self.group_labels_))
-        ]
+        groups = range(len(self.group_labels_))
+        return [np.flatnonzero(group_of_row == group) for group in groups]
 
     @empty_for_no_rows
     @shows_progress

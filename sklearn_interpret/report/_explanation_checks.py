@@ -66,8 +66,7 @@ def outside(inspection: Inspection) -> CheckResult:
         "like the data than all but 1% of the real rows are."
     )
     advice = "Prefer accumulated local effects and conditional importance for it."
-    warns = share > _SHARE_OUTSIDE
-    return CheckResult(share, _SHARE_OUTSIDE, warns, finding, advice)
+    return CheckResult(share, _SHARE_OUTSIDE, share > _SHARE_OUTSIDE, finding, advice)
 
 
 def _share_outside(inspection: Inspection, j: int) -> np.float64:

@@ -76,11 +76,11 @@ _PENALTIES = np.logspace(-3, 3, 13)
 
 
 class Fold(NamedTuple):
-    """A model, and the positions of the rows that it was and was not fitted on."""
+    """A fitted model, and positions of its training and test rows."""
 
     model: Any
-    train: np.ndarray
-    test: np.ndarray
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
 
 
 class PredictedColumn(NamedTuple):
@@ -570,12 +570,9 @@ class Inspection:
             if not self.part.rows.are_numbers[j]:
                 values = (values == np.unique(values)).astype(np.float64)
             folds = KFold(3, shuffle=True, random_state=self.seed)
-            max_features = min(30, predictors.shape[1])
+            n_tried = min(30, predictors.shape[1])
             forest = ExtraTreesRegressor(
-                20,
-                min_samples_leaf=3,
-                max_features=max_features,
-                random_state=self.seed,
+                20, min_samples_leaf=3, max_features=n_tried, random_state=self.seed
             )
             by_model = [
                 cross_val_predict(model, predictors, values.squeeze(), cv=folds)

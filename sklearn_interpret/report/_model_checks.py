@@ -28,9 +28,11 @@ _LOSS_GAP = 0.1  # between held-out and training rows, in losses of a constant
 _SHARE_OF_SKILL = 0.95  # that one column has alone
 _SKILL_OF_LEAKAGE = 0.9
 _SHARE_OUT_OF_RANGE = 0.01
-_RECALIBRATION, _RECALIBRATION_PVALUE = 0.05, 0.01
-_SHARE_OF_EVEN_CLASSES = 0.1
-_SHARE_OFF_CURVES, _OFF_CURVES_PVALUE = 0.15, 0.001
+_RECALIBRATION = 0.05  # mean change of probabilities
+_RECALIBRATION_PVALUE = 0.01
+_SHARE_OF_EVEN_CLASSES = 0.1  # of the share that classes of one size have
+_SHARE_OFF_CURVES = 0.15  # of the variance between levels
+_OFF_CURVES_PVALUE = 0.001
 
 # Numbers of levels of columns that may hold codes; rarer levels are not counted.
 _FEWEST_LEVELS = 3
@@ -234,15 +236,12 @@ def imbalance(inspection: Inspection) -> CheckResult:
     shares = np.average(targets, axis=0, weights=weights)
     rarest, threshold = shares.argmin(), _SHARE_OF_EVEN_CLASSES / len(shares)
     is_predicted = inspection.held_out_responses.argmax(axis=1) == rarest
-    finding = f"The class {inspection.model.classes_[rarest]} has "
+    counts = "no rows."
     if shares[rarest] > 0:
         recall = np.average(is_predicted, weights=targets[:, rarest] * weights)
-        finding += (
-            f"{shares[rarest]:.1%} of the rows, and {recall:.0%} of them are predicted "
-            "when held out."
-        )
-    else:
-        finding += "no rows."
+        counts = f"{shares[rarest]:.1%} of the rows, and {recall:.0%} of them are "
+        counts += "predicted when held out."
+    finding = f"The class {inspection.model.classes_[rarest]} has {counts}"
     advice = "Judge the model by recall and precision of this class, and weigh classes."
     warns = shares[rarest] < threshold
     return CheckResult(shares[rarest], threshold, warns, finding, advice)
@@ -297,14 +296,11 @@ def _lack_of_order(inspection: Inspection, j: int) -> _LackOfOrder:
     noise = squares / max(len(targets) - design.shape[1], 1)
     effects = coefficients[: len(values)]
     level_weights = (weights * indicators).sum(axis=0)
-    squares_off_curves = [
-        [
-            level_weights @ (effect - curve) ** 2
-            for curve in _curves(values, effect, level_weights)
-        ]
-        for effect in effects.T
-    ]
-    lack = np.sum(squares_off_curves, axis=0).min()
+    lacks = []  # squares off each curve, by output
+    for effect in effects.T:
+        curves = _curves(values, effect, level_weights)
+        lacks.append([level_weights @ (effect - curve) ** 2 for curve in curves])
+    lack = np.sum(lacks, axis=0).min()
     total = (level_weights @ _centred(effects, level_weights) ** 2).sum()
     degrees = len(values) - 2
     pvalue = stats.f.sf(lack / degrees / max(noise, _TINY), degrees, len(targets))

@@ -77,12 +77,8 @@ def rows(inspection: Inspection) -> SectionResult:
             )
             caption = f"{name}: {_proof(counterfactuals[k], another)}"
             figures.append(drawn(display, caption))
-    largest = [
-        f"{name}: {contribution}"
-        for name, contribution in zip(
-            names, _largest_contributions(explanation), strict=True
-        )
-    ]
+    texts = _largest_contributions(explanation)
+    largest = list(map(": ".join, zip(names, texts, strict=True)))
     response = inspection.named(explanation.response_name)
     summary = f"Largest contributions to the {response}: {'; '.join(largest[:4])}."
     if n_found:

@@ -162,9 +162,7 @@ def _held_out_scores(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
             with suppress(ValueError), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 scores[name][k] = metric(y, responses, classes, weights)
-    return {
-        name: by_fold for name, by_fold in scores.items() if np.isfinite(by_fold).any()
-    }
+    return {name: x for name, x in scores.items() if np.isfinite(x).any()}
 
 
 def _in_words(scores: dict[str, NDArray[np.float64]]) -> list[str]:
@@ -273,11 +271,8 @@ def _shares_by_probability(
     bins = np.searchsorted(edges[1:-1], probabilities)
     total = np.bincount(bins, weights)
     filled = total > 0
-    sums = [
-        np.bincount(bins, weights * values)[filled]
-        for values in (is_class, probabilities)
-    ]
-    return sums / total[filled]
+    by_bin = [np.bincount(bins, weights * x) for x in (is_class, probabilities)]
+    return np.array(by_bin)[:, filled] / total[filled]
 
 
 def _columns(rows: Rows) -> Table:
@@ -515,8 +510,7 @@ def interactions(inspection: Inspection) -> SectionResult:
     display = FunctionalDecompositionDisplay.from_explanation(explanation)
     caption = "Shares of the variance of predictions, and the largest parts"
     figures = [drawn(display, caption)]
-    of_singles = shares[sizes == 1].sum()
-    of_pairs = np.where(sizes == 2, shares, 0)
+    of_singles, of_pairs = shares[sizes == 1].sum(), np.where(sizes == 2, shares, 0)
     strongest = np.abs(of_pairs).argmax()
     summary = f"Single features explain {of_singles:.0%} of the variance of predictions"
     if abs(of_pairs[strongest]) < 0.001:

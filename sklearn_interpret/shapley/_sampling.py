@@ -265,11 +265,8 @@ class _Permutations(Attributor):
             coalitions = {number: each.coalitions for number, each in by_number.items()}
             evaluated = played.designed(coalitions.__getitem__)
             for row, (players, responses) in enumerate(evaluated):
-                gains[row].append(
-                    by_number[len(players)].gains(
-                        responses, game.base_values, played.predictions[row]
-                    )
-                )
+                ends = game.base_values, played.predictions[row]
+                gains[row].append(by_number[len(players)].gains(responses, *ends))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
             row_gains = np.concatenate(gains[row])

@@ -111,14 +111,8 @@ class TreeValues:
     ) -> Blocks:
         """Blocks of values in a game of the sum of the trees."""
         rows_at_once = min(rows_in_memory(8 * self.plan.n_keys(order)), MOST_AT_ONCE)
-        tasks = value_tasks(
-            self.plan,
-            game,
-            codes,
-            order,
-            rows_at_once=rows_at_once,
-            most_kept=rows_in_memory(1),  # bytes
-        )
+        limits = {"rows_at_once": rows_at_once, "most_kept": rows_in_memory(1)}  # bytes
+        tasks = value_tasks(self.plan, game, codes, order, **limits)
         n_blocks = len(tasks) * -(-len(codes) // rows_at_once)
         return stream(task_blocks, tasks, n_blocks, n_jobs=n_jobs)
 
@@ -146,11 +140,9 @@ class TreeValues:
                 yield block, game.direct_values(self.plan, codes[block], order, weights)
             return
         distinct, shares = game.distinct_rows()
-        background_margins = ensemble.raw_of_codes(distinct)
+        raw = ensemble.raw_of_codes(distinct)
         totals = np.zeros((self.plan.n_keys(order), len(codes)))
-        for share, row, margin in zip(
-            shares, distinct, background_margins, strict=True
-        ):
+        for share, row, margin in zip(shares, distinct, raw, strict=True):
             against_row = PathDependentGame.against(ensemble, self.plan.paths, row)
             values = np.zeros((self.plan.n_keys(order), len(codes)))
             add_blocks(values, self._blocks(against_row, codes, order, n_jobs))

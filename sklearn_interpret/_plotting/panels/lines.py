@@ -182,10 +182,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Effect:
-    """Numbers of one entry."""
+    """The effect of one feature, or of a pair, on k outputs at G points or G1 x G2."""
 
     names: tuple[str, ...]  # one or two features
-    places: tuple[NDArray[Any], ...]  # values or levels along them
+    places: tuple[NDArray[Any], ...]  # the points of each: values or levels
     levelled: tuple[bool, ...]  # which of them are categories
     values: NDArray[np.float64]  # (k, G) or (k, G1, G2): the effect
     low: NDArray[np.float64] | None = None  # lower ends of the bands

@@ -26,6 +26,7 @@ from sklearn_interpret._plotting.panels.lines import (
     level_places,
 )
 from sklearn_interpret._plotting.sources import (
+    Taker,
     fold_estimators,
     inspectors_of_folds,
     is_inspector,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._core.statistics.refits import Splits
     from sklearn_interpret._plotting.displays import LabelNames
-    from sklearn_interpret._plotting.sources import Data, Taker
+    from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
 
 # Displays of the methods that are compared, and names of these in the legend.
@@ -169,12 +170,12 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
         kinds = [display._kinds[0] for display in COMPARED.values()]
-        takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
-        takers.append((keyword_names(cls.plot), cls.plot))
+        takers = [Taker(parameter_names(kind) - {"features"}, kind) for kind in kinds]
+        takers.append(Taker(keyword_names(cls.plot), cls.plot))
         if method == "from_estimators":
-            chosen = cls._choices - {"methods"}, cls._from_inspector
-            return [chosen, ({"effect"}, cls._of_models), *takers]
-        return [(cls._choices, cls._from_inspector), *takers]
+            choices = Taker(cls._choices - {"methods"}, cls._from_inspector)
+            return [choices, Taker({"effect"}, cls._of_models), *takers]
+        return [Taker(cls._choices, cls._from_inspector), *takers]
 
     @classmethod
     def _of_estimator(

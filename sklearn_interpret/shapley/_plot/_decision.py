@@ -123,9 +123,8 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         """
         paths = self._paths()
         explanation = paths.explanation
-        if highlight is None:
-            highlighted = paths.coloured()
-        else:
+        highlighted = paths.coloured()
+        if highlight is not None:
             highlighted = paths.positions(highlight)
         selected, contributions, names = strongest(explanation, max_entries)
         if paths.row is not None:

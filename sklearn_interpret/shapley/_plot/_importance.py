@@ -40,7 +40,11 @@ from sklearn_interpret._plotting.ranked_bars import (
     side_by_side,
     with_others,
 )
-from sklearn_interpret._plotting.sources import check_same_in_folds, checked_numbers
+from sklearn_interpret._plotting.sources import (
+    Taker,
+    check_same_in_folds,
+    checked_numbers,
+)
 from sklearn_interpret.explanations._selection import one_output, output_position
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked
 
@@ -50,7 +54,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
 
     from sklearn_interpret._plotting.axes import Style
-    from sklearn_interpret._plotting.sources import Data, Taker
+    from sklearn_interpret._plotting.sources import Data
 
 BAR_HEIGHT = 0.78  # share of the height of a line
 # The bar of the other features lengthens the axis at most by this factor.
@@ -133,7 +137,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
-        return [(cls._choice_names(), cls._of_explanation), *super()._takers(method)]
+        of_explanation = Taker(cls._choice_names(), cls._of_explanation)
+        return [of_explanation, *super()._takers(method)]
 
     @classmethod
     def _of_explanation(  # type: ignore[override]  # it has choices of its own
