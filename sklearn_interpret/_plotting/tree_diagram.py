@@ -94,7 +94,7 @@ def draw_tests(
     top = low + (high - low) / share
     ax.set(xlim=(-0.5, across.max() + 0.5), ylim=(low, top))
     step = (top - high) / max(depth, 1)
-    heights = np.full(len(across), high)  # of the leaves
+    heights = np.full(len(across), high, dtype=np.float64)  # of the leaves
     test_depths = positions.depths[positions.tests]
     heights[positions.tests] = top - (test_depths + TEST_OFFSET) * step
     texts = []
