@@ -1,4 +1,4 @@
-"""Contributions of features to the log-odds of naive Bayes classifiers."""
+"""Contributions of features to log-odds of naive Bayes (Mozina et al., 2004)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn_interpret._model.formulas.naive_bayes import naive_bayes_odds
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 
 if TYPE_CHECKING:
+    from sklearn_interpret._model.formulas.naive_bayes import NaiveBayesOdds
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -92,10 +93,12 @@ class NaiveBayesContributions(BaseAttribution):
 
     _for_any_model = "BreakDown and KernelSHAP take any model."
 
-    def _make_response(self) -> Any:
+    def _make_response(self) -> NaiveBayesOdds:
         return naive_bayes_odds(self.estimator_, self.target)
 
-    def _fit_base_values(self, sample: Sample, response: Any) -> NDArray[np.float64]:
+    def _fit_base_values(
+        self, sample: Sample, response: NaiveBayesOdds
+    ) -> NDArray[np.float64]:
         self._odds = response
         return response.prior()
 

@@ -15,7 +15,7 @@ from sklearn_interpret._model.rows.dates import days
 from sklearn_interpret._plotting.displays import ModelsMixin
 from sklearn_interpret._plotting.labels import row_text
 from sklearn_interpret._plotting.panels.displays import effect_columns, fold_band
-from sklearn_interpret._plotting.panels.lines import level_places
+from sklearn_interpret._plotting.panels.lines import Mark, level_places
 from sklearn_interpret.effects._individual_conditional_expectation import (
     GridInspector,
     IndividualConditionalExpectation,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._plotting.displays import LabelNames
     from sklearn_interpret._plotting.panels.lines import (
         Effect,
         LinePanel,
@@ -158,7 +159,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
         cls,
         models: dict[str, BaseEstimator],
         data: Data,
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         **params: Any,
     ) -> Self:
@@ -247,7 +248,7 @@ class CeterisParibusDisplay(ModelsMixin, EffectDisplay):
             (value,) = level_places([value], panel.levels)
         elif is_missing(value):
             return replace(panel, missing=predictions)
-        return replace(panel, mark=(row_text(self.row), days(value), predictions))
+        return replace(panel, mark=Mark(row_text(self.row), days(value), predictions))
 
     def _frame_blocks(self, entry: int) -> list[dict[str, Any]]:
         if self.models is None:

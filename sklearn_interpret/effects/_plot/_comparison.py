@@ -26,6 +26,7 @@ from sklearn_interpret._plotting.panels.lines import (
     level_places,
 )
 from sklearn_interpret._plotting.sources import (
+    Taker,
     fold_estimators,
     inspectors_of_folds,
     is_inspector,
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from sklearn_interpret._core.statistics.refits import Splits
-    from sklearn_interpret._plotting.sources import Data, Taker
+    from sklearn_interpret._plotting.displays import LabelNames
+    from sklearn_interpret._plotting.sources import Data
     from sklearn_interpret.effects._base import BaseEffect
 
 # Displays of the methods that are compared, and names of these in the legend.
@@ -168,12 +170,12 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
         kinds = [display._kinds[0] for display in COMPARED.values()]
-        takers = [(parameter_names(kind) - {"features"}, kind) for kind in kinds]
-        takers.append((keyword_names(cls.plot), cls.plot))
+        takers = [Taker(parameter_names(kind) - {"features"}, kind) for kind in kinds]
+        takers.append(Taker(keyword_names(cls.plot), cls.plot))
         if method == "from_estimators":
-            chosen = cls._choices - {"methods"}, cls._from_inspector
-            return [chosen, ({"effect"}, cls._of_models), *takers]
-        return [(cls._choices, cls._from_inspector), *takers]
+            choices = Taker(cls._choices - {"methods"}, cls._from_inspector)
+            return [choices, Taker({"effect"}, cls._of_models), *takers]
+        return [Taker(cls._choices, cls._from_inspector), *takers]
 
     @classmethod
     def _of_estimator(
@@ -181,7 +183,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         estimator: Any,
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
     ) -> Self:
         if isinstance(estimator, BaseInspector):
@@ -201,7 +203,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         cv_results: Mapping[str, Any],
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         **settings: Any,
     ) -> Self:
@@ -216,7 +218,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         cls,
         models: dict[str, BaseEstimator],
         data: Data,
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         *,
         effect: str = "partial_dependence",
@@ -240,7 +242,7 @@ class EffectComparisonDisplay(ModelsMixin, FoldsMixin, Display, PanelDisplay):
         folds: Sequence[Sequence[Any]],
         data: Data,
         params: dict[str, Any],
-        names: tuple[str | None, str | None],
+        names: LabelNames,
         ax: Axes,
         *,
         again: bool = False,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model.rows.number_format import column_texts, number_text
 from sklearn_interpret._plotting.axes import (
-    WIDE,
+    LEAST_SIDE_WIDTH,
     axes_inches,
     is_constrained,
     named_legend,
@@ -360,7 +360,7 @@ def _room(ax: Axes, strip: float, *, note: bool) -> Room:
         # Without texts outside of it, the axes will fill the figure.
         width, height = figure.get_size_inches() - 0.1
     bottom = NOTE_HEIGHT if note else 0.0
-    if width >= WIDE + strip / 2:
+    if width >= LEAST_SIDE_WIDTH + strip / 2:
         return Room((width, height), strip, bottom)
     return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
 
