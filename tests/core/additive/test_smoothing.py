@@ -155,7 +155,7 @@ def test_the_start_is_nearer_than_the_balance(n_rows, n_terms, monkeypatch):
     y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=n_rows)
     criterion = PenalisedFit.restricted_likelihood
 
-    def with_progress(fit):
+    def counted(fit):
         n_fits[-1] += 1
         return criterion(fit)
 

@@ -16,7 +16,7 @@ def cells_and_calls(model, X, y, monkeypatch):
     """The cells that a search makes, and how often it encodes rows for them."""
     calls, codes_at = [], TreeCells._codes_at
 
-    def with_progress(self, *arguments):
+    def counted(self, *arguments):
         calls.append(arguments)
         return codes_at(self, *arguments)
 
