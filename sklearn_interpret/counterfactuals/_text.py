@@ -19,7 +19,7 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.formulas.bags_of_words import BagOfWords
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret._model.rows.tables import as_objects
@@ -188,7 +188,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             )
         if self.mask_token:
             return None
-        return formula(
+        return read_formula(
             [BagOfWords.read], self._outcome, required=self.method == "exact"
         )
 

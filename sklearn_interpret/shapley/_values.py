@@ -16,7 +16,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.rows.base import Rows
@@ -45,13 +45,13 @@ _BUDGET = 2**10
 
 def _is_sum(rows: Rows, *response: Any) -> bool:
     """Whether the response to rows is a sum of trees."""
-    trees = formula([explained_response], *response)
+    trees = read_formula([explained_response], *response)
     return trees is not None and trees.additive and trees.agrees(rows)
 
 
 def _is_linear(rows: Rows, *response: Any) -> bool:
     """Whether the response to rows is a linear function."""
-    return formula([explained_linear], *response, rows=rows) is not None
+    return read_formula([explained_linear], *response, rows=rows) is not None
 
 
 def _has_interaction_values(inspector: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.gradients.functions import Differences
 from sklearn_interpret._model.gradients.models import Scores, read_scores
@@ -272,7 +272,7 @@ class Margins:
 
 def _refuse_trees(estimator: BaseEstimator, error: UnreadableModelError) -> None:
     """Raise for models of trees, which have no slopes."""
-    if formula([read_trees], estimator) is not None:
+    if read_formula([read_trees], estimator) is not None:
         name = type(unfrozen(estimator)).__name__
         raise UnreadableModelError(
             f"{name} is made of trees, which have no slopes."

@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from sklearn_interpret._model._sklearn_compat import BaseSearchCV
-from sklearn_interpret._model.formulas.door import errors_in
+from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.formulas.linear import (
     check_is_linear,

@@ -22,7 +22,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from sklearn_interpret._model.formulas import column_lineage
-from sklearn_interpret._model.formulas.door import errors_in
+from sklearn_interpret._model.formulas.formula import errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
 from sklearn_interpret._model.gradients.functions import (
     Affine,

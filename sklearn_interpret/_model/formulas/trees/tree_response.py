@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
-from sklearn_interpret._model.formulas.door import Formula, are_close, errors_in
+from sklearn_interpret._model.formulas.formula import Comparison, Formula, errors_in
 from sklearn_interpret._model.formulas.formula_class import ModelClass, formula_class
 from sklearn_interpret._model.formulas.trees import (
     _catboost,
@@ -168,10 +168,8 @@ class TreeResponse(Formula):
         sums = self.ensemble.raw_of_codes(codes)
         return sums if self.additive else self._linked(sums)
 
-    def _comparisons(
-        self, rows: Rows
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Responses to some of the rows, functions of the trees, and tolerances."""
+    def _comparisons(self, rows: Rows) -> Iterator[Comparison]:
+        """The comparison on a few of the rows."""
         spot_rows = rows.take(_spots(rows.n_rows))
         expected = self.predictions(spot_rows.native)
         tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE_TOLERANCE
@@ -213,13 +211,13 @@ class TreeResponse(Formula):
 
     def check_codes(self, X: Any, codes: NDArray[Any]) -> None:
         """Raise if trees and model disagree on native rows, given with their codes."""
-        if not are_close(*self._comparison(self.response(X), codes, _TOLERANCE)):
+        if not self._comparison(self.response(X), codes, _TOLERANCE).agrees():
             raise UnreadableModelError(self._mismatch)
 
     def _comparison(
         self, expected: NDArray[np.float64], codes: NDArray[Any], tolerance: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Expected responses to rows with `codes`, those of the trees, tolerances."""
+    ) -> Comparison:
+        """Expected responses to rows with `codes`, and those of the trees."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -229,7 +227,7 @@ class TreeResponse(Formula):
             if not self.additive:
                 computed = self._linked(computed)
                 size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
-            return expected, computed, tolerance * size
+            return Comparison(expected, computed, tolerance * size)
 
     def _linked(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The response as a function of the sums (n, n_sums)."""
