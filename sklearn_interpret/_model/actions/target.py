@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,6 @@ _INVERSE: dict[str, Callable[[Any], Any]] = {
     "logistic": logit,
     "exp": np.log,
 }
-
-# Weights (m, k) and needs (m,) of sums, whether equality is enough, rounding errors.
-LinearSystem = tuple[
-    NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]
-]
 
 # Relative difference of distances that count as equal: a few times the gap of programs.
 SAME = 1e-6
@@ -191,6 +186,15 @@ class AskedRows(PlainState):
         return self.answers == wanted
 
 
+class LinearSystem(NamedTuple):
+    """m inequalities ``weights @ sums >= needs`` of k sums."""
+
+    weights: NDArray[np.float64]  # (m, k)
+    needs: NDArray[np.float64]  # (m,)
+    equality_is_enough: NDArray[np.bool_]  # (m,)
+    rounding: NDArray[np.float64]  # (m,): rounding errors of the link
+
+
 @dataclass(frozen=True)
 class SumTarget:
     """A target of the sums (k,) that a response is a function of.
@@ -279,12 +283,7 @@ class SumTarget:
         return cls(n_sums, (low, high), output, margin=margin, rounding=errors_at_ends)
 
     def systems(self, origin_class: int) -> list[LinearSystem]:
-        """Weights (m, k), needs (m,), whether equality will do, and rounding errors.
-
-        Of each system.
-
-        `origin_class` is that of the origin.
-        """
+        """The systems, any of which is enough, given the class of the origin."""
         if self.interval is not None:
             low, high = self.interval
             weights, needs = np.zeros((2, self.n_sums)), np.array([low, -high])
@@ -293,13 +292,14 @@ class SumTarget:
             has_end = needs > -np.inf
             needs = needs[has_end] + self.margin
             rounding = np.array(self.rounding)[has_end]
-            return [(weights[has_end], needs, has_end[has_end], rounding)]
+            equal = has_end[has_end]
+            return [LinearSystem(weights[has_end], needs, equal, rounding)]
         if self.n_sums == 1:
             wanted = 1 - origin_class if self.wanted is None else self.wanted
             sign = 1.0 if wanted == 1 else -1.0
             equal = np.array([wanted == self.tied_class])
             needs, rounding = np.array([self.margin]), np.array(self.rounding[:1])
-            return [(np.array([[sign]]), needs, equal, rounding)]
+            return [LinearSystem(np.array([[sign]]), needs, equal, rounding)]
         if self.wanted is not None:
             worse = [k for k in range(self.n_sums) if k != self.wanted]
             return [self._beats([(self.wanted, k) for k in worse])]
@@ -312,7 +312,8 @@ class SumTarget:
         unit = np.eye(self.n_sums)
         # Of equal sums the first class wins.
         needs, rounding = np.tile([[self.margin], [self.rounding[0]]], len(pairs))
-        return unit[better] - unit[worse], needs, better < worse, rounding
+        weights = unit[better] - unit[worse]
+        return LinearSystem(weights, needs, better < worse, rounding)
 
 
 def _interval(desired: Any) -> tuple[float, float] | None:
