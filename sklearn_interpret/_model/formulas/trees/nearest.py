@@ -242,7 +242,7 @@ class TreeSearch:
         largest_sums = np.abs(values).max(axis=0, initial=0) * self.ensemble.n_trees
         rounding = self.rounding * (largest_sums + np.abs(base)) + system.rounding
         # Exact sums that are equal to their needs are not enough: these are raised.
-        is_raised = ~system.equality_is_enough & self.sums_are_exact
+        is_raised = ~system.allows_equality & self.sums_are_exact
         signs = np.where(is_raised, 1, -1)
         needs = system.needs - base + rounding * (_SURE_MULTIPLE if sure else signs)
         change_weights, change_limits = goal.limits(len(space.free))
