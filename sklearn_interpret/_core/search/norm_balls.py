@@ -1,6 +1,12 @@
 """The best steps within norm balls and boxes, in the norms inf, 2 and 1.
 
 All functions take many rows in one block. Boxes hold the origin: ``low <= 0 <= high``.
+
+In the norms 2 and inf the coordinates of the best step grow together from zero, in
+proportion to their slopes or all alike, each until it reaches the end of its room in
+the box: the step is that at the time when its norm, or its gain, is what is wanted. In
+the norm 1 one coordinate after the other goes to its end, that of the largest slope
+first.
 """
 
 import numpy as np
@@ -11,8 +17,8 @@ from scipy.optimize import linprog, lsq_linear, nnls
 NORMS = {"inf": np.inf, "2": 2, "1": 1}
 # Rounding error of gains, relative to the size of their terms: thousands of these.
 _ROUNDING = 1e-12
-# A smaller residual of the dual says that there is no step: that of a step s times as
-# long as its lower bound is 1 / sqrt(1 + s^2).
+# A smaller residual of the dual problem says that there is no step: the residual of a
+# step s times as long as its lower bound is 1 / sqrt(1 + s^2).
 _NO_RESIDUAL = 1e-9
 
 
@@ -51,8 +57,8 @@ def farthest(
     if norm == 1:
         sizes = _in_order(np.abs(slopes), room, np.ones_like(room), radius)
     else:
-        times = _time_when(rates**2, _over(room, rates), radius**2, squared=True)
-        sizes = _until(times, rates, room)
+        times = _time_when(rates**2, _end_times(room, rates), radius**2, squared=True)
+        sizes = _sizes_at(times, rates, room)
     return np.copysign(sizes, slopes)
 
 
@@ -81,14 +87,14 @@ def nearest_beyond(
     """
     rates, room = _rates(slopes, low, high, norm)
     gains = np.abs(slopes)
-    most = np.where(gains > 0, gains * room, 0).sum(axis=1)
-    enough = (most >= needs) & np.isfinite(needs)
-    wanted = np.where(enough, needs, most)
+    largest = np.where(gains > 0, gains * room, 0).sum(axis=1)
+    enough = (largest >= needs) & np.isfinite(needs)
+    wanted = np.where(enough, needs, largest)
     if norm == 1:
         sizes = _in_order(gains, room, gains, wanted)
     else:
-        times = _time_when(rates * gains, _over(room, rates), wanted)
-        sizes = _until(times, rates, room)
+        times = _time_when(rates * gains, _end_times(room, rates), wanted)
+        sizes = _sizes_at(times, rates, room)
     return np.copysign(sizes, slopes), enough
 
 
@@ -137,9 +143,9 @@ def nearest_beyond_all(
         return steps, enough
     gains = np.einsum("nmp,np->nm", slopes, steps)
     sizes = np.einsum("nmp,np->nm", np.abs(slopes), np.abs(steps))
-    lacking = (gains < needs - _ROUNDING * sizes).any(axis=1)
-    program = _shortest if norm == 2 else _by_linear_program
-    for row in np.flatnonzero(enough & lacking):
+    is_short = (gains < needs - _ROUNDING * sizes).any(axis=1)
+    program = _by_least_squares if norm == 2 else _by_linear_program
+    for row in np.flatnonzero(enough & is_short):
         # This lower bound of the norm is the unit of the program.
         unit = float(np.linalg.norm(steps[row], norm)) or 1.0
         free = np.flatnonzero((low[row] < high[row]) & slopes[row].any(axis=0))
@@ -190,15 +196,15 @@ def _rates(
     high: NDArray[np.float64],
     norm: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rates at which coordinates move, and their room."""
+    """Rates at which coordinates grow, and their room."""
     rates = np.abs(slopes) if norm == 2 else (slopes != 0).astype(float)
     return rates, np.where(slopes > 0, high, -low)
 
 
-def _until(
+def _sizes_at(
     times: NDArray[np.float64], rates: NDArray[np.float64], room: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Sizes of the moves of coordinates at some times (n,)."""
+    """Sizes of coordinates at some times (n,)."""
     sizes = np.zeros(room.shape)
     moving = rates > 0
     times = np.broadcast_to(times[:, None], room.shape)[moving]
@@ -206,14 +212,16 @@ def _until(
     return sizes
 
 
-def _over(room: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
+def _end_times(
+    room: NDArray[np.float64], rates: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Times at which coordinates reach the ends of their room."""
     return np.divide(room, rates, out=np.full(room.shape, np.inf), where=rates > 0)
 
 
 def _time_when(
     rates: NDArray[np.float64],
-    until: NDArray[np.float64],
+    end_times: NDArray[np.float64],
     wanted: NDArray[np.float64],
     *,
     squared: bool = False,
@@ -224,23 +232,26 @@ def _time_when(
     is infinite where the sum stays below.
     """
     power = 2 if squared else 1
-    order = np.argsort(until, axis=1)
-    until = np.take_along_axis(until, order, axis=1)
+    order = np.argsort(end_times, axis=1)
+    end_times = np.take_along_axis(end_times, order, axis=1)
     rates = np.take_along_axis(rates, order, axis=1)
-    before = _sums_before(rates * np.where(rates > 0, until, 0) ** power)
-    moving = np.cumsum(rates[:, ::-1], axis=1)[:, ::-1]
+    # At each end: gains of coordinates that have stopped, rates of those that have not.
+    stopped = _sums_before(rates * np.where(rates > 0, end_times, 0) ** power)
+    growing = np.cumsum(rates[:, ::-1], axis=1)[:, ::-1]
     with np.errstate(invalid="ignore"):
-        reached = before + np.where(moving > 0, moving * until**power, 0)
-    n_before = (reached < wanted[:, None]).sum(axis=1)
-    rows, last = np.arange(len(n_before)), np.minimum(n_before, until.shape[1] - 1)
-    short = np.maximum(wanted - before[rows, last], 0)
+        gains = stopped + np.where(growing > 0, growing * end_times**power, 0)
+    n_before = (gains < wanted[:, None]).sum(axis=1)
+    n_ends = end_times.shape[1]
+    rows, last = np.arange(len(n_before)), np.minimum(n_before, n_ends - 1)
+    shortfall = np.maximum(wanted - stopped[rows, last], 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = (short / moving[rows, last]) ** (1 / power)
-    times = np.minimum(np.where(short > 0, times, 0), until[rows, last])
-    return np.where(n_before < until.shape[1], times, np.inf)
+        times = (shortfall / growing[rows, last]) ** (1 / power)
+    times = np.minimum(np.where(shortfall > 0, times, 0), end_times[rows, last])
+    return np.where(n_before < n_ends, times, np.inf)
 
 
 def _sums_before(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cumulative sums (n, p) without the entry itself."""
     sums = np.zeros(values.shape)
     np.cumsum(values[:, :-1], axis=1, out=sums[:, 1:])
     return sums
@@ -249,36 +260,38 @@ def _sums_before(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _in_order(
     gains: NDArray[np.float64],
     room: NDArray[np.float64],
-    spent: NDArray[np.float64],
+    unit_costs: NDArray[np.float64],
     total: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Sizes of coordinates that spend a total one by one, the largest gain first.
-
-    A unit of each coordinate spends `spent`.
-    """
+    """Sizes of coordinates that spend a total one by one, the largest gain first."""
     order = np.argsort(-gains, axis=1, kind="stable")
-    room, spent = (np.take_along_axis(array, order, axis=1) for array in (room, spent))
+    room = np.take_along_axis(room, order, axis=1)
+    unit_costs = np.take_along_axis(unit_costs, order, axis=1)
     with np.errstate(invalid="ignore"):
-        needed = np.where(spent > 0, room * spent, 0)
-    left = np.maximum(total[:, None] - _sums_before(needed), 0)
-    sizes = np.divide(left, spent, out=np.zeros(room.shape), where=spent > 0)
+        costs = np.where(unit_costs > 0, room * unit_costs, 0)
+    left = np.maximum(total[:, None] - _sums_before(costs), 0)
+    sizes = np.divide(left, unit_costs, out=np.zeros(room.shape), where=unit_costs > 0)
     out = np.empty(room.shape)
     np.put_along_axis(out, order, np.minimum(sizes, room), axis=1)
     return np.where(gains > 0, out, 0)
 
 
-def _shortest(
+def _by_least_squares(
     slopes: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     needs: NDArray[np.float64],
     norm: float,
 ) -> NDArray[np.float64] | None:
-    """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23)."""
+    """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23).
+
+    Of all steps with ``normals @ step >= ends``, from the nonnegative least squares of
+    the dual problem.
+    """
     unit = np.eye(slopes.shape[1])
-    above, below = np.isfinite(low), np.isfinite(high)
-    normals = np.vstack([slopes, unit[above], -unit[below]])
-    ends = np.concatenate([needs, low[above], -high[below]])
+    has_low, has_high = np.isfinite(low), np.isfinite(high)
+    normals = np.vstack([slopes, unit[has_low], -unit[has_high]])
+    ends = np.concatenate([needs, low[has_low], -high[has_high]])
     target = np.append(np.zeros(slopes.shape[1]), 1.0)
     system = np.vstack([normals.T, ends])
     try:
