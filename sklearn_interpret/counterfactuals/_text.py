@@ -363,8 +363,9 @@ def _result(search: RemovalSearch | None, holds: bool) -> tuple[str, str, bool]:
         return "failed", reason, False
     if not search.n_words:
         return "impossible", "the text has no words", True
-    most = f"at most {search.most} of " if search.most < search.n_words else ""
-    sets = f"no set of {most}its {search.n_words} words"
+    is_limited = search.max_words < search.n_words
+    limit = f"at most {search.max_words} of " if is_limited else ""
+    sets = f"no set of {limit}its {search.n_words} words"
     if search.proved:
         return "impossible", f"{sets} is enough", True
     return "failed", f"{sets} that the model was asked about is enough", False
