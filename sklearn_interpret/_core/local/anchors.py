@@ -234,12 +234,12 @@ class AnchorSearch:
 class _BestArms:
     """The rules of highest precision, identified by few draws with KL-LUCB.
 
-    In the bandit problem of Kaufmann & Kalyanakrishnan (2013), each rule is an arm. Here
-    all rules have the same draws, in stages, each of which doubles those of the rules
-    that may still be on the wrong side. Two rules differ in precision by the share of
-    draws on which only the first keeps the answer, less that of the second: as most
-    answers agree, few draws bound it. The bounds of a pair hold in all stages together,
-    but not those of all pairs together: the best rules are verified by other draws.
+    Each rule is an arm of a bandit (Kaufmann & Kalyanakrishnan 2013). Here all rules
+    have the same draws, in stages, each of which doubles those of the rules that may
+    still be on the wrong side. Two rules differ in precision by the share of draws on
+    which only the first keeps the answer, less that of the second: as most answers
+    agree, few draws bound it. The bounds of a pair hold in all stages together, but not
+    those of all pairs together: the best rules are verified by other draws.
     """
 
     def __init__(
