@@ -165,8 +165,8 @@ class FittedRegression:
             sums = self._without_terms(0.0)
             if not has_intercept:
                 return sums.deviance
-            mean, mean_offset = sums.target / sums.weight, sums.offset / sums.weight
-            score = float(self.loss.scores(mean) - mean_offset)
+            mean = np.asarray(sums.target / sums.weight)
+            score = float(self.loss.scores(mean) - sums.offset / sums.weight)
             last_score, lowest = score, np.inf
             for _ in range(_MAX_STEPS):
                 sums = self._without_terms(score)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class CodeInterval(NamedTuple):
+class Condition(NamedTuple):
     """A condition: the code of a column is from the first to the last."""
 
     column: int
@@ -74,7 +74,7 @@ class CodedTable:
         n_on_values = np.where(self.nominal, self.n_known, 2 * (self.n_known - 1))
         return int((n_on_values + has_missing).sum())
 
-    def holds(self, rule: Iterable[CodeInterval]) -> NDArray[np.bool_]:
+    def holds(self, rule: Iterable[Condition]) -> NDArray[np.bool_]:
         """Whether all conditions of a rule hold for each row: (n_rows,), bool."""
         return rule_mask(self.codes, rule)
 
@@ -139,7 +139,7 @@ class CodedTable:
 
 
 def rule_mask(
-    codes: NDArray[np.integer], rule: Iterable[CodeInterval]
+    codes: NDArray[np.integer], rule: Iterable[Condition]
 ) -> NDArray[np.bool_]:
     """Whether all conditions of a rule hold for each row of codes: (n_rows,), bool."""
     mask = np.ones(codes.shape[1], dtype=bool)
@@ -171,13 +171,13 @@ def all_hold(
     return holds
 
 
-def merged(rule: Iterable[CodeInterval]) -> list[CodeInterval]:
+def merged(rule: Iterable[Condition]) -> list[Condition]:
     """A rule with one condition for each column: the codes that all of them allow."""
     intervals: dict[int, tuple[int, int]] = {}
     for column, first, last in rule:
         low, high = intervals.get(column, (first, last))
         intervals[column] = max(low, first), min(high, last)
-    return [CodeInterval(column, *interval) for column, interval in intervals.items()]
+    return [Condition(column, *interval) for column, interval in intervals.items()]
 
 
 def distinct_rows(
@@ -214,7 +214,7 @@ def node_rules(
     column: NDArray[np.intp],
     cut: NDArray[np.float64],
     n_known: NDArray[np.intp],
-) -> list[tuple[CodeInterval, ...]]:
+) -> list[tuple[Condition, ...]]:
     """The path to each node of a tree, as a rule.
 
     Parameters
@@ -230,7 +230,7 @@ def node_rules(
 
     Returns
     -------
-    list of tuple of CodeInterval
+    list of tuple of Condition
         One interval of ranks for each column on the path, in the order of the columns.
         Where it has known ranks and the missing one, of the known ones: a missing value
         meets no condition on these.
@@ -242,10 +242,10 @@ def node_rules(
         paths[left[node]] = {**path, j: (first, last_left)}
         paths[right[node]] = {**path, j: (last_left + 1, last)}
 
-    def interval(j: int, first: int, last: int) -> CodeInterval:
+    def interval(j: int, first: int, last: int) -> Condition:
         last_known = int(n_known[j]) - 1
         last = min(last, last_known) if first <= last_known else last
-        return CodeInterval(j, first, last)
+        return Condition(j, first, last)
 
     return [
         tuple(interval(j, *ends) for j, ends in sorted(path.items())) for path in paths

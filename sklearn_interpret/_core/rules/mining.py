@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from sklearn_interpret._core.rules.bins import entropy_bins, quantile_bins
-from sklearn_interpret._core.rules.coded_conditions import CodeInterval, distinct_rows
+from sklearn_interpret._core.rules.coded_conditions import Condition, distinct_rows
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.rules.coded_conditions import CodedTable
@@ -143,7 +143,7 @@ class MinedRules(NamedTuple):
 
     Parameters
     ----------
-    rules : list of list of CodeInterval
+    rules : list of list of Condition
         Their conditions.
     sizes : ndarray of shape (n_rules,), int
         Numbers of conditions.
@@ -153,7 +153,7 @@ class MinedRules(NamedTuple):
         The rows: one for all of a class that meet the same conditions.
     """
 
-    rules: list[list[CodeInterval]]
+    rules: list[list[Condition]]
     sizes: NDArray[np.intp]
     sets: NDArray[np.uint64]
     rows: PackedRows
@@ -229,12 +229,12 @@ def _conditions(
     labels: NDArray[np.intp],
     weights: NDArray[np.float64],
     n_classes: int,
-) -> tuple[list[CodeInterval], NDArray[np.integer]]:
+) -> tuple[list[Condition], NDArray[np.integer]]:
     """Conditions: levels, intervals of bins and missing values; and codes of the rows.
 
     Rows of the same codes meet the same conditions.
     """
-    conditions: list[CodeInterval] = []
+    conditions: list[Condition] = []
     codes = table.codes.copy()
     for column, column_codes in enumerate(codes):
         n_known = int(table.n_known[column])
@@ -247,9 +247,9 @@ def _conditions(
             positions = np.searchsorted(firsts, column_codes, side="right") - 1
             column_codes[:] = firsts[positions]
             intervals.remove((0, n_known - 1))  # all known values
-            conditions += [CodeInterval(column, *interval) for interval in intervals]
+            conditions += [Condition(column, *interval) for interval in intervals]
             levels = levels[levels == n_known]
-        conditions += [CodeInterval(column, code, code) for code in levels.tolist()]
+        conditions += [Condition(column, code, code) for code in levels.tolist()]
     return conditions, codes
 
 

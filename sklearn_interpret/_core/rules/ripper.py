@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.rules.coded_conditions import CodeInterval, distinct_rows
+from sklearn_interpret._core.rules.coded_conditions import Condition, distinct_rows
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.rules.coded_conditions import CodedTable
@@ -28,7 +28,7 @@ _ROUNDING = 1e-12
 class _MeasuredRule(NamedTuple):
     """A rule and what it measures."""
 
-    rule: list[CodeInterval]
+    rule: list[Condition]
     mask: NDArray[np.bool_]  # of the rows for which it holds
     bits: float  # its description length
 
@@ -65,11 +65,11 @@ class ClassRules:
         self.min_weight, self.random = min_weight, random
         self.n_conditions = table.n_conditions
 
-    def covering(self) -> list[list[CodeInterval]]:
+    def covering(self) -> list[list[Condition]]:
         """Rules of sequential covering: grown until they make no errors, not pruned."""
         return [added.rule for added in self._add_rules([], self.grow, np.inf)]
 
-    def pruned(self, n_optimizations: int) -> list[list[CodeInterval]]:
+    def pruned(self, n_optimizations: int) -> list[list[Condition]]:
         """Rules of RIPPER: IREP*, then passes that optimize them."""
         rules = self._add_rules([], self._grow_and_prune, _MAX_SURPLUS)
         for _ in range(n_optimizations):
@@ -81,7 +81,7 @@ class ClassRules:
     def _add_rules(
         self,
         rules: list[_MeasuredRule],
-        find: Callable[[NDArray[np.bool_]], list[CodeInterval]],
+        find: Callable[[NDArray[np.bool_]], list[Condition]],
         max_surplus: float,
     ) -> list[_MeasuredRule]:
         """Add rules for the rows that the rules so far do not cover."""
@@ -107,8 +107,8 @@ class ClassRules:
         return uncovered
 
     def grow(
-        self, rows: NDArray[np.bool_], start: Sequence[CodeInterval] = ()
-    ) -> list[CodeInterval]:
+        self, rows: NDArray[np.bool_], start: Sequence[Condition] = ()
+    ) -> list[Condition]:
         """Add the condition of the largest gain to a rule, until it makes no errors."""
         rule, order = list(start), None
         inside = rows & self.table.holds(rule)
@@ -120,11 +120,11 @@ class ClassRules:
             if best is None:
                 break
             ends = int(first[best]), int(last[best])
-            rule.append(CodeInterval(int(column[best]), *ends))
+            rule.append(Condition(int(column[best]), *ends))
             inside &= self.table.holds(rule[-1:])
         return rule
 
-    def _grow_and_prune(self, rows: NDArray[np.bool_]) -> list[CodeInterval]:
+    def _grow_and_prune(self, rows: NDArray[np.bool_]) -> list[Condition]:
         """A rule grown on some of the rows, and pruned on the others."""
         grown_on, pruned_on = self._split(rows)
         return self._prune(self.grow(grown_on), pruned_on)
@@ -146,11 +146,8 @@ class ClassRules:
         return grown_on, rows & ~grown_on
 
     def _prune(
-        self,
-        rule: list[CodeInterval],
-        rows: NDArray[np.bool_],
-        by_accuracy: bool = False,
-    ) -> list[CodeInterval]:
+        self, rule: list[Condition], rows: NDArray[np.bool_], by_accuracy: bool = False
+    ) -> list[Condition]:
         """Drop the last conditions where that makes a rule better on other rows.
 
         The value of a rule is (p + 1) / (t + 2), for the weights p of the class and t
@@ -188,7 +185,7 @@ class ClassRules:
 
     def _variants(
         self,
-        start: list[CodeInterval],
+        start: list[Condition],
         uncovered: NDArray[np.bool_],
         later: list[_MeasuredRule],
     ) -> Iterator[_MeasuredRule]:
@@ -200,7 +197,7 @@ class ClassRules:
             if rule:
                 yield self._measured(rule)
 
-    def _measured(self, rule: list[CodeInterval]) -> _MeasuredRule:
+    def _measured(self, rule: list[Condition]) -> _MeasuredRule:
         """A rule with its rows and bits."""
         bits = theory_bits(len(rule), self.n_conditions)
         return _MeasuredRule(rule, self.table.holds(rule), bits)
@@ -267,7 +264,7 @@ def ripper(
     n_optimizations: int,
     min_weight: float,
     random: np.random.RandomState,
-) -> list[list[CodeInterval]]:
+) -> list[list[Condition]]:
     """Rules for each class but the largest, from the rarest on.
 
     Parameters
@@ -291,7 +288,7 @@ def ripper(
 
     Returns
     -------
-    list of list of CodeInterval
+    list of list of Condition
         The rules, in the order in which they are asked.
     """
     # Equal rows stay together, so that weights do what repeated rows do.
@@ -299,7 +296,7 @@ def ripper(
     sizes = np.bincount(labels[index], weights)
     classes = np.argsort(sizes, kind="stable")
     weights = weights * class_weights[labels[index]]
-    rules: list[list[CodeInterval]] = []
+    rules: list[list[Condition]] = []
     for label in classes[sizes[classes] > 0][:-1]:
         positive = labels[index] == label
         if not positive.any():

@@ -167,7 +167,7 @@ class _Node(NamedTuple):
     left: int = -1
     right: int = -1
     feature: int = -1
-    threshold: float = 0.0
+    threshold: float | np.float32 = 0.0
 
 
 def _tree(
