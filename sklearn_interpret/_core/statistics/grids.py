@@ -15,11 +15,12 @@ _Side = Literal["left", "right"]
 
 # Values searched for in one block: 96 KB, which fit the second cache of a core.
 AT_ONCE = 3 * 2**12
-# With fewer values, the table of cells costs more than it saves.
-_MANY = 2**10
+# With fewer values, the table of cells of `NodeSearch` costs more than it saves. Chosen
+# by hand.
+_MANY_VALUES = 2**10
 # Largest number of intervals, where there are fewer rows: limits the memory of a
 # number of intervals that is too large by mistake.
-_MOST_INTERVALS = 2**20
+_MAX_INTERVALS = 2**20
 
 
 def numeric_grid(
@@ -100,8 +101,9 @@ def conditioning_edges(
 def _quantiles(
     values: NDArray[np.float64], weights: NDArray[np.float64] | None, n_intervals: int
 ) -> NDArray[np.float64]:
+    """Values at the shares k / K of the weight, k = 1..K."""
     # More intervals than rows end at each row, unless its weight is very small.
-    n_intervals = min(n_intervals, max(len(values), _MOST_INTERVALS))
+    n_intervals = min(n_intervals, max(len(values), _MAX_INTERVALS))
     probabilities = np.arange(1, n_intervals + 1) / n_intervals
     return weighted_quantile(values, probabilities, weights)
 
@@ -139,7 +141,7 @@ def search_among(
     nodes: NDArray[np.float64], n_values: int, side: _Side = "left"
 ) -> Callable[[NDArray[np.float64]], NDArray[np.intp]]:
     """The quickest function from blocks of `n_values` in all to their positions."""
-    if n_values < _MANY + len(nodes):
+    if n_values < _MANY_VALUES + len(nodes):
         return lambda values: nodes.searchsorted(values, side)
     return NodeSearch(nodes, side)
 
@@ -155,27 +157,29 @@ class NodeSearch:
     def __init__(self, nodes: NDArray[np.float64], side: _Side = "left") -> None:
         m = len(nodes)
         self._nodes, self._side = nodes, side
-        self._passes = np.less if side == "left" else np.less_equal
+        self._is_passed = np.less if side == "left" else np.less_equal
+        # About eight cells for each node, at least 2^11 and at most 2^16 in all.
         self._n_cells = 2 ** min(max((8 * m).bit_length(), 11), 16)
         with np.errstate(all="ignore"):
             span = nodes[-1] - nodes[0] if m else 0.0
             self._scale = (self._n_cells - 4) / np.float64(span)
             self._shift = 2 - nodes[0] * self._scale if m else np.nan
-        self._even = bool(0 < self._scale < np.inf and np.isfinite(self._shift))
-        if self._even:
+        self._has_cells = bool(0 < self._scale < np.inf and np.isfinite(self._shift))
+        if self._has_cells:
             counts = np.bincount(self._cells(nodes), minlength=self._n_cells)
-            self._below = np.cumsum(counts) - counts
-            self._below[0] = m  # where a cast of NaN ends up
-            self._below[counts > 1] = m + 1
-            self._following = np.append(nodes, [np.nan, np.nan])
+            # Number of nodes below each cell; m + 1 where it holds several.
+            self._n_below = np.cumsum(counts) - counts
+            self._n_below[0] = m  # where a cast of NaN ends up
+            self._n_below[counts > 1] = m + 1
+            self._next_node = np.append(nodes, [np.nan, np.nan])
 
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions (n,), intp, of values (n,) among the nodes."""
-        if not self._even:
+        if not self._has_cells:
             return np.searchsorted(self._nodes, values, side=self._side)
         with np.errstate(over="ignore", invalid="ignore"):
-            positions = self._below.take(self._cells(values), mode="clip")
-            positions += self._passes(self._following.take(positions), values)
+            positions = self._n_below.take(self._cells(values), mode="clip")
+            positions += self._is_passed(self._next_node.take(positions), values)
         in_shared_cell = positions > len(self._nodes)
         if in_shared_cell.any():
             searched = values[in_shared_cell]
@@ -183,6 +187,7 @@ class NodeSearch:
         return positions
 
     def _cells(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """The cell of each value; nodes have the cells from 2 on."""
         cells = np.multiply(values, self._scale, dtype=np.float64)
         cells += self._shift
         return cells.clip(1, self._n_cells - 1, out=cells).astype(np.intp)
@@ -191,9 +196,10 @@ class NodeSearch:
 def grid_position(
     values: NDArray[np.float64], nodes: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Left neighbour (m,) of values among increasing nodes, share of the way onwards.
+    """Left neighbours (m,) of values among increasing nodes, and shares (m,).
 
-    Values beyond the nodes count as the nearest one; the share is NaN where they are.
+    The share is that of the way from there to the next node; NaN for NaN. Values beyond
+    the nodes count as the nearest one.
     """
     low, share = np.empty(len(values), dtype=np.intp), np.empty(len(values))
     for rows, *position in _grid_positions(values, nodes):
@@ -250,13 +256,14 @@ def grid_sums(
     n_points: int,
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Summed weights of rows, those times the share, and times its square: (3, n).
+    """Sums of weights, times the share to the power 0, 1 and 2: (3, n_points).
 
-    By the left neighbour of each row, whose `low` and `share` are those of
-    :func:`grid_position`; `weights` (m,) are the rows'.
+    Of the rows by their left neighbour. `low` and `share` (m,) are those of
+    :func:`grid_position`, `weights` (m,) those of the rows. Means and variances of
+    curves over the rows follow from these sums.
     """
-    first = weights * share
-    products = weights, first, first * share
+    times_share = weights * share
+    products = weights, times_share, times_share * share
     return np.stack([np.bincount(low, values, n_points) for values in products])
 
 

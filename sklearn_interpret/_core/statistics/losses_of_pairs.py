@@ -72,9 +72,10 @@ def zero_one(
     It says the second class where it is positive. `targets` have a column for each
     class, the sums are (n, 1).
     """
-    below, _ = _up_to(-fixed[:, 0], permuted[:, 0], weights, strata)
-    above = np.bincount(strata, weights)[strata] - below
-    return np.where(targets[:, 1] > 0, below, above)
+    # The weight of partners with which the sum is not positive, and of the others.
+    says_first, _ = _sums_up_to(-fixed[:, 0], permuted[:, 0], weights, strata)
+    says_second = np.bincount(strata, weights)[strata] - says_first
+    return np.where(targets[:, 1] > 0, says_first, says_second)
 
 
 def _squares(
@@ -103,13 +104,13 @@ def _sizes(
     mean = moments.mean[strata]
     limits, permuted = -errors - mean, permuted - mean
     sums = np.empty_like(limits)
-    for total, limit, column in zip(sums.T, limits.T, permuted.T, strict=True):
-        below, moment = _up_to(limit, column, weights, strata)
-        total[:] = 2 * (limit * below - moment)
+    for output, (limit, column) in enumerate(zip(limits.T, permuted.T, strict=True)):
+        weight, moment = _sums_up_to(limit, column, weights, strata)
+        sums[:, output] = 2 * (limit * weight - moment)
     return sums - limits * moments.weight[strata]
 
 
-def _up_to(
+def _sums_up_to(
     limits: NDArray[np.float64],
     values: NDArray[np.float64],
     weights: NDArray[np.float64],

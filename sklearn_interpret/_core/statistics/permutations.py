@@ -82,15 +82,21 @@ def _rows_below(
     strata: NDArray[np.intp],
     shift: NDArray[np.float64],
 ) -> NDArray[np.intp]:
-    """The row under each row when the second line of each stratum is shifted."""
-    sizes, totals = np.bincount(strata), np.bincount(strata, weights)
-    ends, before = np.cumsum(sizes), np.cumsum(totals) - totals
+    """The row under each row when the second line of each stratum is shifted.
+
+    `first` and `second` are the orders of the rows on the two lines.
+    """
+    n_rows, totals = np.bincount(strata), np.bincount(strata, weights)
     stratum = strata[first]  # in both orders, which are sorted by stratum
-    stop = np.cumsum(weights[first])
-    position = stop - weights[first] * (1 - _DONOR_POSITION) - before[stratum]
-    position = np.mod(position + shift[stratum], totals[stratum]) + before[stratum]
+    # Where each row takes its donor: on the first line, then on the second.
+    line_starts = (np.cumsum(totals) - totals)[stratum]
+    row_ends = np.cumsum(weights[first])
+    position = row_ends - weights[first] * (1 - _DONOR_POSITION) - line_starts
+    position = np.mod(position + shift[stratum], totals[stratum]) + line_starts
     below = np.searchsorted(np.cumsum(weights[second]), position, side="right")
-    below = np.clip(below, (ends - sizes)[stratum], ends[stratum] - 1)
+    # Rounding does not lead into the next stratum.
+    stratum_ends = np.cumsum(n_rows)
+    below = np.clip(below, (stratum_ends - n_rows)[stratum], stratum_ends[stratum] - 1)
     donors = np.empty(len(weights), dtype=np.intp)
     donors[first] = second[below]
     return donors
@@ -135,6 +141,7 @@ def upper_tail(
 def _normal_tail(
     observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
+    """As `upper_tail`; any number where draws do not vary."""
     scale = np.where(varying, null.std(axis=0), 1.0)
     return stats.norm.sf((observed - null.mean(axis=0)) / scale)
 
@@ -142,6 +149,7 @@ def _normal_tail(
 def _lognormal_tail(
     observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
+    """As `_normal_tail`, of logarithms; one for numbers that are not positive."""
     tail = np.ones(len(observed))
     has_logs = varying & (observed > 0)
     logs = np.log(null[:, has_logs])
@@ -153,6 +161,7 @@ def _lognormal_tail(
 def _gamma_tail(
     observed: NDArray[np.float64], null: NDArray[np.float64], varying: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
+    """As `_normal_tail`; one for numbers that are not positive."""
     tail = np.ones(len(observed))
     for j in np.flatnonzero(varying & (observed > 0)):
         shape, _, scale = stats.gamma.fit(null[:, j], floc=0)

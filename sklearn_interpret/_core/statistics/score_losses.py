@@ -1,8 +1,9 @@
 """Losses of linear scores, as models minimise them, and their slopes.
 
 A loss takes targets and scores, (..., k) both, before any link. Where scores move by no
-more than its `reach`, slopes and curvatures say what it becomes; `self_concordance` is
-the largest third derivative in curvatures.
+more than its `reach`, chosen by hand, slopes and curvatures say what it becomes;
+`self_concordance` is the largest size of its third derivative in units of its
+curvature.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Loss(Protocol):
 
     @property
     def self_concordance(self) -> float:
-        """Largest third derivative in curvatures."""
+        """Largest size of the third derivative, in units of the curvature."""
 
     def values(
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
@@ -241,11 +242,11 @@ class HalfHuber:
 
     Parameters
     ----------
-    far : float
+    threshold : float
         The size of a residual from which the loss is linear.
     """
 
-    far: float
+    threshold: float
     reach, self_concordance = 0.0, np.inf
 
     def values(
@@ -253,20 +254,20 @@ class HalfHuber:
     ) -> NDArray[np.float64]:
         """Losses of rows, (...)."""
         sizes = np.abs(scores - targets)
-        near = np.minimum(sizes, self.far)
-        return (near * (sizes - near / 2)).sum(axis=-1)
+        clipped = np.minimum(sizes, self.threshold)
+        return (clipped * (sizes - clipped / 2)).sum(axis=-1)
 
     def slopes(
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Slopes (..., k) along the scores."""
-        return np.clip(scores - targets, -self.far, self.far)
+        return np.clip(scores - targets, -self.threshold, self.threshold)
 
     def curvatures(
         self, targets: NDArray[np.float64], scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Second derivatives, (..., k, k)."""
-        return _diagonal(1.0 * (np.abs(scores - targets) < self.far))
+        return _diagonal(1.0 * (np.abs(scores - targets) < self.threshold))
 
 
 @dataclass(frozen=True)
@@ -315,10 +316,12 @@ class HuberWithScale:
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Errors in scales, up to epsilon, and whether they are below."""
         errors = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
-        return np.clip(errors, -self.epsilon, self.epsilon), np.abs(
-            errors
-        ) < self.epsilon
+        is_near = np.abs(errors) < self.epsilon
+        return np.clip(errors, -self.epsilon, self.epsilon), is_near
 
+
+# Newton's steps to a constant score: each doubles the number of its digits.
+_N_STEPS = 20
 
 # Losses of one score, each of which is the link of a mean: those of regressions.
 RegressionLoss = HalfSquared | Logistic | HalfTweedie
@@ -332,7 +335,7 @@ def constant_score(
     Targets and weights are (n_rows,); of a single class the score is large.
     """
     score = np.zeros((len(targets), 1))
-    for _ in range(20):
+    for _ in range(_N_STEPS):
         slope = weights @ loss.slopes(targets[:, None], score)[:, 0]
         score -= slope / (weights @ loss.curvatures(targets[:, None], score)[:, 0, 0])
     return float(score[0, 0])

@@ -108,7 +108,7 @@ class PartitionedSample:
             bins = {
                 j: column.bins_of(quantiles[j])
                 for j, column in summary.columns.items()
-                if column.few is None
+                if column.distinct is None
             }
             uneven = {
                 j: np.unique(summary.columns[j].sample)
@@ -118,7 +118,7 @@ class PartitionedSample:
             if last or not uneven:
                 break
             edges |= uneven  # the first rows are not like the others
-        values = {j: column.few for j, column in summary.columns.items()}
+        values = {j: column.distinct for j, column in summary.columns.items()}
         values |= self._collected(summary.columns, bins)
         repeated = {
             j: summary.columns[j].weights > 0
