@@ -1,15 +1,15 @@
 """Functions of rows with vector-Jacobian products, and their compositions.
 
-A function returns (n_rows, k) outputs for rows; `vjp(X, weights)` the gradients of
-``(weights * outputs).sum(axis=1)`` with respect to the columns of X, (n_rows, p). What
-is a category, or missing, has the gradient zero.
+A function returns (n_rows, k) outputs for rows; `vjp(X, weights)`, the vector-Jacobian
+product, returns the gradients of ``(weights * outputs).sum(axis=1)`` with respect to
+the columns of X, (n_rows, p). What is a category, or missing, has the gradient zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,10 +115,10 @@ class Columnwise:
         numbers = numbers_of(X)
         steps = _STEP * (1 + np.abs(numbers))
         low, high = numbers - steps, numbers + steps
-        rise = self(_in_container(high, X)) - self(_in_container(low, X))
-        between = (high - low)[:, self.columns]
+        differences = self(_in_container(high, X)) - self(_in_container(low, X))
+        distances = (high - low)[:, self.columns]
         gradients = np.zeros(numbers.shape)
-        np.add.at(gradients.T, self.columns, (weights * rise / between).T)
+        np.add.at(gradients.T, self.columns, (weights * differences / distances).T)
         return np.nan_to_num(gradients, nan=0.0)
 
 
@@ -144,11 +144,11 @@ class Differences:
             ends = ends.transpose(0, 2, 1, 3).copy()  # end, row, changed column, column
             ends[0, :, column, column] -= steps.T
             ends[1, :, column, column] += steps.T
-            between = ends[1, :, column, column] - ends[0, :, column, column]
+            distances = ends[1, :, column, column] - ends[0, :, column, column]
             outputs = self(_in_container(ends.reshape(-1, n_columns), X))
             low, high = outputs.reshape(2, len(rows), n_columns, -1)
-            rise = np.einsum("rjk,rk->rj", high - low, weights[block])
-            gradients[block] = rise / between.T
+            differences = np.einsum("rjk,rk->rj", high - low, weights[block])
+            gradients[block] = differences / distances.T
         return gradients
 
 
@@ -185,17 +185,24 @@ class Chain:
         return weights
 
 
+class ColumnBlock(NamedTuple):
+    """A function of some of the columns."""
+
+    function: Function
+    columns: NDArray[np.intp]
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnBlocks:
     """Functions of some of the columns each, their outputs side by side.
 
     Parameters
     ----------
-    blocks : list of (function, ndarray of intp)
-        Functions, and the columns that they take.
+    blocks : list of ColumnBlock
+        The functions.
     """
 
-    blocks: list[tuple[Function, NDArray[np.intp]]]
+    blocks: list[ColumnBlock]
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
         outputs = [

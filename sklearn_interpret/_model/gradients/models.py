@@ -79,12 +79,13 @@ class Scores:
         if self.pairs is None:
             return identity[better] - identity[worse]
         weights = np.zeros((n_classes, n_classes, len(self.pairs)))
-        for k, (first, second) in enumerate(self.pairs):
-            weights[first, second, k], weights[second, first, k] = 1, -1
+        for pair, (first, second) in enumerate(self.pairs):
+            weights[first, second, pair], weights[second, first, pair] = 1, -1
         return weights[better, worse]
 
 
-_TWO = [(1, 0)]
+# The pair of the one score of two classes.
+_SECOND_OVER_FIRST = [(1, 0)]
 
 
 def read_scores(estimator: BaseEstimator) -> Scores:
@@ -127,12 +128,14 @@ def _read_linear(model: BaseEstimator) -> Scores:
             return Scores(_exponential(model.predict, coefficients))
         return Scores(function)
     function = Affine(lambda X: _column(model.decision_function(X)), coefficients)
-    return Scores(function, _TWO if coefficients.shape[1] == 1 else None)
+    return Scores(function, _SECOND_OVER_FIRST if coefficients.shape[1] == 1 else None)
 
 
 def _exponential(
     predict: Callable[[Any], Any], coefficients: NDArray[np.float64]
 ) -> Smooth:
+    """The exponential of a linear function, as `predict` returns it."""
+
     def vjp_rule(
         X: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
@@ -150,9 +153,9 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
     points = numbers_of(model.support_vectors_)
     dual, pairs = numbers_of(model.dual_coef_), None
     if is_classifier(model):
-        pairs = _TWO
+        pairs = _SECOND_OVER_FIRST
         if len(model.classes_) > 2:
-            dual, pairs = _of_pairs(dual, model.n_support_)
+            dual, pairs = _dual_of_pairs(dual, model.n_support_)
 
     if model.kernel == "linear":
         slopes = points.T @ dual.T
@@ -168,19 +171,24 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
     )
 
 
-def _of_pairs(
+def _dual_of_pairs(
     dual: NDArray[np.float64], n_support: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
-    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these."""
+    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these.
+
+    scikit-learn's table has one row fewer than classes: that of a vector has its
+    coefficients against each other class, in the order of these.
+    """
     ends = np.cumsum(n_support)
     vectors_of_class = [
         slice(end - n, end) for n, end in zip(n_support, ends, strict=True)
     ]
     pairs = list(combinations(range(len(n_support)), 2))
     coefficients = np.zeros((len(pairs), dual.shape[1]))
-    for row, (first, second) in zip(coefficients, pairs, strict=True):
-        row[vectors_of_class[first]] = dual[second - 1, vectors_of_class[first]]
-        row[vectors_of_class[second]] = dual[first, vectors_of_class[second]]
+    for pair, (first, second) in enumerate(pairs):
+        of_first, of_second = vectors_of_class[first], vectors_of_class[second]
+        coefficients[pair, of_first] = dual[second - 1, of_first]
+        coefficients[pair, of_second] = dual[first, of_second]
     return coefficients, pairs
 
 
@@ -233,13 +241,14 @@ class Network:
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
-        return self._at(parameters)(inputs).transpose(1, 0, 2)
+        return self._side_by_side(parameters)(inputs).transpose(1, 0, 2)
 
     def moves_of(
         self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
     ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
-        changed, unchanged = self._at(parameters + changes), self.at(parameters)
+        changed = self._side_by_side(parameters + changes)
+        unchanged = self.with_parameters(parameters)
         return lambda inputs: (
             changed(inputs).transpose(1, 0, 2) - unchanged(inputs)[:, None]
         )
@@ -248,10 +257,10 @@ class Network:
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Outputs (n_rows, k) of each row at parameters of its own."""
-        return self._at(parameters)(inputs[:, None])[:, 0]
+        return self._side_by_side(parameters)(inputs[:, None])[:, 0]
 
-    def _at(self, parameters: NDArray[np.float64]) -> Network:
-        """The networks of c parameters each, side by side."""
+    def _side_by_side(self, parameters: NDArray[np.float64]) -> Network:
+        """Networks at c parameters each, (c, n_parameters): outputs (c, n_rows, k)."""
         coefs, biases, start = [], [], 0
         for bias, weights in zip(
             self.model.intercepts_, self.model.coefs_, strict=True
@@ -266,25 +275,25 @@ class Network:
             SimpleNamespace(coefs_=coefs, intercepts_=biases, activation=activation)
         )
 
-    def at(self, parameters: NDArray[np.float64]) -> Network:
+    def with_parameters(self, parameters: NDArray[np.float64]) -> Network:
         """The network with other parameters, (n_parameters,)."""
-        network = self._at(parameters[None])
+        network = self._side_by_side(parameters[None])
         network.model.coefs_ = [coefs[0] for coefs in network.model.coefs_]
         network.model.intercepts_ = [bias[0, 0] for bias in network.model.intercepts_]
         return network
 
     def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         *inputs, _ = self.layers(X)
-        return self.back(inputs, weights)[0] @ self.model.coefs_[0].T
+        return self.backpropagated(inputs, weights)[0] @ self.model.coefs_[0].T
 
-    def back(
+    def backpropagated(
         self, inputs: list[NDArray[np.float64]], weights: NDArray[np.float64]
     ) -> list[NDArray[np.float64]]:
         """Slopes along the sums of each layer, from those along the last one's."""
-        slope, back = _SLOPES[self.model.activation], [weights]
+        slope_at, slopes = _SLOPES[self.model.activation], [weights]
         for values, coefs in zip(inputs[:0:-1], self.model.coefs_[:0:-1], strict=True):
-            back.append((back[-1] @ coefs.T) * slope(values))
-        return back[::-1]
+            slopes.append((slopes[-1] @ coefs.T) * slope_at(values))
+        return slopes[::-1]
 
 
 def _read_network(model: BaseEstimator) -> Scores:
@@ -292,10 +301,13 @@ def _read_network(model: BaseEstimator) -> Scores:
     if model.out_activation_ == "exp":
         exponential = Smooth(np.exp, lambda sums, weights: weights * np.exp(sums))
         return Scores(Chain([network, exponential]))
-    return Scores(network, _TWO if model.out_activation_ == "logistic" else None)
+    return Scores(
+        network, _SECOND_OVER_FIRST if model.out_activation_ == "logistic" else None
+    )
 
 
 def _read_process(model: BaseEstimator) -> Scores:
+    """The mean of a Gaussian process."""
     kernel = ProcessKernel(model.kernel_)
     scale = np.atleast_1d(model._y_train_std)
     dual = _column(model.alpha_) * scale
@@ -319,12 +331,12 @@ def _read_process_of_classes(model: BaseEstimator) -> Scores:
         lambda X: kernel(numbers_of(X), points) @ dual,
         lambda X, weights: kernel.vjp(X, points, weights @ dual.T),
     )
-    return Scores(function, _TWO)
+    return Scores(function, _SECOND_OVER_FIRST)
 
 
 @dataclass(frozen=True, eq=False)
 class _Stacked:
-    """One score of each of some functions."""
+    """Functions of one score each, side by side."""
 
     functions: list[Function]
 
@@ -343,7 +355,7 @@ def _read_one_against_rest(model: BaseEstimator) -> Scores:
     scores = [read_scores(estimator) for estimator in model.estimators_]
     if len(scores) == 1:
         return scores[0]
-    if any(score.pairs != _TWO for score in scores):
+    if any(score.pairs != _SECOND_OVER_FIRST for score in scores):
         raise UnreadableModelError("its estimators have no single score.")
     return Scores(_Stacked([score.function for score in scores]))
 
