@@ -250,9 +250,7 @@ class SurrogatePredictions:
             predicted = np.asarray(self.surrogate.predict_proba(X), dtype=np.float64)
             classes = self.response.classes.tolist()
             # Some classes may be missing among the labels it was fitted to.
-            columns = [
-                classes.index(label) for label in self.surrogate.classes_.tolist()
-            ]
+            columns = list(map(classes.index, self.surrogate.classes_.tolist()))
             probabilities = np.zeros((len(predicted), len(classes)))
             probabilities[:, columns] = predicted
             return probabilities

@@ -177,13 +177,13 @@ def _sum_by_method(
         )
     method, classes = sums[0], getattr(estimator, "classes_", None)
     are_scores = method == "decision_function"
-    has_outputs_of_members = classes is None or are_scores
+    n_outputs = models[0].ensemble.n_outputs
+    if classes is not None and not are_scores:
+        n_outputs = len(classes)
     return sum_of_models(
         members,
         n_columns=n_columns,
-        n_outputs=(
-            models[0].ensemble.n_outputs if has_outputs_of_members else len(classes)
-        ),
+        n_outputs=n_outputs,
         raw_method=method,
         # The mean of probabilities is not a function of the mean of scores.
         link=None if are_scores else "identity",

@@ -1,4 +1,8 @@
-"""Responses of a model that are sums of its trees, or known functions of them."""
+"""Responses of a model that are sums of its trees, or known functions of them.
+
+:func:`read_trees` reads the trees of a model, whatever the response;
+:func:`tree_response` and :func:`explained_response` read a response of it.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +61,10 @@ READABLE = (
     "work column by column"
 )
 
-# Relative rounding errors of libraries that sum hundreds of trees in float32, and in
-# float64.
-_TOLERANCE, _DOUBLE_TOLERANCE = 1e-5, 1e-9
+# Relative rounding error of libraries that sum hundreds of trees in float32,
+_TOLERANCE = 1e-5
+# and in float64.
+_DOUBLE_TOLERANCE = 1e-9
 
 # Difference below which scores are ties, relative to them and to the leaves: the
 # predicted class must not depend on the order in which trees were summed.
@@ -68,9 +73,9 @@ _TIE = 1e-12
 # Bytes per feature of a row's numbers and codes during encoding.
 _CODING_BYTES = 12
 
-# Least number of rows on which the trees are compared with the model: one cheap call;
-# trees that were misread differ at nearly every row.
-_SPOTS = 8
+# Number of evenly spaced rows, spots, at which the trees are compared with the model:
+# one cheap call; trees that were misread differ at nearly every row.
+_N_SPOTS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,18 +247,19 @@ class TreeResponse(Formula):
     def _labels(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predicted labels from sums of scores: a 0/1 column for each class."""
         labels, scores = self.model.classes, self.model.as_returned(sums)
-        winners = partial(
+        predicted = partial(
             _predicted_positions,
             leaf_size=self._leaf_size,
             tied_class=self.model.tied_class,
         )
+        # The response reads positions of classes in place of their labels.
         if not isinstance(labels, list):
             n_classes = 0 if labels is None else len(labels)
-            reader = replace(self.response, classes=np.arange(n_classes))
-            return reader.read(winners(scores, n_classes))
+            by_position = replace(self.response, classes=np.arange(n_classes))
+            return by_position.read(predicted(scores, n_classes))
         sizes = list(map(len, labels))
-        reader = replace(self.response, classes=list(map(np.arange, sizes)))
-        return reader.read(np.column_stack(list(map(winners, scores, sizes))))
+        by_position = replace(self.response, classes=list(map(np.arange, sizes)))
+        return by_position.read(np.column_stack(list(map(predicted, scores, sizes))))
 
     @cached_property
     def _leaf_size(self) -> float:
@@ -291,15 +297,15 @@ class CodedRows(LazyRows):
         or infinite value, which the model may refuse.
         """
         spots = [_spots(len(self))]
-        finite = np.ones(self.n_columns, dtype=bool)
+        all_finite = np.ones(self.n_columns, dtype=bool)  # so far
         codes = self.empty(len(self)) if self.is_small else None
         for block in self.batches(0, len(self)):
             numbers = self.model.encode(self.rows.sliced(block).native)
-            special = ~np.isfinite(numbers)
-            if special.any():
-                new = np.flatnonzero(special.any(axis=0) & finite)
-                spots.append(block.start + special[:, new].argmax(axis=0))
-                finite[new] = False
+            not_finite = ~np.isfinite(numbers)
+            if not_finite.any():
+                new = np.flatnonzero(not_finite.any(axis=0) & all_finite)
+                spots.append(block.start + not_finite[:, new].argmax(axis=0))
+                all_finite[new] = False
             if codes is not None:
                 codes[block] = self.ensemble.codes(numbers)
         return self if codes is None else codes, np.unique(np.concatenate(spots))
@@ -307,7 +313,7 @@ class CodedRows(LazyRows):
 
 def _spots(n_rows: int) -> NDArray[np.intp]:
     """Positions of some evenly spaced rows."""
-    return np.linspace(0, n_rows - 1, min(_SPOTS, n_rows)).astype(np.intp)
+    return np.linspace(0, n_rows - 1, min(_N_SPOTS, n_rows)).astype(np.intp)
 
 
 def read_trees(estimator: BaseEstimator) -> TreeModel:
@@ -483,6 +489,7 @@ def _refusal(model: TreeModel, response: Response) -> str:
 
 
 def _is_function_of_sums(model: TreeModel, response: Response) -> bool:
+    """Whether the response is a known function of the sums of the trees."""
     method = response.method
     if callable(method):
         return False
@@ -494,21 +501,26 @@ def _is_function_of_sums(model: TreeModel, response: Response) -> bool:
 
 
 def _predicts_labels(response: Response) -> bool:
+    """Whether the response is the label of a class."""
     return response.method == "predict" and response.classes is not None
 
 
 def _predicted_positions(
     scores: NDArray[np.float64], n_classes: int, leaf_size: float, tied_class: int = 0
 ) -> NDArray[np.intp]:
-    """Position of the largest score; ties go to the first."""
+    """Position (n,) of the largest score (n, k); ties go to the first.
+
+    `leaf_size` is the largest size of a leaf, in units of which scores are rounded.
+    """
     if scores.shape[1] < n_classes:  # one signed column for two classes
         margins = scores[:, 0]
-        tied = np.abs(margins) <= _TIE * leaf_size
-        return np.where(tied, tied_class, margins > 0).astype(np.intp)
+        is_tied = np.abs(margins) <= _TIE * leaf_size
+        return np.where(is_tied, tied_class, margins > 0).astype(np.intp)
     largest = scores.max(axis=1, keepdims=True)
     size = np.maximum(np.abs(scores).max(axis=1, keepdims=True), leaf_size)
     return (scores >= largest - _TIE * size).argmax(axis=1)
 
 
 def _name(response: Response) -> str:
+    """Class name of the model."""
     return type(unfrozen(response.estimator)).__name__
