@@ -38,7 +38,7 @@ def excess_of_shares(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Excess and its variance, (n,) each, of rows that are shares of some trials.
 
-    What is subtracted is linear in the share, and equal to the squared residual of a
+    The subtracted term is linear in the share, and equal to the squared residual of a
     single trial, which says nothing of the dispersion.
     """
     variances = means * (1 - means)

@@ -134,7 +134,7 @@ class _Profile:
             decrease = float(-slopes @ step)
             slope = float(2 * gradient @ self.tangent)
             if decrease <= _LAST_DECREASE * self.height:
-                # What is left of the decrease is taken off.
+                # Less the decrease to come.
                 return point, rise - decrease, slope
             if decrease > _SLOW * last_decrease:
                 self._set_hessian(self._hessian(point))

@@ -182,12 +182,12 @@ class RuleListPosterior:
         """
         captured = self._captured(rules)
         rule_set = self._set_of_rule[rule]
-        taken = [rows & rule_set for rows in captured]
+        overlaps = [rows & rule_set for rows in captured]
         logs_without = [self._log(rows & ~rule_set) for rows in captured]
         # For each position: of earlier rules, the inserted one, and later ones, of all
         # of which it takes rows.
         earlier = [0.0, *accumulate(map(self._log, captured[:-1]))]
-        inserted = map(self._log, list(accumulate(reversed(taken), or_))[::-1])
+        inserted = map(self._log, list(accumulate(reversed(overlaps), or_))[::-1])
         later = list(accumulate(reversed(logs_without)))[::-1]
         sizes, size = self._sizes_of(rules), int(self._sizes[rule])
         logs = np.empty(len(captured))

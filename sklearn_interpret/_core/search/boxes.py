@@ -288,15 +288,15 @@ class BoxSums:
         around = ((self.low <= point) & (point <= self.high)).all(axis=1)
         first, last = self.low[around].max(axis=0), self.high[around].min(axis=0)
         # Column by column, boxes are cut off below and above the intersection.
-        rest = np.array([np.zeros_like(self.sizes), self.sizes - 1])
+        inner = np.array([np.zeros_like(self.sizes), self.sizes - 1])
         outside = []
         for j in range(len(point)):
             for cell, edge in ((first[j] - 1, 0), (last[j] + 1, self.sizes[j] - 1)):
                 if 0 <= cell < self.sizes[j]:
-                    outside.append(rest.copy())
+                    outside.append(inner.copy())
                     outside[-1][:, j] = sorted((cell, edge))
-            rest[:, j] = first[j], last[j]
-        low, high = np.array([*outside, rest]).swapaxes(0, 1)
+            inner[:, j] = first[j], last[j]
+        low, high = np.array([*outside, inner]).swapaxes(0, 1)
         # The loss exceeds the surplus of all trees together.
         largest_sums = np.abs(self.gains).max(axis=0) * (self.tree[-1] + 1)
         box_gains = np.zeros((len(low), len(self.needs)))

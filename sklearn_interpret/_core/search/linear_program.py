@@ -134,10 +134,10 @@ class Moves:
                 need = 0.0
                 break
         surplus = np.delete(units @ self.gains - needs, needs.argmax())
-        made = units > 0
+        is_used = units > 0
         is_fractional = (units != np.rint(units)) & self.is_integer
-        exclude_others = np.bincount(self.column[self.exclusive & made]) > 1
-        too_early = made & (self.after >= 0) & (units[self.after] == 0)
+        exclude_others = np.bincount(self.column[self.exclusive & is_used]) > 1
+        too_early = is_used & (self.after >= 0) & (units[self.after] == 0)
         fails = need > 0 or (surplus < 0).any()
         fails |= is_fractional.any() or exclude_others.any() or too_early.any()
         return None if fails else units

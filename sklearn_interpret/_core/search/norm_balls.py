@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog, lsq_linear, nnls
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 NORMS = {"inf": np.inf, "2": 2, "1": 1}
 # Rounding error of gains, relative to the size of their terms: thousands of these.
 _ROUNDING = 1e-12
@@ -23,12 +26,8 @@ _NO_RESIDUAL = 1e-9
 
 
 def farthest(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    radius: NDArray[np.float64] | float,
-    norm: float,
-) -> NDArray[np.float64]:
+    slopes: _Array, low: _Array, high: _Array, radius: _Array | float, norm: float
+) -> _Array:
     """The steps of largest gain, of a norm of at most `radius`, within boxes.
 
     Parameters
@@ -63,12 +62,8 @@ def farthest(
 
 
 def nearest_beyond(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    needs: NDArray[np.float64],
-    norm: float,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
+) -> tuple[_Array, NDArray[np.bool_]]:
     """The shortest steps that gain their needs, within boxes.
 
     Parameters
@@ -99,12 +94,8 @@ def nearest_beyond(
 
 
 def nearest_beyond_all(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    needs: NDArray[np.float64],
-    norm: float,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
+) -> tuple[_Array, NDArray[np.bool_]]:
     """The shortest steps by which each of m functions gains what it needs.
 
     Where the longest of the steps for single functions serves all, it is the shortest;
@@ -166,9 +157,7 @@ def nearest_beyond_all(
     return steps, enough
 
 
-def shrunk(
-    steps: NDArray[np.float64], radius: float, norm: float
-) -> NDArray[np.float64]:
+def shrunk(steps: _Array, radius: float, norm: float) -> _Array:
     """The nearest steps of a norm of at most `radius`; none of the entries grows."""
     if norm == np.inf:
         return np.clip(steps, -radius, radius)
@@ -191,19 +180,14 @@ def shrunk(
 
 
 def _rates(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    norm: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    slopes: _Array, low: _Array, high: _Array, norm: float
+) -> tuple[_Array, _Array]:
     """Rates at which coordinates grow, and their room."""
     rates = np.abs(slopes) if norm == 2 else (slopes != 0).astype(float)
     return rates, np.where(slopes > 0, high, -low)
 
 
-def _sizes_at(
-    times: NDArray[np.float64], rates: NDArray[np.float64], room: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _sizes_at(times: _Array, rates: _Array, room: _Array) -> _Array:
     """Sizes of coordinates at some times (n,)."""
     sizes = np.zeros(room.shape)
     moving = rates > 0
@@ -212,20 +196,14 @@ def _sizes_at(
     return sizes
 
 
-def _end_times(
-    room: NDArray[np.float64], rates: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _end_times(room: _Array, rates: _Array) -> _Array:
     """Times at which coordinates reach the ends of their room."""
     return np.divide(room, rates, out=np.full(room.shape, np.inf), where=rates > 0)
 
 
 def _time_when(
-    rates: NDArray[np.float64],
-    end_times: NDArray[np.float64],
-    wanted: NDArray[np.float64],
-    *,
-    squared: bool = False,
-) -> NDArray[np.float64]:
+    rates: _Array, end_times: _Array, wanted: _Array, *, squared: bool = False
+) -> _Array:
     """Times at which the summed gains of coordinates reach what is wanted.
 
     A coordinate gains `rates` times the time, or its square, until it stops. The time
@@ -250,19 +228,14 @@ def _time_when(
     return np.where(n_before < n_ends, times, np.inf)
 
 
-def _sums_before(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sums_before(values: _Array) -> _Array:
     """Cumulative sums (n, p) without the entry itself."""
     sums = np.zeros(values.shape)
     np.cumsum(values[:, :-1], axis=1, out=sums[:, 1:])
     return sums
 
 
-def _in_order(
-    gains: NDArray[np.float64],
-    room: NDArray[np.float64],
-    unit_costs: NDArray[np.float64],
-    total: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _in_order(gains: _Array, room: _Array, unit_costs: _Array, total: _Array) -> _Array:
     """Sizes of coordinates that spend a total one by one, the largest gain first."""
     order = np.argsort(-gains, axis=1, kind="stable")
     room = np.take_along_axis(room, order, axis=1)
@@ -277,12 +250,8 @@ def _in_order(
 
 
 def _by_least_squares(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    needs: NDArray[np.float64],
-    norm: float,
-) -> NDArray[np.float64] | None:
+    slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
+) -> _Array | None:
     """The step of least Euclidean norm, or None (Lawson & Hanson 1974, chapter 23).
 
     Of all steps with ``normals @ step >= ends``, from the nonnegative least squares of
@@ -305,12 +274,8 @@ def _by_least_squares(
 
 
 def _by_linear_program(
-    slopes: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    needs: NDArray[np.float64],
-    norm: float,
-) -> NDArray[np.float64] | None:
+    slopes: _Array, low: _Array, high: _Array, needs: _Array, norm: float
+) -> _Array | None:
     """The step of least norm 1 or inf, or None."""
     p = slopes.shape[1]
     unit = sparse.eye_array(p)

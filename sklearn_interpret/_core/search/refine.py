@@ -1,6 +1,6 @@
 """Fewer and smaller changes of points for which a condition holds.
 
-As a model is asked about all points at once, each of the rounds asks few questions.
+All points are refined together, so that each round asks the model few questions.
 """
 
 from collections.abc import Callable

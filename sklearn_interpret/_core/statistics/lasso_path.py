@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from scipy.special import expit, softmax
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 
 class _Event(NamedTuple):
     """A coefficient enters the model, or leaves it."""
@@ -32,8 +35,8 @@ class _Point(NamedTuple):
     """A point of the path."""
 
     penalty: float
-    coefficients: NDArray[np.float64]  # (p, K)
-    intercepts: NDArray[np.float64]  # (K,)
+    coefficients: _Array  # (p, K)
+    intercepts: _Array  # (K,)
 
 
 # Signs of coefficients by feature and output; 0 of intercepts.
@@ -77,27 +80,21 @@ class SquaredError:
     # ends.
     quadratic, end = True, 0.0
 
-    def null(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    def null(self, mean: _Array) -> _Array:
         """Intercepts of a model without features, from the mean of the targets."""
         return mean
 
-    def mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mean(self, scores: _Array) -> _Array:
         """Predicted targets."""
         return scores
 
-    def change(
-        self, mean: NDArray[np.float64], slopes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def change(self, mean: _Array, slopes: _Array) -> _Array:
         """Slopes of the predicted targets, from those of the scores."""
         return slopes
 
     def curvature(
-        self,
-        columns: NDArray[np.float64],
-        outputs: NDArray[np.intp],
-        mean: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, columns: _Array, outputs: NDArray[np.intp], mean: _Array, weights: _Array
+    ) -> _Array:
         """Second derivatives by coefficients of columns (n, m), one output each."""
         return (columns.T * weights) @ columns
 
@@ -108,28 +105,22 @@ class LogLoss:
     # Coefficients of classes that can be separated grow without end.
     quadratic, end = False, 1e-6
 
-    def null(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    def null(self, mean: _Array) -> _Array:
         """Intercepts of a model without features, from the shares of the classes."""
         reference = 1 - mean if len(mean) == 1 else mean[-1:]
         return np.log(mean / reference)[: max(1, len(mean) - 1)]
 
-    def mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mean(self, scores: _Array) -> _Array:
         """Probabilities."""
         return expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
 
-    def change(
-        self, mean: NDArray[np.float64], slopes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def change(self, mean: _Array, slopes: _Array) -> _Array:
         """Slopes of the probabilities, from those of the scores."""
         return mean * (slopes - (mean * slopes).sum(axis=1, keepdims=True))
 
     def curvature(
-        self,
-        columns: NDArray[np.float64],
-        outputs: NDArray[np.intp],
-        mean: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, columns: _Array, outputs: NDArray[np.intp], mean: _Array, weights: _Array
+    ) -> _Array:
         """Second derivatives by coefficients of columns (n, m), one output each."""
         shares = columns * mean[:, outputs]
         same_output = outputs[:, None] == outputs
@@ -155,11 +146,11 @@ class LassoPath:
         Standard deviations of the features; 1 of constant ones.
     """
 
-    penalties: NDArray[np.float64]
-    coefficients: NDArray[np.float64]
-    intercepts: NDArray[np.float64]
+    penalties: _Array
+    coefficients: _Array
+    intercepts: _Array
     order: list[int]
-    scale: NDArray[np.float64]
+    scale: _Array
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -168,9 +159,9 @@ class LassoPath:
 
 
 def lasso_path(
-    X: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    X: _Array,
+    targets: _Array,
+    weights: _Array,
     loss: SquaredError | LogLoss,
     n_features: int | None,
 ) -> LassoPath:
@@ -222,9 +213,9 @@ class _Walk:
 
     def __init__(
         self,
-        design: NDArray[np.float64],
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
+        design: _Array,
+        targets: _Array,
+        weights: _Array,
         loss: SquaredError | LogLoss,
     ) -> None:
         n_rows, self._n_features = design.shape
@@ -240,7 +231,7 @@ class _Walk:
     def _use(self, signs: _Signs) -> None:
         """Take the coefficients of these signs into use."""
         self._signs = signs
-        self._hessian: NDArray[np.float64] | None = None
+        self._hessian: _Array | None = None
         self._used = tuple(map(np.array, zip(*signs, strict=True)))  # features, outputs
         self._used_signs = np.array(list(signs.values()), dtype=np.float64)
         self._columns = self._design[:, self._used[0]]
@@ -276,15 +267,13 @@ class _Walk:
             if is_last and next_size != size:
                 break
 
-    def _add_point(self, penalty: float, values: NDArray[np.float64]) -> None:
+    def _add_point(self, penalty: float, values: _Array) -> None:
         """Add a point of the path."""
         table = np.zeros((self._n_features + 1, self._targets.shape[1]))
         table[self._used] = values
         self.points.append(_Point(penalty, table[:-1], table[-1]))
 
-    def _exchange(
-        self, event: _Event, values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _exchange(self, event: _Event, values: _Array) -> _Array:
         """Add or drop a coefficient; the values of those then in use."""
         old_values = dict(zip(self._signs, values, strict=True))
         self._use(_exchanged(self._signs, event))
@@ -293,8 +282,8 @@ class _Walk:
         return np.array([old_values.get(pair, 0.0) for pair in self._signs])
 
     def _next_change(
-        self, values: NDArray[np.float64], start: float
-    ) -> tuple[NDArray[np.float64], float, _Event | None]:
+        self, values: _Array, start: float
+    ) -> tuple[_Array, float, _Event | None]:
         """Values, penalty and event of the next coefficient that comes or goes.
 
         The event is None where the path ends.
@@ -321,12 +310,8 @@ class _Walk:
         return values, last, None
 
     def _half_way(
-        self,
-        values: NDArray[np.float64],
-        penalty: float,
-        last_values: NDArray[np.float64],
-        last_penalty: float,
-    ) -> tuple[NDArray[np.float64], float]:
+        self, values: _Array, penalty: float, last_values: _Array, last_penalty: float
+    ) -> tuple[_Array, float]:
         """Values and penalty between two points, nearer to the last one if need be."""
         fitted = None
         while fitted is None:
@@ -335,12 +320,7 @@ class _Walk:
         return fitted[0], penalty
 
     def _nearest(
-        self,
-        values: NDArray[np.float64],
-        slopes: NDArray[np.float64],
-        mean: NDArray[np.float64],
-        penalty: float,
-        start: float,
+        self, values: _Array, slopes: _Array, mean: _Array, penalty: float, start: float
     ) -> tuple[float, _Event]:
         """Penalty and event of the next change along the slopes."""
         used, used_signs = self._used, self._used_signs
@@ -370,18 +350,16 @@ class _Walk:
         sign = 0 if pair in self._signs else 1 - 2 * int(side)
         return penalties[side, feature, output], _Event(*pair, sign)
 
-    def _scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _scores(self, values: _Array) -> _Array:
         """Scores (n, K) of the values in use."""
         in_output = self._used[1][:, None] == range(self._targets.shape[1])
         return self._columns @ (values[:, None] * in_output)
 
-    def _correlations(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _correlations(self, residuals: _Array) -> _Array:
         """Weighted products of features and residuals (n, K): (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
-    def _fitted(
-        self, values: NDArray[np.float64], penalty: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def _fitted(self, values: _Array, penalty: float) -> tuple[_Array, _Array] | None:
         """Values in use at a penalty, and predicted targets; None where that fails."""
         outputs, weights = self._used[1], self._weights[:, None]
         for _ in range(_MAX_STEPS):
@@ -396,9 +374,7 @@ class _Walk:
                 return None
         return None
 
-    def _solved(
-        self, mean: NDArray[np.float64], gradient: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _solved(self, mean: _Array, gradient: _Array) -> _Array:
         """Newton's step for a gradient."""
         if self._hessian is None or not self._loss.quadratic:
             self._hessian = self._loss.curvature(
@@ -410,7 +386,7 @@ class _Walk:
             return lstsq(self._hessian, gradient)[0]
 
 
-def _strongest(correlations: NDArray[np.float64]) -> _Event | None:
+def _strongest(correlations: _Array) -> _Event | None:
     """The coefficient of the largest correlation, with its sign, or None."""
     feature, output = np.unravel_index(
         np.abs(correlations).argmax(), correlations.shape
@@ -424,8 +400,8 @@ def _strongest(correlations: NDArray[np.float64]) -> _Event | None:
 def _exchanged(signs: _Signs, event: _Event) -> _Signs:
     """Signs of the coefficients in use after one comes, or goes (sign 0)."""
     pair = event.feature, event.output
-    others = {key: sign for key, sign in signs.items() if key != pair}
-    return {**others, pair: event.sign} if event.sign else others
+    unchanged = {key: sign for key, sign in signs.items() if key != pair}
+    return {**unchanged, pair: event.sign} if event.sign else unchanged
 
 
 def _size(signs: _Signs) -> int:

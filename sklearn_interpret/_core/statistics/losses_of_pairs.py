@@ -13,60 +13,48 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.weighted import Moments
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+_Strata = NDArray[np.intp]
+
 
 def squared(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+    targets: _Array, fixed: _Array, permuted: _Array, weights: _Array, strata: _Strata
+) -> _Array:
     """Sums of squared errors, mean over outputs."""
     return _squares(fixed - targets, permuted, weights, strata).mean(axis=1)
 
 
 def weighted_squared(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-    shares: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    targets: _Array,
+    fixed: _Array,
+    permuted: _Array,
+    weights: _Array,
+    strata: _Strata,
+    shares: _Array,
+) -> _Array:
     """Sums of squared errors, summed over outputs with shares (k,)."""
     return _squares(fixed - targets, permuted, weights, strata) @ shares
 
 
 def absolute(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+    targets: _Array, fixed: _Array, permuted: _Array, weights: _Array, strata: _Strata
+) -> _Array:
     """Sums of absolute errors, mean over outputs."""
     return _sizes(fixed - targets, permuted, weights, strata).mean(axis=1)
 
 
 def relative(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+    targets: _Array, fixed: _Array, permuted: _Array, weights: _Array, strata: _Strata
+) -> _Array:
     """Sums of absolute errors over the size of the target, mean over outputs."""
     sizes = _sizes(fixed - targets, permuted, weights, strata)
     return (sizes / losses.sizes_of(targets)).mean(axis=1)
 
 
 def zero_one(
-    targets: NDArray[np.float64],
-    fixed: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+    targets: _Array, fixed: _Array, permuted: _Array, weights: _Array, strata: _Strata
+) -> _Array:
     """Weight of the partners with which a sum says the wrong one of two classes.
 
     It says the second class where it is positive. `targets` have a column for each
@@ -79,11 +67,8 @@ def zero_one(
 
 
 def _squares(
-    errors: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+    errors: _Array, permuted: _Array, weights: _Array, strata: _Strata
+) -> _Array:
     """Sums of the squares of errors plus permuted values: (n, k)."""
     # sum_i' w_i' (e + p_i')^2 = W (e + mean p)^2 + sum_i' w_i' (p_i' - mean p)^2
     moments = Moments.of_groups(permuted, strata, strata.max() + 1, weights)
@@ -92,11 +77,8 @@ def _squares(
 
 
 def _sizes(
-    errors: NDArray[np.float64],
-    permuted: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> NDArray[np.float64]:
+    errors: _Array, permuted: _Array, weights: _Array, strata: _Strata
+) -> _Array:
     """Sums of the sizes of errors plus permuted values: (n, k)."""
     # With W and S the sums of w_i' and w_i' p_i' where p_i' <= t, W* and S* of all:
     # sum_i' w_i' |p_i' - t| = t (2 W - W*) - (2 S - S*), and S* = 0 about the mean.
@@ -111,11 +93,8 @@ def _sizes(
 
 
 def _sums_up_to(
-    limits: NDArray[np.float64],
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    strata: NDArray[np.intp],
-) -> list[NDArray[np.float64]]:
+    limits: _Array, values: _Array, weights: _Array, strata: _Strata
+) -> list[_Array]:
     """Sums of weights and of weighted values, where values are up to a row's limit."""
     n = len(values)
     # Stable: of equal numbers, values come before limits.

@@ -139,8 +139,8 @@ class BinnedColumn:
         self, bins: NDArray[np.bool_], collected: DistinctValues
     ) -> DistinctValues:
         """Distinct values of some bins, and an edge in the place of each other bin."""
-        others = np.flatnonzero((self.weights > 0) & ~bins)
-        edges = DistinctValues(self.edges[others], self.weights[others])
+        other_bins = np.flatnonzero((self.weights > 0) & ~bins)
+        edges = DistinctValues(self.edges[other_bins], self.weights[other_bins])
         return edges.merge(collected)
 
 

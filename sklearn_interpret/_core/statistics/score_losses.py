@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit, softmax, xlogy
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 
 class Loss(Protocol):
     """A loss of linear scores."""
@@ -27,19 +30,13 @@ class Loss(Protocol):
     def self_concordance(self) -> float:
         """Largest size of the third derivative, in units of the curvature."""
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
 
 
@@ -48,29 +45,23 @@ class HalfSquared:
 
     reach, self_concordance = np.inf, 0.0
 
-    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, scores: _Array) -> _Array:
         """Targets to be expected."""
         return scores
 
-    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, means: _Array) -> _Array:
         """Scores of these targets to be expected."""
         return means
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         return 0.5 * ((scores - targets) ** 2).sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         return scores - targets
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         return _diagonal(np.ones(scores.shape))
 
@@ -80,17 +71,15 @@ class Logistic:
 
     reach, self_concordance = 0.05, 1.0
 
-    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, scores: _Array) -> _Array:
         """Targets to be expected."""
         return expit(scores)
 
-    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, means: _Array) -> _Array:
         """Scores of these targets to be expected."""
         return logit(means)
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         # The logarithm of 1 + exp(score), in half the time of logaddexp. The difference
         # of scores is exact, and comes first: small losses keep their digits.
@@ -98,9 +87,7 @@ class Logistic:
         losses += np.log1p(np.exp(-np.abs(scores)))
         return losses.sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         # In a third of the time of expit; signs leave small slopes their digits.
         signs = 2 * targets - 1
@@ -112,9 +99,7 @@ class Logistic:
         slopes *= -signs
         return slopes
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         return _diagonal(expit(scores) * expit(-scores))
 
@@ -124,9 +109,7 @@ class Softmax:
 
     reach, self_concordance = 0.03, np.inf
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         gaps = scores - (targets * scores).sum(axis=-1, keepdims=True)
         top = gaps.argmax(axis=-1)[..., None]
@@ -136,15 +119,11 @@ class Softmax:
         np.put_along_axis(exponentials, top, 0.0, axis=-1)
         return largest[..., 0] + np.log1p(exponentials.sum(axis=-1))
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         return _shares(scores) - targets
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         shares = _shares(scores)
         return _diagonal(shares) - shares[..., :, None] * shares[..., None, :]
@@ -155,21 +134,15 @@ class SquaredHinge:
 
     reach, self_concordance = 0.0, np.inf
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         return (np.maximum(1 - targets * scores, 0) ** 2).sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         return -2 * targets * np.maximum(1 - targets * scores, 0)
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         return _diagonal(2.0 * (targets * scores < 1))
 
@@ -192,17 +165,15 @@ class HalfTweedie:
         """As of other losses."""
         return 1.0 if 1 <= self.power <= 2 else np.inf
 
-    def means(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, scores: _Array) -> _Array:
         """Targets to be expected."""
         return np.exp(scores)
 
-    def scores(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, means: _Array) -> _Array:
         """Scores of these targets to be expected."""
         return np.log(means)
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         power, mean = self.power, np.exp(scores)
         if power == 0:
@@ -220,16 +191,12 @@ class HalfTweedie:
             )
         return losses.sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         mean = np.exp(scores)
         return (mean - targets) * mean ** (1 - self.power)
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         power, mean = self.power, np.exp(scores)
         of_mean = (2 - power) * mean ** (2 - power)
@@ -249,23 +216,17 @@ class HalfHuber:
     threshold: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...)."""
         sizes = np.abs(scores - targets)
         clipped = np.minimum(sizes, self.threshold)
         return (clipped * (sizes - clipped / 2)).sum(axis=-1)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., k) along the scores."""
         return np.clip(scores - targets, -self.threshold, self.threshold)
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., k, k)."""
         return _diagonal(1.0 * (np.abs(scores - targets) < self.threshold))
 
@@ -283,9 +244,7 @@ class HuberWithScale:
     epsilon: float
     reach, self_concordance = 0.0, np.inf
 
-    def values(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def values(self, targets: _Array, scores: _Array) -> _Array:
         """Losses of rows, (...): Huber & Ronchetti (2009), page 172."""
         sizes = np.abs(scores[..., 0] - targets[..., 0])
         scale, epsilon = np.maximum(scores[..., 1], 0), self.epsilon
@@ -295,16 +254,12 @@ class HuberWithScale:
         losses = scale + np.where(is_near, squares, linear)
         return np.where(scores[..., 1] < 0, np.inf, losses)
 
-    def slopes(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def slopes(self, targets: _Array, scores: _Array) -> _Array:
         """Slopes (..., 2) along the scores."""
         errors, _ = self._in_scales(targets, scores)
         return np.stack([2 * errors, 1 - errors**2], axis=-1)
 
-    def curvatures(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def curvatures(self, targets: _Array, scores: _Array) -> _Array:
         """Second derivatives, (..., 2, 2)."""
         errors, is_near = self._in_scales(targets, scores)
         along = np.stack([np.ones_like(errors), -errors], axis=-1)
@@ -312,8 +267,8 @@ class HuberWithScale:
         return curvature[..., None, None] * along[..., :, None] * along[..., None, :]
 
     def _in_scales(
-        self, targets: NDArray[np.float64], scores: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        self, targets: _Array, scores: _Array
+    ) -> tuple[_Array, NDArray[np.bool_]]:
         """Errors in scales, up to epsilon, and whether they are below."""
         errors = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
         is_near = np.abs(errors) < self.epsilon
@@ -327,9 +282,7 @@ _N_STEPS = 20
 RegressionLoss = HalfSquared | Logistic | HalfTweedie
 
 
-def constant_score(
-    loss: Loss, targets: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
+def constant_score(loss: Loss, targets: _Array, weights: _Array) -> float:
     """The score of all rows whose mean loss is least, by Newton's method.
 
     Targets and weights are (n_rows,); of a single class the score is large.
@@ -341,7 +294,7 @@ def constant_score(
     return float(score[0, 0])
 
 
-def one_vs_rest_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+def one_vs_rest_shares(log_odds: _Array) -> _Array:
     """Probabilities of classes from their log-odds, each against all others.
 
     Of two classes there are those of the second alone, (n_rows,).
@@ -352,12 +305,12 @@ def one_vs_rest_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return softmax(log_expit(log_odds), axis=1)
 
 
-def _diagonal(entries: NDArray[np.floating]) -> NDArray[np.float64]:
+def _diagonal(entries: NDArray[np.floating]) -> _Array:
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])
 
 
-def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares(scores: _Array) -> _Array:
     """Softmax along the last axis."""
     # Class by class: sums along a short last axis take three times as long.
     shares = np.ascontiguousarray(np.moveaxis(scores, -1, 0))

@@ -64,7 +64,7 @@ class _HalfSpaces(NamedTuple):
 
 
 class _Contributions(NamedTuple):
-    """What the words of a text add to linear functions, before the norm divides."""
+    """Contributions of words to linear functions, before the norm divides."""
 
     effects: csr_array  # (n_words, n_outputs)
     sizes: NDArray[np.float64]  # (n_words,): to the norm, or to its square

@@ -2,7 +2,7 @@
 
 A function returns (n_rows, k) outputs for rows; `vjp(X, weights)`, the vector-Jacobian
 product, returns the gradients of ``(weights * outputs).sum(axis=1)`` with respect to
-the columns of X, (n_rows, p). What is a category, or missing, has the gradient zero.
+the columns of X, (n_rows, p). Categories and missing values have the gradient zero.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.dates import TO_NUMBERS
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 # Half the difference over which a derivative is taken, in the unit of a column: the
 # cube root of a double's precision balances rounding and curvature.
 _STEP = 6e-6
 
 
-def numbers_of(X: Any) -> NDArray[np.float64]:
+def numbers_of(X: Any) -> _Array:
     """Rows of numbers, which may be sparse, as float64: (n_rows, n_columns)."""
     dense = X.toarray() if sparse.issparse(X) else X
     if hasattr(X, "columns"):
@@ -39,7 +42,7 @@ def numbers_of(X: Any) -> NDArray[np.float64]:
     return np.asarray(dense, dtype=np.float64)
 
 
-def _in_container(numbers: NDArray[np.float64], X: Any) -> Any:
+def _in_container(numbers: _Array, X: Any) -> Any:
     """Numbers in a container like that of X, with the names of its columns."""
     if not hasattr(X, "columns"):
         return numbers
@@ -50,9 +53,9 @@ def _in_container(numbers: NDArray[np.float64], X: Any) -> Any:
 class Function(Protocol):
     """A function of rows with a vector-Jacobian product."""
 
-    def __call__(self, X: Any, /) -> NDArray[np.float64]: ...
+    def __call__(self, X: Any, /) -> _Array: ...
 
-    def vjp(self, X: Any, weights: NDArray[np.float64], /) -> NDArray[np.float64]: ...
+    def vjp(self, X: Any, weights: _Array, /) -> _Array: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +65,10 @@ class Affine:
     call: Callable[[Any], Any]
     slopes: np.ndarray
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         if self.slopes.ndim == 1:
             return weights * self.slopes
         return weights @ self.slopes.T
@@ -84,12 +87,12 @@ class Smooth:
     """
 
     call: Callable[[Any], Any]
-    vjp_rule: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+    vjp_rule: Callable[[_Array, _Array], _Array]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         return self.vjp_rule(numbers_of(X), weights)
 
 
@@ -108,10 +111,10 @@ class Columnwise:
     call: Callable[[Any], Any]
     columns: np.ndarray
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         numbers = numbers_of(X)
         steps = _STEP * (1 + np.abs(numbers))
         low, high = numbers - steps, numbers + steps
@@ -128,10 +131,10 @@ class Differences:
 
     call: Callable[[Any], Any]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         numbers = numbers_of(X)
         n_rows, n_columns = numbers.shape
         gradients = np.empty((n_rows, n_columns))
@@ -158,10 +161,10 @@ class Constant:
     def __init__(self, call: Callable[[Any], Any]) -> None:
         self.call = call
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return numbers_of(self.call(X))
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         return np.zeros(X.shape)
 
 
@@ -171,12 +174,12 @@ class Chain:
 
     functions: list[Function]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         for function in self.functions:
             X = function(X)
         return X
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         inputs = [X]
         for function in self.functions[:-1]:
             inputs.append(function(inputs[-1]))
@@ -204,14 +207,14 @@ class ColumnBlocks:
 
     blocks: list[ColumnBlock]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         outputs = [
             function(safe_indexing(X, columns, axis=1))
             for function, columns in self.blocks
         ]
         return np.hstack([np.empty((X.shape[0], 0)), *outputs])
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         gradients = np.zeros(X.shape)
         start = 0
         for function, columns in self.blocks:

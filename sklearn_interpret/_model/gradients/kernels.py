@@ -15,10 +15,11 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from sklearn_interpret.exceptions import UnreadableModelError
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
 
-def _towards_points(
-    X: NDArray[np.float64], points: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+
+def _towards_points(X: _Array, points: _Array, weights: _Array) -> _Array:
     """Minus the gradients of weighted sums of half the squared distances, (n_rows, p).
 
     `weights` are (n_rows, n_points).
@@ -35,20 +36,13 @@ class NamedKernel:
     degree: float = 3
     coef0: float = 0.0
 
-    def __call__(
-        self, X: NDArray[np.float64], points: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def __call__(self, X: _Array, points: _Array) -> _Array:
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(
             X, points, metric=self.name, filter_params=True, **params
         )
 
-    def vjp(
-        self,
-        X: NDArray[np.float64],
-        points: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: _Array, points: _Array, weights: _Array) -> _Array:
         if self.name == "linear":
             return weights @ points
         if self.name == "rbf":
@@ -80,17 +74,10 @@ class ProcessKernel:
         self.kernel = kernel
         _check_known(kernel)
 
-    def __call__(
-        self, X: NDArray[np.float64], points: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def __call__(self, X: _Array, points: _Array) -> _Array:
         return self.kernel(X, points)
 
-    def vjp(
-        self,
-        X: NDArray[np.float64],
-        points: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def vjp(self, X: _Array, points: _Array, weights: _Array) -> _Array:
         return _kernel_vjp(self.kernel, X, points, weights)
 
 
@@ -108,11 +95,8 @@ def _check_known(kernel: of_processes.Kernel) -> None:
 
 
 def _kernel_vjp(
-    kernel: of_processes.Kernel,
-    X: NDArray[np.float64],
-    points: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    kernel: of_processes.Kernel, X: _Array, points: _Array, weights: _Array
+) -> _Array:
     """`vjp` of a kernel of scikit-learn's Gaussian processes."""
     if isinstance(kernel, of_processes.Sum):
         terms = kernel.k1, kernel.k2

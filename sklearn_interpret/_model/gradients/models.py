@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Scores of a model, and which classes they compare.
@@ -73,7 +77,7 @@ class Scores:
         better: NDArray[np.intp] | int,
         worse: NDArray[np.intp] | int,
         n_classes: int,
-    ) -> NDArray[np.float64]:
+    ) -> _Array:
         """Weights (n, k) of the scores in the margin of one class over another."""
         identity = np.eye(n_classes)
         if self.pairs is None:
@@ -114,7 +118,7 @@ def _read_pipeline(pipeline: BaseEstimator) -> Scores:
     return Scores(Chain([*steps, last.function]), last.pairs)
 
 
-def _column(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _column(outputs: _Array) -> _Array:
     """Outputs of a model as (n_rows, k)."""
     outputs = numbers_of(outputs)
     return outputs[:, None] if outputs.ndim == 1 else outputs
@@ -131,14 +135,10 @@ def _read_linear(model: BaseEstimator) -> Scores:
     return Scores(function, _SECOND_OVER_FIRST if coefficients.shape[1] == 1 else None)
 
 
-def _exponential(
-    predict: Callable[[Any], Any], coefficients: NDArray[np.float64]
-) -> Smooth:
+def _exponential(predict: Callable[[Any], Any], coefficients: _Array) -> Smooth:
     """The exponential of a linear function, as `predict` returns it."""
 
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         return (weights * _column(predict(X))) @ coefficients.T
 
     return Smooth(lambda X: _column(predict(X)), vjp_rule)
@@ -163,7 +163,7 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
             Affine(lambda X: numbers_of(X) @ slopes + model.intercept_, slopes), pairs
         )
 
-    def call(X: Any) -> NDArray[np.float64]:
+    def call(X: Any) -> _Array:
         return kernel(numbers_of(X), points) @ dual.T + model.intercept_
 
     return Scores(
@@ -172,8 +172,8 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
 
 
 def _dual_of_pairs(
-    dual: NDArray[np.float64], n_support: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
+    dual: _Array, n_support: NDArray[np.intp]
+) -> tuple[_Array, list[tuple[int, int]]]:
     """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these.
 
     scikit-learn's table has one row fewer than classes: that of a vector has its
@@ -217,12 +217,12 @@ class Network:
         self.is_smooth = model.activation != "relu"
 
     @property
-    def parameters(self) -> NDArray[np.float64]:
+    def parameters(self) -> _Array:
         """Layer by layer, weights (inputs by outputs) before intercepts."""
         pairs = zip(self.model.coefs_, self.model.intercepts_, strict=True)
         return np.concatenate([array.ravel() for pair in pairs for array in pair])
 
-    def layers(self, X: Any) -> list[NDArray[np.float64]]:
+    def layers(self, X: Any) -> list[_Array]:
         """The rows, the values of hidden layers, and the outputs."""
         model, values = self.model, [numbers_of(X)]
         last = len(model.coefs_) - 1
@@ -234,18 +234,16 @@ class Network:
             values.append(_ACTIVATIONS[name](sums))
         return values
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return self.layers(X)[-1]
 
-    def scores_at(
-        self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def scores_at(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
         return self._side_by_side(parameters)(inputs).transpose(1, 0, 2)
 
     def moves_of(
-        self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
-    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+        self, parameters: _Array, changes: _Array
+    ) -> Callable[[_Array], _Array]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
         changed = self._side_by_side(parameters + changes)
         unchanged = self.with_parameters(parameters)
@@ -253,13 +251,11 @@ class Network:
             changed(inputs).transpose(1, 0, 2) - unchanged(inputs)[:, None]
         )
 
-    def scores_of_pairs(
-        self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def scores_of_pairs(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, k) of each row at parameters of its own."""
         return self._side_by_side(parameters)(inputs[:, None])[:, 0]
 
-    def _side_by_side(self, parameters: NDArray[np.float64]) -> Network:
+    def _side_by_side(self, parameters: _Array) -> Network:
         """Networks at c parameters each, (c, n_parameters): outputs (c, n_rows, k)."""
         coefs, biases, start = [], [], 0
         for bias, weights in zip(
@@ -275,20 +271,18 @@ class Network:
             SimpleNamespace(coefs_=coefs, intercepts_=biases, activation=activation)
         )
 
-    def with_parameters(self, parameters: NDArray[np.float64]) -> Network:
+    def with_parameters(self, parameters: _Array) -> Network:
         """The network with other parameters, (n_parameters,)."""
         network = self._side_by_side(parameters[None])
         network.model.coefs_ = [coefs[0] for coefs in network.model.coefs_]
         network.model.intercepts_ = [bias[0, 0] for bias in network.model.intercepts_]
         return network
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         *inputs, _ = self.layers(X)
         return self.backpropagated(inputs, weights)[0] @ self.model.coefs_[0].T
 
-    def backpropagated(
-        self, inputs: list[NDArray[np.float64]], weights: NDArray[np.float64]
-    ) -> list[NDArray[np.float64]]:
+    def backpropagated(self, inputs: list[_Array], weights: _Array) -> list[_Array]:
         """Slopes along the sums of each layer, from those along the last one's."""
         slope_at, slopes = _SLOPES[self.model.activation], [weights]
         for values, coefs in zip(inputs[:0:-1], self.model.coefs_[:0:-1], strict=True):
@@ -312,7 +306,7 @@ def _read_process(model: BaseEstimator) -> Scores:
     scale = np.atleast_1d(model._y_train_std)
     dual = _column(model.alpha_) * scale
 
-    def call(X: Any) -> NDArray[np.float64]:
+    def call(X: Any) -> _Array:
         return kernel(numbers_of(X), model.X_train_) @ dual + model._y_train_mean
 
     return Scores(
@@ -340,10 +334,10 @@ class _Stacked:
 
     functions: list[Function]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> _Array:
         return np.hstack([function(X) for function in self.functions])
 
-    def vjp(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def vjp(self, X: Any, weights: _Array) -> _Array:
         columns = np.split(weights, weights.shape[1], axis=1)
         pairs = zip(self.functions, columns, strict=True)
         return np.sum([function.vjp(X, column) for function, column in pairs], axis=0)

@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
+
 def read_step(transformer: BaseEstimator, n_columns: int) -> Function:
     """A fitted transformer, or "passthrough", as a function.
 
@@ -129,9 +133,7 @@ def _read_function(transformer: BaseEstimator, n_columns: int) -> Function:
 def _read_polynomial(polynomial: BaseEstimator, _: int) -> Smooth:
     powers = polynomial.powers_
 
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         gradients = np.empty(X.shape)
         for j in range(X.shape[1]):
             used = np.flatnonzero(powers[:, j])
@@ -155,9 +157,7 @@ def _read_nystroem(nystroem: BaseEstimator, _: int) -> Smooth:
         coef0=params.get("coef0", 1),
     )
 
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         points = nystroem.components_
         return kernel.vjp(X, points, weights @ nystroem.normalization_)
 
@@ -167,9 +167,7 @@ def _read_nystroem(nystroem: BaseEstimator, _: int) -> Smooth:
 def _read_fourier(sampler: BaseEstimator, _: int) -> Smooth:
     directions, n_components = sampler.random_weights_, sampler.n_components
 
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         angles = X @ directions + sampler.random_offset_
         slopes = -np.sqrt(2 / n_components) * np.sin(angles)
         return (weights * slopes) @ directions.T
@@ -178,9 +176,7 @@ def _read_fourier(sampler: BaseEstimator, _: int) -> Smooth:
 
 
 def _read_normalizer(normalizer: BaseEstimator, _: int) -> Smooth:
-    def vjp_rule(
-        X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def vjp_rule(X: _Array, weights: _Array) -> _Array:
         sizes = np.linalg.norm(X, ord=_ORDERS[normalizer.norm], axis=1, keepdims=True)
         sizes[sizes == 0] = 1
         along = (weights * X).sum(axis=1, keepdims=True) / sizes**2

@@ -92,8 +92,8 @@ class LocalDraws:
         variances, axes = np.linalg.eigh(covariance)
         # The symmetric root does not depend on signs or order of the axes.
         root = (axes * np.sqrt(variances.clip(min=0))) @ axes.T
-        drawn = np.sqrt(1 - bandwidth**2) * deviations[positions]
-        return drawn + bandwidth * noise @ root
+        shrunken = np.sqrt(1 - bandwidth**2) * deviations[positions]
+        return shrunken + bandwidth * noise @ root
 
     @property
     def n_samples(self) -> int:

@@ -267,10 +267,10 @@ class TreeCells:
             return None
         cells = _ColumnCells(low, high, low_codes)
         present = np.flatnonzero(~np.isnan(values))
-        found = self._cells_of_numbers(
+        positions = self._cells_of_numbers(
             values[present], cells, codes[present][:, features]
         )
-        return None if (found < 0).any() else cells
+        return None if (positions < 0).any() else cells
 
     def _points(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
         """Cells that are levels or known values."""

@@ -52,7 +52,7 @@ _N_STARTS = 64
 
 
 class _Alternative(NamedTuple):
-    """What a search is given of one `LinearSystem`."""
+    """One `LinearSystem` as the input of a search."""
 
     boxes: BoxSums
     starts: NDArray[np.intp]  # (n, n_free): points to start from
