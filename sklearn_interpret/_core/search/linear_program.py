@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+
 # Limit of endless moves, in multiples of the units that reach all needs by one move:
 # moves against each other go further than one alone, and larger limits let moves of
 # closed columns leak through the solver's tolerance, 1e-6 of the limit.
@@ -29,7 +32,7 @@ _LEAST_COST = 1e-200
 class UnsolvedError(Exception):
     """An integer program reached its limit; `units` are the best so far, or None."""
 
-    def __init__(self, units: NDArray[np.float64] | None) -> None:
+    def __init__(self, units: _Array | None) -> None:
         super().__init__()
         self.units = units
 
@@ -56,9 +59,9 @@ class Moves:
         The exclusive move that each needs to have been made; -1 for none.
     """
 
-    gains: NDArray[np.float64]
-    costs: NDArray[np.float64]
-    most: NDArray[np.float64]
+    gains: _Array
+    costs: _Array
+    most: _Array
     is_integer: NDArray[np.bool_]
     column: NDArray[np.intp]
     exclusive: NDArray[np.bool_]
@@ -69,12 +72,7 @@ class Moves:
         first = (self.most > 0) & (self.after < 0)
         return self.costs[first].min(initial=np.inf) * self.is_integer[first].all()
 
-    def cheapest(
-        self,
-        needs: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        limits: NDArray[np.float64],
-    ) -> NDArray[np.float64] | None:
+    def cheapest(self, needs: _Array, weights: _Array, limits: _Array) -> _Array | None:
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
         `weights` (k, n_columns) of moved columns add up to `limits` (k,) at most.
@@ -85,12 +83,7 @@ class Moves:
         units = self._solved(self.costs, needs, weights, limits)
         return None if units is None else self.completed(units, needs)
 
-    def fewest(
-        self,
-        needs: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        limits: NDArray[np.float64],
-    ) -> int | None:
+    def fewest(self, needs: _Array, weights: _Array, limits: _Array) -> int | None:
         """The least number of moved columns that is enough, or None."""
         units = self._by_rate(needs)
         if (
@@ -101,21 +94,16 @@ class Moves:
             units = self._solved(None, needs, weights, limits)
         return None if units is None else self.n_moved(units)
 
-    def n_moved(self, units: NDArray[np.float64]) -> int:
+    def n_moved(self, units: _Array) -> int:
         """The number of columns that units of moves change."""
         return len(np.unique(self.column[units > 0]))
 
-    def _few_moved(
-        self,
-        units: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        limits: NDArray[np.float64],
-    ) -> bool:
+    def _few_moved(self, units: _Array, weights: _Array, limits: _Array) -> bool:
         """Whether the weights of moved columns are within their limits."""
         moved = np.unique(self.column[units > 0])
         return bool((weights[:, moved].sum(axis=1) <= limits).all())
 
-    def _by_rate(self, needs: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _by_rate(self, needs: _Array) -> _Array | None:
         """Moves made to their end, the best gain per cost first.
 
         These are the cheapest where one function has to rise and the other conditions
@@ -142,14 +130,12 @@ class Moves:
         fails |= is_fractional.any() or exclude_others.any() or too_early.any()
         return None if fails else units
 
-    def _rates(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _rates(self, gains: _Array) -> _Array:
         """Gains (n_moves, m) per cost; some moves cost nothing."""
         with np.errstate(over="ignore"):
             return gains / np.maximum(self.costs, _LEAST_COST)[:, None]
 
-    def completed(
-        self, units: NDArray[np.float64], needs: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def completed(self, units: _Array, needs: _Array) -> _Array:
         """Units extended where functions lack a little of their needs."""
         units = units.copy()
         # Moves that are made, or whose earlier move is.
@@ -165,12 +151,8 @@ class Moves:
         return units
 
     def _solved(
-        self,
-        costs: NDArray[np.float64] | None,
-        needs: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        limits: NDArray[np.float64],
-    ) -> NDArray[np.float64] | None:
+        self, costs: _Array | None, needs: _Array, weights: _Array, limits: _Array
+    ) -> _Array | None:
         """Units from a mixed-integer program; of the fewest columns without costs.
 
         Its variables are the units of the moves and, for each column that has moves,
@@ -234,11 +216,7 @@ class Moves:
             )
 
     def _conditions(
-        self,
-        most: NDArray[np.float64],
-        counts_columns: bool,
-        weights: NDArray[np.float64],
-        limits: NDArray[np.float64],
+        self, most: _Array, counts_columns: bool, weights: _Array, limits: _Array
     ) -> Iterator[LinearConstraint]:
         """Which moves of the program of `_solved` may be made together.
 
@@ -266,16 +244,13 @@ class Moves:
         once[position[self.exclusive], np.flatnonzero(self.exclusive)] = 1
         yield LinearConstraint(once, 0, 1)
 
-    def _rounded(self, units: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _rounded(self, units: _Array) -> _Array:
         """Units with whole numbers where moves are made in whole units."""
         return np.where(self.is_integer, np.rint(units), units)
 
     def _solved_after(
-        self,
-        entered: NDArray[np.float64],
-        usable: NDArray[np.bool_],
-        needs: NDArray[np.float64],
-    ) -> NDArray[np.float64] | None:
+        self, entered: _Array, usable: NDArray[np.bool_], needs: _Array
+    ) -> _Array | None:
         """Units of usable moves, once the moves that they need are made or are not."""
         later, is_entrance = self.after >= 0, np.zeros(len(usable), dtype=bool)
         is_entrance[self.after[later]] = True
@@ -291,9 +266,7 @@ class Moves:
         units = reduced._solved(self.costs, needs, np.empty((0, 0)), np.empty(0))
         return None if units is None else units + entered
 
-    def _far(
-        self, needs: NDArray[np.float64], sizes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _far(self, needs: _Array, sizes: _Array) -> _Array:
         """Limits of moves beyond any need, (n_moves,)."""
         gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -303,11 +276,8 @@ class Moves:
 
 
 def shared_room(
-    rooms: NDArray[np.float64],
-    losses: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    is_integer: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rooms: _Array, losses: _Array, slack: _Array, is_integer: NDArray[np.bool_]
+) -> tuple[_Array, _Array]:
     """Sizes (n,) of moves by which no function loses more than its slack; slack left.
 
     Parameters

@@ -27,8 +27,9 @@ _ROUNDING = 1e-9
 # The same for single moves, whose savings are differences of two numbers only.
 _ROUNDING_OF_MOVES = 1e-12
 
-# Arguments of the callables: points, and positions of their origins.
-_Points = NDArray[np.float64]
+# An array of floats, whose shape docstrings say.
+_Array = NDArray[np.float64]
+# Positions of rows.
 _Index = NDArray[np.intp]
 
 
@@ -39,7 +40,7 @@ class _Moves(NamedTuple):
     """
 
     columns: NDArray[np.intp]
-    values: NDArray[np.float64]
+    values: _Array
 
     @property
     def n_back(self) -> int:
@@ -48,16 +49,16 @@ class _Moves(NamedTuple):
 
 
 def coordinate_search(
-    origins: NDArray[np.float64],
-    cells: tuple[NDArray[np.intp], NDArray[np.float64]],
-    moved: Callable[[_Points, NDArray[np.intp], NDArray[np.float64], _Index], _Points],
-    margins: Callable[[_Points, _Index], NDArray[np.float64]],
-    price: Callable[[_Points, _Index], tuple[NDArray[np.float64], NDArray[np.intp]]],
+    origins: _Array,
+    cells: tuple[NDArray[np.intp], _Array],
+    moved: Callable[[_Array, NDArray[np.intp], _Array, _Index], _Array],
+    margins: Callable[[_Array, _Index], _Array],
+    price: Callable[[_Array, _Index], tuple[_Array, NDArray[np.intp]]],
     *,
     aim: float,
     most_changes: float,
     max_iter: int,
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[_Array, int]:
     r"""Change one coordinate after the other, by the move that saves most.
 
     Where no move lowers the objective, lambda is raised until one does. Moves back to
@@ -136,7 +137,7 @@ def coordinate_search(
 
 
 def _with_moves_back(
-    origins: NDArray[np.float64], columns: NDArray[np.intp], values: NDArray[np.float64]
+    origins: _Array, columns: NDArray[np.intp], values: _Array
 ) -> _Moves:
     """All moves of each point, and those back to its origin."""
     back, size = np.unique(columns), (len(origins), 1)
@@ -146,9 +147,7 @@ def _with_moves_back(
     )
 
 
-def _best_moves(
-    all_moves: _Moves, rates: NDArray[np.float64], active: NDArray[np.intp]
-) -> _Moves:
+def _best_moves(all_moves: _Moves, rates: _Array, active: NDArray[np.intp]) -> _Moves:
     """Moves of active points that closed gaps at the lowest rates, and moves back."""
     n_points, n_moves = all_moves.columns.shape
     n_back = all_moves.n_back
@@ -163,12 +162,12 @@ def _best_moves(
 
 
 def _choice(
-    closed: NDArray[np.float64],
-    added_costs: NDArray[np.float64],
+    closed: _Array,
+    added_costs: _Array,
     possible: NDArray[np.bool_],
-    rates: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    rates: _Array,
+    weights: _Array,
+) -> tuple[NDArray[np.intp], _Array]:
     """The moves that save most, and the weights at which they do.
 
     Moves close `closed` of the squared gaps, at `rates` of `added_costs`. The weight is
@@ -183,13 +182,13 @@ def _choice(
 
 
 def penalised_steps(
-    values: NDArray[np.float64],
-    gradients: NDArray[np.float64],
-    gaps: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    values: _Array,
+    gradients: _Array,
+    gaps: _Array,
+    weights: _Array,
+    low: _Array,
+    high: _Array,
+) -> _Array:
     r"""Minimise costs and a weighted squared gap, by the gap's linear model.
 
     .. math:: \min_{z} \sum_j |z_j| + w \max(0, \text{gap} - g (z - v))^2, \qquad
@@ -239,14 +238,14 @@ def penalised_steps(
 
 
 def penalised_descent(
-    start: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    evaluate: Callable[[_Points, _Index], tuple[NDArray[np.float64], ...]],
+    start: _Array,
+    low: _Array,
+    high: _Array,
+    evaluate: Callable[[_Array, _Index], tuple[_Array, ...]],
     *,
     aim: float,
     max_iter: int,
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[_Array, int]:
     r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
 
     Each step is that of the margin's linear model within a trust region. Lambda is
@@ -321,9 +320,7 @@ def penalised_descent(
 class _Nearest:
     """The nearest points with a margin of at least zero so far."""
 
-    def __init__(
-        self, points: NDArray[np.float64], margins: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, points: _Array, margins: _Array) -> None:
         self.points = points.copy()
         self._costs = np.full(len(points), np.inf)
         self.update(points, margins, np.arange(len(points)))
@@ -333,12 +330,7 @@ class _Nearest:
         """Whether a point with a margin was met, for each row."""
         return np.isfinite(self._costs)
 
-    def update(
-        self,
-        points: NDArray[np.float64],
-        margins: NDArray[np.float64],
-        rows: NDArray[np.intp],
-    ) -> None:
+    def update(self, points: _Array, margins: _Array, rows: NDArray[np.intp]) -> None:
         """Replace the points of rows where new ones have a margin and are nearer."""
         costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
         nearer = costs < self._costs[rows]
@@ -346,7 +338,5 @@ class _Nearest:
         self._costs[rows[nearer]] = costs[nearer]
 
 
-def _objective(
-    points: NDArray[np.float64], gaps: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _objective(points: _Array, gaps: _Array, weights: _Array) -> _Array:
     return np.abs(points).sum(axis=1) + weights * np.maximum(gaps, 0) ** 2
