@@ -13,62 +13,76 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.weighted import Moments
 
-# An array of floats, whose shape docstrings say.
-_Array = NDArray[np.float64]
-_Strata = NDArray[np.intp]
-
 
 def squared(
-    targets: _Array, fixed: _Array, permuted: _Array, weights: _Array, strata: _Strata
-) -> _Array:
+    targets: NDArray[np.float64],
+    fixed: NDArray[np.float64],
+    permuted: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of squared errors, mean over outputs."""
     return _squares(fixed - targets, permuted, weights, strata).mean(axis=1)
 
 
 def weighted_squared(
-    targets: _Array,
-    fixed: _Array,
-    permuted: _Array,
-    weights: _Array,
-    strata: _Strata,
-    shares: _Array,
-) -> _Array:
+    targets: NDArray[np.float64],
+    fixed: NDArray[np.float64],
+    permuted: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+    shares: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Sums of squared errors, summed over outputs with shares (k,)."""
     return _squares(fixed - targets, permuted, weights, strata) @ shares
 
 
 def absolute(
-    targets: _Array, fixed: _Array, permuted: _Array, weights: _Array, strata: _Strata
-) -> _Array:
+    targets: NDArray[np.float64],
+    fixed: NDArray[np.float64],
+    permuted: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of absolute errors, mean over outputs."""
     return _sizes(fixed - targets, permuted, weights, strata).mean(axis=1)
 
 
 def relative(
-    targets: _Array, fixed: _Array, permuted: _Array, weights: _Array, strata: _Strata
-) -> _Array:
+    targets: NDArray[np.float64],
+    fixed: NDArray[np.float64],
+    permuted: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of absolute errors over the size of the target, mean over outputs."""
     sizes = _sizes(fixed - targets, permuted, weights, strata)
     return (sizes / losses.sizes_of(targets)).mean(axis=1)
 
 
 def zero_one(
-    targets: _Array, fixed: _Array, permuted: _Array, weights: _Array, strata: _Strata
-) -> _Array:
+    targets: NDArray[np.float64],
+    fixed: NDArray[np.float64],
+    permuted: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Weight of the partners with which a sum says the wrong one of two classes.
 
     It says the second class where it is positive. `targets` have a column for each
     class, the sums are (n, 1).
     """
-    # The weight of partners with which the sum is not positive, and of the others.
-    says_first, _ = _sums_up_to(-fixed[:, 0], permuted[:, 0], weights, strata)
-    says_second = np.bincount(strata, weights)[strata] - says_first
-    return np.where(targets[:, 1] > 0, says_first, says_second)
+    below, _ = _up_to(-fixed[:, 0], permuted[:, 0], weights, strata)
+    above = np.bincount(strata, weights)[strata] - below
+    return np.where(targets[:, 1] > 0, below, above)
 
 
 def _squares(
-    errors: _Array, permuted: _Array, weights: _Array, strata: _Strata
-) -> _Array:
+    errors: NDArray[np.float64],
+    permuted: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of the squares of errors plus permuted values: (n, k)."""
     # sum_i' w_i' (e + p_i')^2 = W (e + mean p)^2 + sum_i' w_i' (p_i' - mean p)^2
     moments = Moments.of_groups(permuted, strata, strata.max() + 1, weights)
@@ -77,8 +91,11 @@ def _squares(
 
 
 def _sizes(
-    errors: _Array, permuted: _Array, weights: _Array, strata: _Strata
-) -> _Array:
+    errors: NDArray[np.float64],
+    permuted: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> NDArray[np.float64]:
     """Sums of the sizes of errors plus permuted values: (n, k)."""
     # With W and S the sums of w_i' and w_i' p_i' where p_i' <= t, W* and S* of all:
     # sum_i' w_i' |p_i' - t| = t (2 W - W*) - (2 S - S*), and S* = 0 about the mean.
@@ -86,15 +103,18 @@ def _sizes(
     mean = moments.mean[strata]
     limits, permuted = -errors - mean, permuted - mean
     sums = np.empty_like(limits)
-    for output, (limit, column) in enumerate(zip(limits.T, permuted.T, strict=True)):
-        weight, moment = _sums_up_to(limit, column, weights, strata)
-        sums[:, output] = 2 * (limit * weight - moment)
+    for total, limit, column in zip(sums.T, limits.T, permuted.T, strict=True):
+        below, moment = _up_to(limit, column, weights, strata)
+        total[:] = 2 * (limit * below - moment)
     return sums - limits * moments.weight[strata]
 
 
-def _sums_up_to(
-    limits: _Array, values: _Array, weights: _Array, strata: _Strata
-) -> list[_Array]:
+def _up_to(
+    limits: NDArray[np.float64],
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    strata: NDArray[np.intp],
+) -> list[NDArray[np.float64]]:
     """Sums of weights and of weighted values, where values are up to a row's limit."""
     n = len(values)
     # Stable: of equal numbers, values come before limits.
