@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
+from sklearn_interpret._core.rules.coded_conditions import Condition as CodeInterval
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.dates import date_between
 from sklearn_interpret._model.rows.features import named_as_left_out, untreatable
@@ -86,7 +87,7 @@ class ConditionSpace:
             self.table = self._table_of(list(codes))
         return names
 
-    def conditions(self, rule: list[tuple[int, int, int]]) -> tuple[Condition, ...]:
+    def conditions(self, rule: list[CodeInterval]) -> tuple[Condition, ...]:
         """A rule of intervals of codes, as a tuple of `Condition`."""
         return tuple(self.condition(*interval) for interval in merged(rule))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret.adversarial._base import BaseAttack
 from sklearn_interpret.adversarial._perturbations import (
     LinearPerturbation,
@@ -167,7 +167,7 @@ class MinimalPerturbation(BaseAttack):
     ) -> None:
         problem = SearchProblem(outcome, actionability, sample.rows)
         trees = partial(TreePerturbation, time_limit=self.time_limit)
-        exact = formula([LinearPerturbation, trees], problem)
+        exact = read_formula([LinearPerturbation, trees], problem)
         self._search = SmoothPerturbation(problem) if exact is None else exact
         self.method_ = self._search.method
 

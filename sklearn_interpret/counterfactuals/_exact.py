@@ -17,7 +17,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
 from sklearn_interpret._model.actions.linear_search import LinearSearch
 from sklearn_interpret._model.actions.problem import SearchProblem
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.linear import LinearModel, read_linear
 from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
@@ -426,5 +426,5 @@ def _constraint(constraint: Any, rows: Any, categorical: NDArray[np.bool_]) -> A
 
 def _kind_of_search(estimator: BaseEstimator) -> type:
     """The class that searches a model of this kind."""
-    model = formula([read_linear, read_trees], estimator, required=True)
+    model = read_formula([read_linear, read_trees], estimator, required=True)
     return LinearSearch if isinstance(model, LinearModel) else TreeSearch

@@ -19,7 +19,7 @@ from sklearn_interpret._inspectors.texts import TextInputMixin, copied_bytes
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.formulas.bags_of_words import BagOfWords
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.parallel import batch_rows, run, slices, worker_slices
 from sklearn_interpret._model.progress import phases, shows_progress
 from sklearn_interpret._model.rows.tables import as_objects
@@ -188,7 +188,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             )
         if self.mask_token:
             return None
-        return formula(
+        return read_formula(
             [BagOfWords.read], self._outcome, required=self.method == "exact"
         )
 
@@ -363,8 +363,9 @@ def _result(search: RemovalSearch | None, holds: bool) -> tuple[str, str, bool]:
         return "failed", reason, False
     if not search.n_words:
         return "impossible", "the text has no words", True
-    most = f"at most {search.most} of " if search.most < search.n_words else ""
-    sets = f"no set of {most}its {search.n_words} words"
+    is_limited = search.max_words < search.n_words
+    limit = f"at most {search.max_words} of " if is_limited else ""
+    sets = f"no set of {limit}its {search.n_words} words"
     if search.proved:
         return "impossible", f"{sets} is enough", True
     return "failed", f"{sets} that the model was asked about is enough", False

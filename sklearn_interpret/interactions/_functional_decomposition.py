@@ -16,7 +16,7 @@ from sklearn_interpret._inspectors.attribution import Attributions, check_no_ove
 from sklearn_interpret._inspectors.formula_attribution import BaseFormulaAttribution
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.formula_class import computes_as
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
@@ -259,7 +259,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         n_players = len(self.features_)
         order = min(self.max_order, n_players)
         settings = self.estimator_, self.response_method, self.target
-        trees = formula([explained_response], *settings, required=path_dependent)
+        trees = read_formula([explained_response], *settings, required=path_dependent)
         if trees is not None and trees.additive:
             shares = None if path_dependent else weights
             player = self._players(trees.model.columns)
@@ -280,7 +280,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
     ) -> tuple[Any, Any, list[tuple[int, ...]]]:
         """The response that is decomposed, its terms, and the players of each."""
         settings = self.estimator_, self.response_method, self.target
-        linear = formula([explained_linear], *settings, rows=background)
+        linear = read_formula([explained_linear], *settings, rows=background)
         if linear is not None:
             player = self._players(linear.model.columns)
             linear_terms = LinearTerms(linear, player, len(self.features_))

@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.refits import Splits, learner_half_width
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.responses.predictors import (
     final_step,
@@ -507,7 +507,7 @@ class Inspection:
     @cached_property
     def has_few_leaves(self) -> bool:
         """Whether methods that visit all leaves, if it has any, take seconds."""
-        trees = formula([read_trees], self.model)
+        trees = read_formula([read_trees], self.model)
         return trees is None or trees.ensemble.n_nodes <= 2 * _MOST_LEAVES
 
     @property
@@ -524,7 +524,7 @@ class Inspection:
         if hasattr(model, "kernel") or "cv" in model.get_params(deep=False):
             return False
         if not hasattr(model, "coef_"):
-            trees = formula([read_trees], self.model)
+            trees = read_formula([read_trees], self.model)
             if trees is None:
                 return False
             n_passes = trees.ensemble.n_trees

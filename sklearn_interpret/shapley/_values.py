@@ -16,7 +16,7 @@ from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.players import players_of
 from sklearn_interpret._inspectors.sklearn_bases import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.formulas.trees.tree_response import explained_response
 from sklearn_interpret._model.rows.base import Rows
@@ -198,10 +198,10 @@ class ShapleyValues(BaseAttribution):
         if self.algorithm != "auto":
             return self.algorithm
         response = self.estimator_, self.response_method, self.target
-        trees = formula([explained_response], *response)
+        trees = read_formula([explained_response], *response)
         if trees is not None and trees.additive and trees.agrees(rows):
             return "tree"
-        if formula([explained_linear], *response, rows=rows) is not None:
+        if read_formula([explained_linear], *response, rows=rows) is not None:
             return "linear"
         players, _ = players_of(self, rows)
         budget = _BUDGET if self.budget is None else self.budget

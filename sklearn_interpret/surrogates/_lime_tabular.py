@@ -15,7 +15,7 @@ from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.independent_columns import (
     IndependentColumns,
 )
@@ -263,7 +263,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
             return None
         sizes = [len(column.labels) for column in self._marginals.columns]
         columns = self._response, self._marginals.levels(), sizes
-        return formula([IndependentColumns], *columns, required=self.method == "tree")
+        return read_formula(
+            [IndependentColumns], *columns, required=self.method == "tree"
+        )
 
     def _make_sampler(self, seed: list[int]) -> Sampler:
         rng = np.random.default_rng(seed)

@@ -305,7 +305,7 @@ def _quantile_ends(
     probabilities: NDArray[np.float64] | Sequence[float],
     weights: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lowest and highest value at which the distribution function has each share."""
+    """Lowest and highest value at which the distribution function has probabilities."""
     # As a float, n (k / K) may differ from the exact number by a few last bits.
     slack, n_rows = 4 * _EPS, len(values)
     probabilities = np.asarray(probabilities, dtype=np.float64)

@@ -20,7 +20,7 @@ from sklearn.linear_model import (
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._core.influence.score_models import ScoreModel
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.gradients.objectives import (
@@ -132,7 +132,7 @@ def score_model_without(
     if type(model) not in _OF_SCORES or not _is_smooth(model):
         return None
     sample = training.rows.native, training.y, training.weights
-    optimum = formula([score_model], training.fitted, *sample)
+    optimum = read_formula([score_model], training.fitted, *sample)
     if optimum is None:
         return None
     n_inputs = coefficient_table(model).shape[1]

@@ -22,7 +22,7 @@ from scipy.sparse import issparse
 from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import warn
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.progress import duration_in_words, with_progress
@@ -334,7 +334,7 @@ def loss_increases(
     response, loss = _loss_of_kind(estimator, sample.y, shares)
     rows, weights = sample.rows, sample.weights
     by_trees = partial(dependence_at_rows, "tree", averaged=False)
-    responses = formula([by_trees], response, rows, weights, players)
+    responses = read_formula([by_trees], response, rows, weights, players)
     if responses is None:
         predictions = response(rows.native)
         after = _mean_losses_over_donors(response, loss, sample, players, rng)

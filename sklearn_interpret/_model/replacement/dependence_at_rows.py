@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import with_progress
@@ -96,7 +96,7 @@ def dependence_at_rows(
         return TreeDependenceAtRows(trees, *sample, n_jobs=n_jobs)
 
     readers = [] if method == "brute" else [by_trees]
-    by_formula = formula(readers, required=method == "tree")
+    by_formula = read_formula(readers, required=method == "tree")
     return by_formula or DependenceAtRows(response, *sample, n_jobs=n_jobs)
 
 

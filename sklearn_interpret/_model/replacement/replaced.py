@@ -17,7 +17,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_interpret._model.formulas.door import formula
+from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.progress import with_progress
@@ -84,7 +84,7 @@ def replaced(
         return ReplacedTrees(trees, rows, replacements)
 
     readers = [] if method == "brute" else [by_trees]
-    by_formula = formula(readers, required=method == "tree")
+    by_formula = read_formula(readers, required=method == "tree")
     return by_formula or ReplacedResponses(response, rows, replacements)
 
 

@@ -118,7 +118,7 @@ class PartitionedSample:
             task = partial(state_of, edges | better_edges)
             summary = self.map_reduce(task, _Summary.merge, columns)
         bins = summary.bins_of(quantiles)
-        values = {j: column.few for j, column in summary.columns.items()}
+        values = {j: column.distinct for j, column in summary.columns.items()}
         values |= self._collected(summary.columns, bins)
         repeated = {
             j: summary.columns[j].weights > 0
@@ -251,7 +251,7 @@ class _Summary:
         return {
             j: column.bins_of(quantiles[j])
             for j, column in self.columns.items()
-            if column.few is None
+            if column.distinct is None
         }
 
     def better_edges(self, quantiles: _Quantiles) -> dict[int, NDArray[np.float64]]:
