@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import same_content
 from sklearn_interpret._model.rows.lazy import is_dask, once_for_all
@@ -183,7 +183,7 @@ class RowBatches(Partitions):
         """
         batches: Iterable[Any] = self._compared(columns)
         if self._size is not None:
-            batches = counted(batches, self._size[0])
+            batches = with_progress(batches, self._size[0])
         # States of as many batches each are merged: a state may grow with its rows.
         states: list[Any] = []
         number = 0

@@ -20,7 +20,7 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.parallel import batch_rows, rows_in_memory, slices
-from sklearn_interpret._model.progress import counted, progress_of, shows_progress
+from sklearn_interpret._model.progress import progress_of, shows_progress, with_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.lazy import lazy_transformer
@@ -254,7 +254,7 @@ def _sizes(inspector: BaseAttribution, sample: Sample) -> NDArray[np.float64]:
     n_features, k = len(inspector._attributed()), len(inspector.output_names_)
     total = np.zeros((n_features + 1, k))
     blocks = slices(rows.n_rows, rows_in_memory(3 * total.nbytes))
-    for block in counted(list(blocks)):
+    for block in with_progress(list(blocks)):
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, *_ = inspector._attribute(rows.sliced(block))
         check_no_overflow(values, "values", block.start)

@@ -20,7 +20,7 @@ from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
@@ -221,14 +221,14 @@ def run(
         Result of `function`.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        yield from counted(starmap(function, tasks), len(tasks))
+        yield from with_progress(starmap(function, tasks), len(tasks))
         return
     # Nested parallelism: workers times threads must not exceed the cores.
     work = _limited_calls(function, tasks, n_jobs)
     return_as = _return_as(get_active_backend()[0])
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
         calls = Parallel(n_jobs=n_jobs, return_as=return_as)(work)
-        results = list(counted(calls, len(tasks)))
+        results = list(with_progress(calls, len(tasks)))
     yield from _with_warnings(results)
 
 
@@ -253,7 +253,7 @@ def stream(
         backend, _ = get_active_backend()
         parallel = Parallel(n_jobs=n_jobs, return_as=_return_as(backend))
         results = _with_warnings(parallel(work))
-    return counted(chain.from_iterable(results), n_items or len(tasks))
+    return with_progress(chain.from_iterable(results), n_items or len(tasks))
 
 
 def run_in_threads(
@@ -267,14 +267,14 @@ def run_in_threads(
     A backend that the caller has chosen is used in any case.
     """
     if _n_workers(n_jobs, tasks) <= 1:
-        yield from counted(starmap(function, tasks), len(tasks))
+        yield from with_progress(starmap(function, tasks), len(tasks))
         return
     backend, _ = get_active_backend(prefer="threads")
     with limit_threads(1):
         results = Parallel(
             n_jobs=n_jobs, prefer="threads", return_as=_return_as(backend)
         )(_Shared(function, tasks).calls(call, tasks))
-        yield from counted(results, len(tasks))
+        yield from with_progress(results, len(tasks))
 
 
 def _n_workers(n_jobs: int | None, tasks: Sequence[tuple[Any, ...]]) -> int:

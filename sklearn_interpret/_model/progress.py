@@ -33,8 +33,8 @@ _SECONDS = 1.0
 _LONG, _COSTLY = 5.0, 60.0
 
 
-def counted(items: Any, total: int | None = None) -> Any:
-    """The items of a loop, `total` or len(items) of them, counted if anyone listens."""
+def with_progress(items: Any, total: int | None = None) -> Any:
+    """The items of a loop (`total`, or len(items)), reported to whoever listens."""
     progress = _current.get()
     if progress is None:
         return items
@@ -43,7 +43,7 @@ def counted(items: Any, total: int | None = None) -> Any:
 
 def phases(number: int) -> Iterator[int]:
     """An iterator whose `next` begins each of the phases of a call in turn."""
-    return iter(counted(range(number)))
+    return iter(with_progress(range(number)))
 
 
 class _Progress:

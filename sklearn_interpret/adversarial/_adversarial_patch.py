@@ -21,7 +21,7 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
@@ -385,7 +385,7 @@ class _Ascent:
         low, high = self.limits
         patch, velocity = low + start * (high - low), np.zeros(start.shape)
         index, width = self._rows
-        for step in counted(range(self.n_steps)):
+        for step in with_progress(range(self.n_steps)):
             matrix = self.matrices[step % len(self.matrices)]
             slopes = self._slopes(matrix, patch, index, width)
             velocity = _MOMENTUM * velocity + (1 - _MOMENTUM) * slopes

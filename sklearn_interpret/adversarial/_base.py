@@ -30,7 +30,7 @@ from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.actions.target import TargetOutcome
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
@@ -372,7 +372,9 @@ class BaseAttack(BaseRowSearch):
     ) -> list[NDArray[np.bool_]]:
         """Masks of rows that are answered rightly under attacks up to each size."""
         masks = [right] * len(sizes)
-        for i in counted(np.argsort([size or 0 for size in sizes], kind="stable")):
+        for i in with_progress(
+            np.argsort([size or 0 for size in sizes], kind="stable")
+        ):
             right = right & self._withstands(problem, sizes[i])
             masks[i] = right
         return masks

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.actions.problem import SearchProblem
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.adversarial._base import BaseAttack, Budget, Tries
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class HopSkipJump(BaseAttack):
         values, has_start = self._starts(problem, index)
         budget = Budget(problem, index[has_start], np.inf)
         values = _nearer(budget, values, _FINE)
-        for number, draws in enumerate(counted(self._draws), 1):
+        for number, draws in enumerate(with_progress(self._draws), 1):
             normals = _normals(budget, values, *draws)
             values = _stepped(budget, values, normals, number)
         best[has_start] = _nearer(budget, _undone(budget, values), _FINEST)

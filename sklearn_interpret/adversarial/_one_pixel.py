@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
@@ -186,7 +186,7 @@ class OnePixelAttack(BaseAttack):
         first = self._first(random)
         children = population = np.broadcast_to(first, (len(left), *first.shape))
         margins = np.full(population.shape[:2], -np.inf)
-        for _ in counted(range(self.n_generations + 1)):
+        for _ in with_progress(range(self.n_generations + 1)):
             if not len(left):
                 break
             values, of_children = self._tried(problem, index[left], children)

@@ -12,7 +12,7 @@ from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model.actions.linear_search import ColumnEffects, precision
 from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.gradients.margins import Margins
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.adversarial._base import Budget, Tries
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class TreePerturbation:
         A row without a result stays; its bound is infinite if none is possible.
         """
         values, bounds = problem.values[index], np.zeros(len(index))
-        for i, row in enumerate(counted(index.tolist())):
+        for i, row in enumerate(with_progress(index.tolist())):
             result, bounds[i] = self._search.nearest(problem, row, self._goal)
             if result is not None:
                 values[i] = result
@@ -396,7 +396,7 @@ class SmoothPerturbation:
         steps, weights, shares = steps.copy(), np.zeros(n), np.ones(n)
         ends, is_new = np.zeros(steps.shape), np.ones(n, dtype=bool)
         active = np.arange(n)
-        for _ in counted(range(_MOST_STEPS)):
+        for _ in with_progress(range(_MOST_STEPS)):
             new = active[is_new[active]]
             if len(new):
                 ends[new], prices = self._linearised(

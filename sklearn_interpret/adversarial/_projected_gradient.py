@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.search.norm_balls import shrunk
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.adversarial._base import BaseGradientAttack, Budget, Tries
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class ProjectedGradient(BaseGradientAttack):
         left = np.flatnonzero(~problem.holds(best, index))
         starts = [(np.zeros(budget.low.shape[1]), 0.0)]
         starts += zip(self._directions, self._shares, strict=True)
-        for direction, share in counted(starts):
+        for direction, share in with_progress(starts):
             if not len(left):
                 break
             slopes = np.tile(direction, (len(left), 1))
@@ -198,7 +198,7 @@ class ProjectedGradient(BaseGradientAttack):
         size = float(self.step_size or _STEP * budget.epsilon / self.n_steps)
         done = np.zeros(len(left), dtype=bool)
         active = np.arange(len(left))
-        for _ in counted(range(self.n_steps + 1)):
+        for _ in with_progress(range(self.n_steps + 1)):
             rows = left[active]
             remaining, index = budget.part(rows), budget.index[rows]
             values = remaining.rows_after(steps)

@@ -18,7 +18,7 @@ from sklearn_interpret._core.local.anchors import AnchorSearch
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.parallel import run, worker_slices
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.rows.number_format import rounded_text
@@ -203,7 +203,7 @@ class BaseAnchors(BaseInspector):
             self._least_coverage,
         )
         anchors = []
-        for neighbours, conditions in counted(self._around(rows), rows.n_rows):
+        for neighbours, conditions in with_progress(self._around(rows), rows.n_rows):
             anchor = search(neighbours)
             anchors.append((anchor, tuple(conditions(j) for j in anchor.rule)))
         return anchors

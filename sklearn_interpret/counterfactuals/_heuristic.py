@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.search.penalised_descents import coordinate_search
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             is_far[is_far] = problem.holds(values[is_far], rows[is_far])
             return is_far
 
-        for _ in counted(range(self.n_counterfactuals)):
+        for _ in with_progress(range(self.n_counterfactuals)):
             use = np.isin(owner, searched)
             if before:
                 use[use] = holds(pool[use], owner[use])
@@ -207,7 +207,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Near rows that satisfy the target: projected known ones, changed cells."""
         blocks, owners = [self._by_coordinates(problem, index)[0]], [index]
-        for i in counted(index):
+        for i in with_progress(index):
             (on_target,) = self._training.satisfying(problem, np.array([i]))
             candidates = self._training_values[on_target]
             owner_of_candidates = np.full(len(candidates), i)

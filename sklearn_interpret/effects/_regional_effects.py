@@ -19,7 +19,7 @@ from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._inspectors.condition_space import ConditionSpace
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     plain_responses,
@@ -399,7 +399,7 @@ class RegionalEffects(BaseEffect):
         rng = check_random_state(self.random_state)
         excluded: list[tuple[int, ...]] = [()] if self.joint else self.features_
         roots = []
-        for entry in counted(range(len(curves))):
+        for entry in with_progress(range(len(curves))):
             columns = [int(j) for (j,) in allowed if j not in excluded[entry]]
             search = RegionSearch(
                 self._space.table, sample.weights, columns, *settings, rng

@@ -19,7 +19,7 @@ from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.leave_out.deletions import make_deletions
 from sklearn_interpret._model.leave_out.training import Training
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     weight_parameter,
@@ -278,7 +278,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         if has_losses:
             losses_of = _losses_of_rows(response, sample.y, base.shape[1])
         responses = self._deletions.responses(response, sample.rows.native)
-        for i, values in enumerate(counted(responses, n_deletions)):
+        for i, values in enumerate(with_progress(responses, n_deletions)):
             changes[i] = values - base
             if has_losses:
                 losses[i] = losses_of(values) - losses_of(base)
@@ -338,7 +338,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         base = self._deletions.baseline(response, rows.native)
         of_rows = self._measured(response, rows, y, base.shape[1])
         responses = self._deletions.responses(response, rows.native)
-        responses = counted(responses, len(self.influence_))
+        responses = with_progress(responses, len(self.influence_))
         changes = [of_rows(values) - of_rows(base) for values in responses]
         return TrainingExplanation(
             np.stack(changes, axis=1),

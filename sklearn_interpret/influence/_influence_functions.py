@@ -19,7 +19,7 @@ from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients import objectives
 from sklearn_interpret._model.parallel import run, slices, working_bytes
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.predictors import (
     is_classifier,
     weight_parameter,
@@ -326,7 +326,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         halves = loss.curvatures(targets, scores) / 2
         loss_changes = np.empty((len(inputs), len(changes)))
         moves_of = self._objective.network.moves_of(self._parameters, changes)
-        for block in counted(list(self._blocks(len(inputs), len(changes)))):
+        for block in with_progress(list(self._blocks(len(inputs), len(changes)))):
             of_block = moves_of(inputs[block])
             for chunk in slices(len(of_block), max(1, _CACHED // of_block[0].size)):
                 moves = of_block[chunk]
@@ -476,7 +476,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
             ]
 
         before, influence = values(self._parameters[None])[0], np.empty(len(changes))
-        for block in counted(list(self._blocks(len(changes), len(inputs)))):
+        for block in with_progress(list(self._blocks(len(changes), len(inputs)))):
             influence[block] = values(self._parameters + changes[block])
         return (influence - before) * self._scales
 

@@ -18,7 +18,7 @@ from sklearn_interpret._core.effects import h_statistics
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.sklearn_bases import TransformerMixin
 from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.progress import counted, phases, shows_progress
+from sklearn_interpret._model.progress import phases, shows_progress, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
 from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.replacement.replacement import Replacement
@@ -251,7 +251,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         self._check_several(first.rows)
         self._resolve_pairs(first.rows)
         triples, draws = self._triples(first.rows), []
-        for repeat in counted(range(self.n_repeats)):
+        for repeat in with_progress(range(self.n_repeats)):
             if repeat:
                 subsample = self._draw(sample, self.subsample, rng)
             responses = self._responses(subsample, response)
@@ -526,7 +526,7 @@ def _strengths_of_sets(
     constants = np.empty((len(pairs), n_outputs))
     joint_of_pair: dict[frozenset[int], NDArray[np.float64]] = {}
     sets = chain(tuples(pairs), further)
-    joints = counted(responses.joint(chain(tuples(pairs), further)), n_sets)
+    joints = with_progress(responses.joint(chain(tuples(pairs), further)), n_sets)
     for k, (players, joint) in enumerate(zip(sets, joints, strict=True)):
         terms = sum(map(responses.of_player, players))
         if len(players) == 3:

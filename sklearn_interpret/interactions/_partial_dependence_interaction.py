@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.replaced import ReplacedResponses, replaced
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
@@ -173,7 +173,7 @@ class PartialDependenceInteraction(BaseInteraction):
         n_outputs = predictions.shape[1]
         strengths = np.empty((len(self._pairs), n_outputs))
         blocks = list(self._blocks_of_pairs(sample.rows, response, n_outputs))
-        for pairs in counted(blocks):
+        for pairs in with_progress(blocks):
             surfaces = self._surfaces(sample, self._pairs[pairs].tolist(), n_outputs)
             strengths[pairs] = list(map(greenwell_strength, surfaces))
         pairwise = symmetric(strengths, self._pairs, len(self.features_))

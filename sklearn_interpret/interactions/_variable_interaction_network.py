@@ -19,7 +19,7 @@ from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory
-from sklearn_interpret._model.progress import counted, phases
+from sklearn_interpret._model.progress import phases, with_progress
 from sklearn_interpret._model.replacement.replaced import ReplacedResponses
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import (
@@ -336,7 +336,7 @@ class _Strengths:
         strong = []
         size = self._donors[0].size * self.n_outputs * np.dtype(np.float64).itemsize
         at_once = rows_in_memory(size)
-        for start in counted(range(0, len(sets), at_once)):
+        for start in with_progress(range(0, len(sets), at_once)):
             batch = sets[start : start + at_once]
             for players, responses in zip(batch, self._redrawn(batch), strict=True):
                 differences = self._finite_difference(players, responses)

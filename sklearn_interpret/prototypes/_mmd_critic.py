@@ -31,7 +31,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 )
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.rows import validation
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
@@ -259,7 +259,7 @@ class MMDCritic(
         kernel = self._make_kernel(sample, rows.n_rows)
         self.gamma_ = getattr(kernel, "gamma", None)
         self._groups = list(self._grouped(kernel, sample))
-        chosen = [self._choose(group) for group in counted(self._groups)]
+        chosen = [self._choose(group) for group in with_progress(self._groups)]
         prototypes, criticisms, mmd = map(np.concatenate, zip(*chosen, strict=True))
         self.mmd_ = mmd
         self.prototype_indices_ = sample.index[prototypes]
@@ -350,7 +350,7 @@ class MMDCritic(
 
     def _rows_of_groups(self, labels: Any) -> list[NDArray[np.intp]]:
         """Positions of the rows of each class; a class that has no group is refused."""
-        group_labels = [group.label for group in counted(self._groups)]
+        group_labels = [group.label for group in with_progress(self._groups)]
         unknown = labels[~np.isin(labels, group_labels)]
         if len(unknown):
             raise ValueError(

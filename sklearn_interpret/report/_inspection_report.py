@@ -30,7 +30,7 @@ from sklearn_interpret._inspectors.refitting import RefittingMixin
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.predictors import (
     check_has_classes,
     is_classifier,
@@ -290,7 +290,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             {name: getattr(self, name) for name in _CONSTRAINTS},
         )
         self.checks_, self.sections_, self._seconds = [], [], {}
-        for name in counted([*checks, *sections]):
+        for name in with_progress([*checks, *sections]):
             start = perf_counter()
             if name in _SECTIONS:
                 self.sections_.append(_section(name, inspection))

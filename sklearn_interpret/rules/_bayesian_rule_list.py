@@ -19,7 +19,7 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
     r_hat,
 )
 from sklearn_interpret._model._sklearn_compat import Interval, warn
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier
@@ -265,11 +265,11 @@ class BayesianRuleListClassifier(RuleListClassifier):
         random = check_random_state(self.random_state)
         last, first = self.n_samples // _COLD, None
         phases = (self.n_samples - last, _POWER), (last, 1.0), (self.n_samples, 1.0)
-        for n_steps, power in counted(phases):
+        for n_steps, power in with_progress(phases):
             chains = []
-            for _ in counted(range(self.n_chains)):
+            for _ in with_progress(range(self.n_chains)):
                 steps = gibbs_chain(posterior, n_steps, random, first, power)
-                chains.append(list(counted(steps, n_steps)))
+                chains.append(list(with_progress(steps, n_steps)))
             # Means, not the last values, which may be peaks.
             means = [np.mean([log for _, log in chain[-last:]]) for chain in chains]
             first, _ = chains[int(np.argmax(means))][-1]

@@ -18,7 +18,7 @@ from sklearn_interpret._core.statistics.weighted import (
     shares_of,
     weighted_quantile,
 )
-from sklearn_interpret._model.progress import counted, phases
+from sklearn_interpret._model.progress import phases, with_progress
 from sklearn_interpret._model.rows.dates import as_dates
 from sklearn_interpret.rules._lasso import LassoProblem, best_penalty
 from sklearn_interpret.rules._ordered_table import OrderedTable
@@ -99,7 +99,7 @@ class EnsembleSearch:
         penalties, folds = lasso.penalties(), []
         max_rules = min(self.growth["max_rules"], _MAX_RULES_OF_FOLD)
         of_fold = replace(self, growth=self.growth | {"max_rules": max_rules})
-        for out in counted(_folds(numbers, self.weights, n_folds, random)):
+        for out in with_progress(_folds(numbers, self.weights, n_folds, random)):
             *_, fold_columns, fold_lasso = of_fold._problem(
                 numbers, self.weights - out, seed
             )
@@ -109,7 +109,7 @@ class EnsembleSearch:
         next(progress)
         best = best_penalty(penalties, folds, self.loss) if folds else 0
         next(progress)
-        for penalty in counted(penalties[1 : best + 1]):
+        for penalty in with_progress(penalties[1 : best + 1]):
             lasso.move(penalty)
         entries = []
         for k in np.flatnonzero(lasso.coefficients):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import lasso_path
 
 from sklearn_interpret._core.statistics.score_losses import constant_score
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 
 # Number of penalties, the last as a share of the first, and number of consecutive ones
 # worse than the best after which the search ends.
@@ -217,7 +217,7 @@ def best_penalty(penalties: NDArray[np.float64], folds: list[Any], loss: Any) ->
         Its position.
     """
     losses = []
-    for penalty in counted(penalties):
+    for penalty in with_progress(penalties):
         total = 0.0
         for problem, columns, targets, weights in folds:
             problem.move(penalty)

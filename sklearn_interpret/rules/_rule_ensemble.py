@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.rules.coded_conditions import distinct_rows
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.number_format import entry_text
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
@@ -102,7 +102,7 @@ class RuleFit(RuleModel):
         random = check_random_state(self.random_state)
         sums = [
             search.find(target, self.n_folds, random)
-            for target in counted(self._targets(sample.y[index], weights))
+            for target in with_progress(self._targets(sample.y[index], weights))
         ]
         self._keep(sums, scale)
 

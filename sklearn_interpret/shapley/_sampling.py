@@ -16,7 +16,7 @@ from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import rows_in_memory, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.shapley._base import Attributor, BaseCoalitional
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ class _Permutations(Attributor):
         orders = {number: self._orders(number) for number in numbers}
         gains: list[list[NDArray[np.float64]]] = [[] for _ in range(n_rows)]
         most = max(map(len, orders.values()), default=0)
-        for block in counted(list(slices(most, self._orders_at_once(n_players)))):
+        for block in with_progress(list(slices(most, self._orders_at_once(n_players)))):
             by_size = {n: _OrderCoalitions.of_orders(orders[n][block]) for n in numbers}
             coalitions = {n: orders_of.coalitions for n, orders_of in by_size.items()}
             evaluated = played.designed(coalitions.__getitem__)

@@ -24,7 +24,7 @@ from sklearn_interpret._model._sklearn_compat import (
     warn,
 )
 from sklearn_interpret._model.parallel import limit_threads, run, slices, worker_slices
-from sklearn_interpret._model.progress import counted, shows_progress
+from sklearn_interpret._model.progress import shows_progress, with_progress
 from sklearn_interpret._model.responses.response import plain_responses
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
@@ -305,7 +305,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
             return np.ones(rows.n_rows)
         draws = [
             self._fits(rows, self._make_sampler([self._seed, draw]))
-            for draw in counted(range(n_redraws))
+            for draw in with_progress(range(n_redraws))
         ]
         return np.array(
             [_similarity(fits, n_features) for fits in zip(*draws, strict=True)]
@@ -328,7 +328,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
 def _fit_all(fit: Callable[..., Any], sampler: Sampler, rows: Any) -> list[LocalFit]:
     # The fits are too small for threads.
     with limit_threads(1):
-        samples = counted(sampler.neighbourhoods(rows), rows.n_rows)
+        samples = with_progress(sampler.neighbourhoods(rows), rows.n_rows)
         return [fit(neighbourhood) for neighbourhood in samples]
 
 

@@ -22,7 +22,7 @@ from sklearn_interpret._model._sklearn_compat import warn
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.linear import explained_linear
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.progress import counted, duration_in_words
+from sklearn_interpret._model.progress import duration_in_words, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
 from sklearn_interpret._model.replacement.mixed_rows import responses_to_mixed
 from sklearn_interpret._model.responses.predictors import is_classifier
@@ -267,7 +267,7 @@ def _closed_sums(
     For i' in the stratum of i: sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j).
     """
     sums = np.empty((len(strata), len(pair_losses)))
-    for player, groups in enumerate(counted(strata)):
+    for player, groups in enumerate(with_progress(strata)):
         groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
         effect = additive.effect(player)
         remainder = additive.sums - effect

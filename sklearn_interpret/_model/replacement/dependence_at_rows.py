@@ -22,7 +22,7 @@ from sklearn import get_config
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.mixed_rows import (
     Grid,
     ResponseCache,
@@ -207,7 +207,7 @@ class DependenceAtRows(PointMeans):
             For each player, the results.
         """
         reduced: list[list[Any]] = [[] for _ in self._players]
-        for block in self._responses(counted(self._single_players)):
+        for block in self._responses(with_progress(self._single_players)):
             reduced[block[0]] += _reduced(reduce, *block)
         return reduced
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._model.formulas.door import formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.replaced_trees import ReplacedTrees
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
 from sklearn_interpret._model.responses.response import count_outputs
@@ -197,7 +197,7 @@ class ReplacedResponses:
         blocks = _plan(self._replacements, self._rows)
         workers = effective_n_jobs(n_jobs)
         if workers <= 1:
-            return counted(_respond(*inputs, blocks), len(blocks))
+            return with_progress(_respond(*inputs, blocks), len(blocks))
         edges = np.linspace(0, len(blocks), min(4 * workers, len(blocks)) + 1)
         tasks = [
             (*inputs, blocks[start:stop]) for start, stop in pairwise(edges.astype(int))

@@ -22,7 +22,7 @@ from sklearn_interpret._model.parallel import (
     run_in_threads,
     slices,
 )
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.replacement.replacement import averages_of_rows
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ReplacedTrees:
             return averages_of_rows(self, weights, masses, n_jobs)
         total, ensemble = weights.sum(), self._trees.ensemble
         means: dict[int, NDArray[np.float64]] = {}
-        for numbers, moved_features in counted(self._groups):
+        for numbers, moved_features in with_progress(self._groups):
             averages = [
                 np.empty((moved.n_points, ensemble.n_outputs))
                 for moved in moved_features
@@ -201,7 +201,7 @@ class ReplacedTrees:
 
     def _effects(self) -> Iterable[tuple[Sequence[int], TreeEffects]]:
         """Replacements that share a pass over the trees, and their effects."""
-        for numbers, moved_features in counted(self._groups):
+        for numbers, moved_features in with_progress(self._groups):
             yield numbers, self._effects_of(moved_features)
 
     def _effects_of(self, moved_features: Iterable[MovedFeatures]) -> TreeEffects:

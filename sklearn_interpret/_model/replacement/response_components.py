@@ -22,7 +22,7 @@ from sklearn_interpret._core.trees.shapley.games import (
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 from sklearn_interpret._model.formulas.linear import ExplainedLinear, map_to_players
 from sklearn_interpret._model.parallel import rows_in_memory, run, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.formulas.trees.tree_response import TreeResponse
@@ -99,7 +99,7 @@ class ComponentsOfTrees:
         predictions = np.empty((rows.n_rows, n_outputs))
         row_bytes = coded.row_bytes + values[:1].nbytes
         blocks = slices(rows.n_rows, rows_in_memory(row_bytes))
-        for block in counted(list(blocks)):
+        for block in with_progress(list(blocks)):
             codes = coded[block]
             values[block] = self.components.values(codes).transpose(2, 1, 0)
             predictions[block] = trees.of_codes(codes)

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_interpret._model._sklearn_compat import has_independent_labels
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.progress import counted
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret._model.responses.predictors import (
     RESPONSE_METHODS,
     innermost,
@@ -402,7 +402,7 @@ def plain_responses(
     if rows.n_rows <= height:
         return response(rows.native)
     index = np.arange(rows.n_rows)
-    batches = counted([index[batch] for batch in slices(rows.n_rows, height)])
+    batches = with_progress([index[batch] for batch in slices(rows.n_rows, height)])
     return np.concatenate([response(rows.take(batch).native) for batch in batches])
 
 
