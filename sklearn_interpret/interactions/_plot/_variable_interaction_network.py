@@ -131,9 +131,14 @@ class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
             A `max_entries` or `max_edges` that is not a positive whole number, or
             arrays that do not fit each other.
         """
-        network = Network(list(self.feature_names), *self._arrays())
-        limits: dict[str, Any] = {"max_entries": max_entries, "max_edges": max_edges}
-        self._draw_network(ax, network, **limits, edge_kw=edge_kw, node_kw=node_kw)
+        self._draw_network(
+            ax,
+            Network(list(self.feature_names), *self._arrays()),
+            max_entries=max_entries,
+            max_edges=max_edges,
+            edge_kw=edge_kw,
+            node_kw=node_kw,
+        )
         return self
 
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
