@@ -97,8 +97,8 @@ class Redraw:
         else:
             values, residuals = self._drawn_numbers(request)
         draws = [
-            _as_draws(rows, request.test, j, drawn)
-            for j, drawn in zip(columns, values, strict=True)
+            _as_draws(rows, request.test, j, sampled)
+            for j, sampled in zip(columns, values, strict=True)
         ]
         return Redrawn(draws, residuals)
 
@@ -193,8 +193,8 @@ class Redraw:
         cumulative = np.maximum(means[test], 0.0).cumsum(axis=1)
         uniform = request.rng.uniform(size=(len(test), self.n_samples, 1))
         is_above = uniform * cumulative[:, -1:, None] >= cumulative[:, None]
-        drawn = is_above.sum(axis=2).clip(max=len(labels) - 1)
-        all_codes = np.concatenate([codes[test, None], drawn], axis=1)
+        sampled = is_above.sum(axis=2).clip(max=len(labels) - 1)
+        all_codes = np.concatenate([codes[test, None], sampled], axis=1)
         draws = Draws(rows.take(first).column(column), all_codes)
         return Redrawn([draws], Residuals(flags - means, held_out, score))
 
@@ -206,14 +206,16 @@ def _has_levels(rows: Rows, j: int) -> bool:
     return len(np.unique(rows.column_array(j))) <= _MOST_LEVELS
 
 
-def _as_draws(rows: Rows, test: NDArray[np.intp], j: int, drawn: NDArray[Any]) -> Draws:
+def _as_draws(
+    rows: Rows, test: NDArray[np.intp], j: int, sampled: NDArray[Any]
+) -> Draws:
     """Values of a column as they are, and drawn ones (n_test, n_samples)."""
-    is_number = drawn.dtype.kind == "f"
+    is_number = sampled.dtype.kind == "f"
     if rows.dates(j) is not None and not is_number:  # of the user's function
-        drawn = rows.as_numbers(j, drawn.ravel()).reshape(drawn.shape)
+        sampled = rows.as_numbers(j, sampled.ravel()).reshape(sampled.shape)
     if rows.is_integer(j):
-        drawn = np.rint(drawn)
-    values = np.concatenate([rows.column_array(j)[test, None], drawn], axis=1)
+        sampled = np.rint(sampled)
+    values = np.concatenate([rows.column_array(j)[test, None], sampled], axis=1)
     levels, codes = np.unique(values, return_inverse=True)
     return Draws(rows.cast(j, levels), codes.reshape(values.shape))
 

@@ -351,8 +351,9 @@ class SAGE(BaseImportance):
         """The game of coalitions, for which the model is called."""
         if self.background is None:
             subsample = self.subsample or _BACKGROUND
-            drawn = self._drawn_background(sample, subsample, seed)
-            background, weights = drawn.rows, drawn.weights
+            background_sample = self._drawn_background(sample, subsample, seed)
+            background = background_sample.rows
+            weights = background_sample.weights
         else:
             background = as_rows(self.background)
             weights = np.ones(background.n_rows)
