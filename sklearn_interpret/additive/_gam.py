@@ -215,9 +215,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
         """The problem of each model; sets the terms, which are centred now."""
         totals: Totals = coded.sum(partial(Totals.of_rows, terms))
         design = RoundedDesign([term.term for term in terms], bins, totals.histograms)
-        self._terms = list(
-            map(FittedTerm.finished, terms, design.terms, totals.extents)
-        )
+        finished = map(FittedTerm.finished, terms, design.terms, totals.extents)
+        self._terms = list(finished)
         rows, weight = _with_design(coded, design), totals.weight
         return [
             AdditiveProblem(
@@ -253,9 +252,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
             null_deviance = fit.start_deviance
             if self._offset is not None and self._link != "identity":
                 null_deviance = self._null_deviance(fit, coded)
-            unexplained = 1.0
-            if null_deviance > 0:
-                unexplained = fit.evaluation.deviance / null_deviance
+            deviance = fit.evaluation.deviance
+            unexplained = deviance / null_deviance if null_deviance > 0 else 1.0
             models.append(FittedModel(fit, tests, 1 - unexplained))
         if not all(model.fit.converged for model in models):
             warn(
@@ -298,7 +296,8 @@ class BaseGAM(TransformerMixin, BasePredictor):
 
     def _results(self, model: FittedModel) -> dict[str, Any]:
         """Attributes of one model."""
-        fit, last, coefficients = model.fit, model.fit.last, model.fit.coefficients
+        fit, coefficients = model.fit, model.fit.coefficients
+        last, dof = fit.last, fit.last.dof
         covariance = fit.dispersion * last.inverse
         if isinstance(self.smoothing, str):
             covariance += smoothing_covariance(last, fit.dispersion)
@@ -310,9 +309,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             "scale_": float(fit.dispersion),
             "dispersion_": float(fit.pearson_dispersion),
             "smoothing_": np.exp(last.log_smoothing),
-            "effective_dof_": np.array(
-                [last.dof[index].sum() for index in self._slices()]
-            ),
+            "effective_dof_": np.array([dof[index].sum() for index in self._slices()]),
             "residual_dof_": float(fit.residual_dof),
             "statistics_": statistics,
             "pvalues_": pvalues,
@@ -365,13 +362,6 @@ class BaseGAM(TransformerMixin, BasePredictor):
     def _covariances(self) -> NDArray[np.float64]:
         """Covariances of all models, (n_models, p, p)."""
         return np.reshape(self.covariance_, (-1, *np.shape(self.covariance_)[-2:]))
-
-    def _predictors(
-        self, X: Any, *, with_errors: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Linear predictors (n_models, m) and errors; warns of extrapolation."""
-        predictors, _, errors = self._effects(X, with_errors=with_errors, warn=True)
-        return predictors, errors
 
     def _warn_of_extrapolation(self, columns: list[list[NDArray[np.float64]]]) -> None:
         """Warn of terms with rows where `fit` saw none."""

@@ -284,7 +284,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         standard_errors : ndarray of shape (n_samples,)
             Of these means, not of targets; only with `return_std`.
         """
-        predictors, errors = self._predictors(X, with_errors=return_std)
+        predictors, _, errors = self._effects(X, with_errors=return_std, warn=True)
         link, predictor = LINKS[self._link], predictors[0]
         if not return_std:
             return link.mean(predictor)
@@ -311,19 +311,13 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         if not 0 < alpha < 1:
             raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
         mean, error = self.predict(X, return_std=True)
-        probabilities = np.array([[alpha / 2], [1 - alpha / 2]])
+        tails = np.array([[alpha / 2], [1 - alpha / 2]])
         family = FAMILIES[self._family]
         if self.theta_ is not None:
             family = negative_binomial(self.theta_)
         variance = self.scale_ * family.variance(mean)
         low, high = _quantiles(
-            self._family,
-            probabilities,
-            mean,
-            error,
-            self.scale_,
-            variance,
-            self.residual_dof_,
+            self._family, tails, mean, error, self.scale_, variance, self.residual_dof_
         )
         return low, high
 

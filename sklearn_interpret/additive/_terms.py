@@ -260,10 +260,8 @@ class Summary:
         share, distance = more.weight / weight, more.center - self.center
         center = self.center + share * distance
         # The variances within both and between their means; their squares may overflow.
-        within, between = np.sqrt(1 - share) * np.array(
-            [self.spread, np.sqrt(share) * distance]
-        )
-        spread = np.hypot(np.hypot(within, between), np.sqrt(share) * more.spread)
+        terms = np.sqrt(1 - share) * np.array([self.spread, np.sqrt(share) * distance])
+        spread = np.hypot(np.hypot(*terms), np.sqrt(share) * more.spread)
         return Summary(
             labels, declared, low, high, missing, distinct, weight, center, spread
         )

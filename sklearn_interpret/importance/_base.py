@@ -67,6 +67,8 @@ _ATTRIBUTES = {
 # hand, to bound memory and time.
 _MOST_COPIES = 10
 
+AnySample = Sample | PartitionedSample
+
 
 @lazy_transformer
 class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
@@ -166,7 +168,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
         """Targets of the sample; an error if there are none."""
         return self._with_targets(sample).y
 
-    def _with_targets(self, sample: Sample | PartitionedSample) -> Any:
+    def _with_targets(self, sample: AnySample) -> Any:
         """The sample; an error if it, or one of its partitions, has no targets."""
         check = partial(_checked_targets, type(self).__name__, self._why_targets)
         if isinstance(sample, PartitionedSample):

@@ -220,9 +220,8 @@ class _Regression:
         effects = model.transform(structure.table(self.columns))
         residuals = self.target - model.intercept_ - effects.sum(axis=1)
         mean = np.average(self.target, weights=weights)
-        if weights @ residuals**2 <= _NEGLIGIBLE * (
-            weights @ (self.target - mean) ** 2
-        ):
+        total = weights @ (self.target - mean) ** 2
+        if weights @ residuals**2 <= _NEGLIGIBLE * total:
             return structure
         pairs = interacting_pairs(
             self.columns,

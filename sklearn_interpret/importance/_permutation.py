@@ -27,7 +27,7 @@ from sklearn_interpret._model.responses.scoring import (
 )
 from sklearn_interpret._model.rows.partitioned import PartitionedSample
 from sklearn_interpret._model.rows.sample import Sample
-from sklearn_interpret.importance._base import BaseImportance, summary
+from sklearn_interpret.importance._base import AnySample, BaseImportance, summary
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
@@ -214,9 +214,7 @@ class PermutationImportance(BaseImportance):
     def _weights_count_rows(self) -> bool:
         return self.method == "exact"
 
-    def _measure(
-        self, sample: Sample | PartitionedSample, response: Response
-    ) -> NDArray[np.float64]:
+    def _measure(self, sample: AnySample, response: Response) -> NDArray[np.float64]:
         sample = self._with_targets(sample)
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         self._check_comparison(metrics)

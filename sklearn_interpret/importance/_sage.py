@@ -41,7 +41,7 @@ from sklearn_interpret._model.rows.base import Rows
 from sklearn_interpret._model.rows.partitioned import PartitionedSample, merged
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import call_parameter
-from sklearn_interpret.importance._base import BaseImportance
+from sklearn_interpret.importance._base import AnySample, BaseImportance
 from sklearn_interpret.interactions import FunctionalDecomposition
 
 if TYPE_CHECKING:
@@ -267,9 +267,7 @@ class SAGE(BaseImportance):
         # `subsample` is that of the background.
         return Sample.of_positive_weight(rows, y, weights)
 
-    def _measure(
-        self, sample: Sample | PartitionedSample, response: Response
-    ) -> NDArray[np.float64]:
+    def _measure(self, sample: AnySample, response: Response) -> NDArray[np.float64]:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sample = self._with_targets(sample)
         game: _Game = self._components(sample, response, seed) or self._coalitions(
@@ -296,7 +294,7 @@ class SAGE(BaseImportance):
         loss = getattr(self.loss_, "__name__", self.loss_)
         return {"loss": loss, "loss reduction": self.loss_reduction_}
 
-    def _fewest_pairs(self, sample: Sample | PartitionedSample) -> int:
+    def _fewest_pairs(self, sample: AnySample) -> int:
         """The least number of pairs of orders for each row, for reliable errors.
 
         A row that outweighs all others counts alone.
@@ -316,7 +314,7 @@ class SAGE(BaseImportance):
         return _LOSSES[self.loss_][1]
 
     def _components(
-        self, sample: Sample | PartitionedSample, response: Response, seed: int
+        self, sample: AnySample, response: Response, seed: int
     ) -> _Components | None:
         """All components of the response, or None if they are not affordable."""
         if self.background is None:
@@ -346,14 +344,13 @@ class SAGE(BaseImportance):
         return _Components(decomposition, membership(source.sets, len(self.features_)))
 
     def _coalitions(
-        self, sample: Sample | PartitionedSample, response: Response, seed: int
+        self, sample: AnySample, response: Response, seed: int
     ) -> _Coalitions:
         """The game of coalitions, for which the model is called."""
         if self.background is None:
             subsample = self.subsample or _BACKGROUND
-            background_sample = self._drawn_background(sample, subsample, seed)
-            background = background_sample.rows
-            weights = background_sample.weights
+            subset = self._drawn_background(sample, subsample, seed)
+            background, weights = subset.rows, subset.weights
         else:
             background = as_rows(self.background)
             weights = np.ones(background.n_rows)
@@ -361,7 +358,7 @@ class SAGE(BaseImportance):
         return _Coalitions(CoalitionGame(response, background, weights, self.features_))
 
     def _drawn_background(
-        self, sample: Sample | PartitionedSample, subsample: float | None, seed: int
+        self, sample: AnySample, subsample: float | None, seed: int
     ) -> Sample:
         """Rows of `fit` as the background."""
         if isinstance(sample, PartitionedSample):
@@ -380,9 +377,8 @@ class SAGE(BaseImportance):
         """The method that is used."""
         n_players = len(self.features_)
         has_components = isinstance(game, _Components)
-        is_affordable = n_players <= _MOST_PLAYERS or (
-            has_components and self._is_square
-        )
+        multiplies = has_components and self._is_square
+        is_affordable = n_players <= _MOST_PLAYERS or multiplies
         if self.method == "exact" and not is_affordable:
             raise ValueError(
                 f'method="exact" takes at most {_MOST_PLAYERS} features with this loss '
@@ -396,10 +392,7 @@ class SAGE(BaseImportance):
         return "exact" if is_affordable and is_preferred else "sampling"
 
     def _by_products(
-        self,
-        game: _Components,
-        sample: Sample | PartitionedSample,
-        targets_of: Callable[..., Any],
+        self, game: _Components, sample: AnySample, targets_of: Callable[..., Any]
     ) -> NDArray[np.float64]:
         """Values from the mean products of components, for squared errors."""
         reduce = partial(_sums_of_products, game, targets_of)
@@ -409,10 +402,7 @@ class SAGE(BaseImportance):
         return values / n_outputs if self.loss_ == "squared_error" else values
 
     def _by_coalitions(
-        self,
-        game: _Game,
-        sample: Sample | PartitionedSample,
-        targets_of: Callable[..., Any],
+        self, game: _Game, sample: AnySample, targets_of: Callable[..., Any]
     ) -> NDArray[np.float64]:
         """Values from the losses of all coalitions."""
         coalitions = all_coalitions(len(self.features_))
@@ -425,7 +415,7 @@ class SAGE(BaseImportance):
     def _sampled(
         self,
         game: _Game,
-        sample: Sample | PartitionedSample,
+        sample: AnySample,
         targets_of: Callable[..., Any],
         n_more: int,
         rng: np.random.Generator,

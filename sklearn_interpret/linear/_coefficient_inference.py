@@ -396,13 +396,10 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         self._name_terms(sample.rows)
         parameters = self._sign * response.network.parameters
         self.intercept_, weights = float(parameters[-1]), parameters[self._parameters]
-        known_dispersion = (
-            has_known_dispersion(response.loss) and self.dispersion == "model"
-        )
-        passed = self._from_passes(sample, weights, known_dispersion)
+        passed = self._from_passes(sample, weights)
         if passed is None:
             assert isinstance(sample, Sample)  # otherwise passes raise an error
-            fit = self._from_all_rows(sample, weights, known_dispersion)
+            fit = self._from_all_rows(sample, weights)
         else:
             fit = _Fit(passed, passed, passed.undetermined)
         self.coef_ = fit.tested.parameters.copy()
@@ -410,16 +407,13 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             self.coef_[fit.unknown] = weights[fit.unknown]
         self._set_tests(fit.tested, fit.unknown)
         self._set_deviance_shares(fit.of_all_rows)
-        if known_dispersion and self.covariance == "model":
+        if self._known_dispersion and self.covariance == "model":
             self._warn_of_overdispersion(fit.tested)
         if self._offset is not None and not isinstance(self.estimator, FrozenEstimator):
             self._set_model_weights(self._offset)
 
     def _from_passes(
-        self,
-        sample: Sample | PartitionedSample,
-        weights: NDArray[np.float64],
-        known_dispersion: bool,
+        self, sample: Sample | PartitionedSample, weights: NDArray[np.float64]
     ) -> PassedRegression | None:
         """The regression by passes over the rows; None if it takes all rows.
 
@@ -450,7 +444,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             loss,
             weights,
             self._has_intercept,
-            known_dispersion,
+            self._known_dispersion,
             self._weights_count_rows,
         )
         if in_memory:
@@ -462,21 +456,20 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
                 "separate classes, or zeros from positive targets. Fit a sample of the "
                 "rows in memory, which names them."
             )
-        if not known_dispersion:
+        if not self._known_dispersion:
             self._check_dispersion(regression)
         if len(regression.undetermined):
             self._warn_of_dependence(regression.undetermined)
         check_is_optimum(self.estimator_, self._objective.model, regression.distance)
         return regression
 
-    def _from_all_rows(
-        self, sample: Sample, weights: NDArray[np.float64], known_dispersion: bool
-    ) -> _Fit:
+    def _from_all_rows(self, sample: Sample, weights: NDArray[np.float64]) -> _Fit:
         """The regression of all rows, tested without those that are separated.
 
         `weights` are those of the model.
         """
         model = self._scores_reader()(sample).polished()
+        known_dispersion = self._known_dispersion
         regression = working_regression.WorkingRegression(
             model, known_dispersion, counts_rows=self._weights_count_rows
         )
@@ -503,6 +496,11 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
         """Function from a sample to the `ScoreModel` of its rows; it can be pickled."""
         name = type(self).__name__
         return partial(_scores, name, self.estimator_, self._sign, self._offset)
+
+    @property
+    def _known_dispersion(self) -> bool:
+        """Whether the dispersion is one."""
+        return has_known_dispersion(self._objective.loss) and self.dispersion == "model"
 
     @property
     def _layer(self) -> LinearLayer:

@@ -112,8 +112,7 @@ class TermPanel(LinePanel):
         n_points = max(len(values) for _, values in self.residuals)
         lines = zip(self.series, self.residuals, artists.lines, strict=True)
         low, high = ax.dataLim.intervalx if self.across else ax.dataLim.intervaly
-        reach = self.residual_reach * max(high - low, 1.0)
-        some_out_of_view = False
+        reach, are_clipped = self.residual_reach * max(high - low, 1.0), False
         for seed, (_, (x, y), line) in enumerate(lines):
             point_style: Style = {"s": point_area(n_points), "linewidth": 0}
             point_style["zorder"] = 1.2
@@ -128,16 +127,14 @@ class TermPanel(LinePanel):
             points = draw_points(ax, horizontal, vertical, style, **point_style)
             ax.dataLim.set(limits)
             ends = np.clip(clipped_range(y, TAIL), low - reach, high + reach)
-            some_out_of_view |= (y < ends[0]).any() or (y > ends[1]).any()
+            are_clipped |= (y < ends[0]).any() or (y > ends[1]).any()
             # Widen the axes to the ends, at a place along the line that is in view.
             along = np.full(2, np.asarray(line.get_xydata())[0, int(self.across)])
             corners = (ends, along) if self.across else (along, ends)
             ax.update_datalim(np.transpose(corners))
             point_artists.append(points)
         ax.autoscale_view()
-        text = "partial residuals"
-        if some_out_of_view:
-            text = "residuals, some out of view"
+        text = "residuals, some out of view" if are_clipped else "partial residuals"
         artists.entries[text] = point_artists[0]
         return point_artists
 
@@ -403,14 +400,12 @@ default=None
         note = None
         if len(selected) < n_terms:
             note = f"The {len(selected)} that vary most of {n_terms} terms"
-        shared_limits = None
+        limits = None
         if share_y and len(selected):
             selected_effects = [np.ravel(self.effects[term]) for term in selected]
-            shared_limits = colour_limits(np.concatenate(selected_effects), True)
+            limits = colour_limits(np.concatenate(selected_effects), True)
         panels = [
-            (panel, None)
-            for term in selected
-            for panel in self._panels(term, shared_limits)
+            (panel, None) for term in selected for panel in self._panels(term, limits)
         ]
         self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
@@ -420,11 +415,9 @@ default=None
         if self.standard_errors is None:
             return effect
         errors = with_outputs(self.standard_errors[entry], self._n_axes(entry))
-        quantile = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2)
-        half_width = quantile * errors
-        return replace(
-            effect, low=effect.values - half_width, high=effect.values + half_width
-        )
+        half_widths = stdtrit(self.residual_dof or np.inf, (1 + LEVEL) / 2) * errors
+        low, high = effect.values - half_widths, effect.values + half_widths
+        return replace(effect, low=low, high=high)
 
     def _residuals(self, term: int, n_outputs: int) -> NDArray[np.float64] | list[Any]:
         """Partial residuals (n_outputs, n), or None for each output."""
@@ -448,10 +441,8 @@ default=None
         """Name of the sum of the terms."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
-    def _panels(
-        self, term: int, shared_limits: tuple[float, float] | None
-    ) -> list[Panel]:
-        """Panels of a term; colours of surfaces have limits of all terms, if any."""
+    def _panels(self, term: int, limits: tuple[float, float] | None) -> list[Panel]:
+        """Panels of a term; colours have the limits of all terms, or None for own."""
         effect = self._effect(term)
         n_outputs, names = len(effect.values), effect.names
         residuals = self._residuals(term, n_outputs)
@@ -461,7 +452,7 @@ default=None
             effect = effect.swapped()
         n_levels = len(effect.places[1])
         by_level = effect.levelled == (False, True) and n_levels <= len(PALETTE)
-        limits = shared_limits or colour_limits(effect.values, True)
+        limits = limits or colour_limits(effect.values, True)
         panels: list[Panel] = []
         for output in range(n_outputs):
             texts = {
@@ -507,8 +498,8 @@ default=None
         labels = [f"{effect.names[1]}: {level_text(level)}" for level in levels]
         if residuals is not None and effect.data is not None:
             x, codes = effect.data[0], level_places(effect.data[1], levels)
-            masks = [codes == k for k in range(len(levels))]
-            points = [(x[is_level], residuals[is_level]) for is_level in masks]
+            index = [np.flatnonzero(codes == k) for k in range(len(levels))]
+            points = [(x[rows], residuals[rows]) for rows in index]
         names = self.output_names or []
         title = names[output] if len(names) > 1 else None
         lines = effect.by_level(output)

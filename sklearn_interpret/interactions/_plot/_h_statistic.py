@@ -266,27 +266,18 @@ class HStatisticDisplay(FoldsMixin, InteractionSources):
         names = list(map(str, self.feature_names))
         groups = []
         if arrays["overall"] is not None:
-            groups.append(
-                make_group(
-                    "with all others",
-                    [(name,) for name in names],
-                    arrays["overall"],
-                    arrays["overall_std"],
-                    max_entries,
-                )
-            )
+            strengths, spreads = arrays["overall"], arrays["overall_std"]
+            singles = [(name,) for name in names]
+            title = "with all others"
+            groups.append(make_group(title, singles, strengths, spreads, max_entries))
         pairs = known_pairs(arrays["pairwise"])
         if len(pairs):
             indices, spreads = tuple(pairs.T), arrays["pairwise_std"]
-            groups.append(
-                make_group(
-                    "pairs",
-                    [(names[first], names[second]) for first, second in pairs],
-                    arrays["pairwise"][indices],
-                    None if spreads is None else spreads[indices],
-                    max_entries,
-                )
-            )
+            spreads = None if spreads is None else spreads[indices]
+            pair_names = [(names[first], names[second]) for first, second in pairs]
+            strengths = arrays["pairwise"][indices]
+            group = make_group("pairs", pair_names, strengths, spreads, max_entries)
+            groups.append(group)
         return groups
 
     def _plot_bars(
@@ -430,10 +421,7 @@ def name_lines(ax: Axes, groups: list[Group]) -> list[NDArray[np.float64]]:
 
 
 def _pair_arrays(
-    inspector: HStatistic | PartialDependenceInteraction,
-    *,
-    target: Any = None,
-    unnormalized: bool = False,
+    inspector: Any, *, target: Any = None, unnormalized: bool = False
 ) -> dict[str, Any]:
     """Constructor arguments of the numbers of an inspector of pairs."""
     output = output_position(inspector.output_names_, target)

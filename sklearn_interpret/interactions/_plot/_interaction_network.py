@@ -125,16 +125,8 @@ class InteractionNetworkDisplay(ComponentDisplay, NetworkMixin):
         ValueError
             A limit that is not a positive whole number, or nothing to draw.
         """
-        self._draw_network(
-            ax,
-            self._network(),
-            max_entries=max_entries,
-            max_edges=max_edges,
-            edge_kw=edge_kw,
-            node_kw=node_kw,
-            max_sets=max_sets,
-            set_kw=set_kw,
-        )
+        limits, styles = (max_entries, max_edges), (edge_kw, node_kw)
+        self._draw_network(ax, self._network(), *limits, *styles, max_sets, set_kw)
         return self
 
     def _network(self) -> Network:

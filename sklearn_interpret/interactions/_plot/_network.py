@@ -107,7 +107,6 @@ class NetworkMixin(DisplayMixin):
         self,
         ax: Axes,
         network: Network,
-        *,
         max_entries: int | None,
         max_edges: int | None,
         edge_kw: Style | None,

@@ -131,14 +131,8 @@ class VariableInteractionNetworkDisplay(InteractionSources, NetworkMixin):
             A `max_entries` or `max_edges` that is not a positive whole number, or
             arrays that do not fit each other.
         """
-        self._draw_network(
-            ax,
-            Network(list(self.feature_names), *self._arrays()),
-            max_entries=max_entries,
-            max_edges=max_edges,
-            edge_kw=edge_kw,
-            node_kw=node_kw,
-        )
+        network = Network(list(self.feature_names), *self._arrays())
+        self._draw_network(ax, network, max_entries, max_edges, edge_kw, node_kw)
         return self
 
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
