@@ -94,7 +94,7 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
     }
 
     def _inspect(self, sample: Sample, response: Any) -> None:
-        self._set_players(sample.rows)
+        self.features_, self.player_names_ = players_of(self, sample.rows)
         try:
             importances = self._measure(sample, response)
         finally:
@@ -112,10 +112,6 @@ class BaseImportance(ResultsMixin, SelectorMixin, BaseInspector):
                 "responses or scores are too large, or infinite."
             )
         self.feature_importances_ = self._by_feature(means)
-
-    def _set_players(self, rows: Rows) -> None:
-        """Set the features and groups to measure."""
-        self.features_, self.player_names_ = players_of(self, rows)
 
     @abstractmethod
     def _measure(self, sample: Sample, response: Any) -> NDArray[np.float64]:

@@ -304,12 +304,13 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         tests = self._tests(sample, rng)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(self.features_))
         tasks = [
-            (tests, self.test, columns, seed)
+            (tests, columns, seed)
             for columns, seed in zip(self.features_, seeds, strict=True)
         ]
+        test_feature: Callable[..., Finding] = getattr(ConditionalTests, self.test)
         with limit_blas(1):  # the nuisance regressions have small matrices
             tests.prepare(self.test)
-            findings = list(run(_tested, tasks, n_jobs=self.n_jobs))
+            findings = list(run(test_feature, tasks, n_jobs=self.n_jobs))
         self.statistics_, self.pvalues_, importances, errors, dofs = (
             np.array([getattr(finding, name) for finding in findings])
             for name in ("statistic", "pvalue", "importance", "error", "dof")
@@ -460,10 +461,3 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self._by_feature(self.adjusted_pvalues_ < self.alpha)
-
-
-def _tested(
-    tests: ConditionalTests, test: str, columns: tuple[int, ...], seed: int
-) -> Finding:
-    """The finding of a test about some columns."""
-    return getattr(tests, test)(columns, seed)

@@ -415,14 +415,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
             columns = self._columns("pairwise", first, second)
             yield SetNumbers(names[self._pairs], columns)
         if self.three_way_:
-            by_triple = {
-                "strength": self.three_way_,
-                "unnormalized": self.three_way_unnormalized_,
-            }
-            columns = {
-                column: np.vstack([*values.values()])
-                for column, values in by_triple.items()
-            }
+            sizes = self.three_way_unnormalized_
+            by_triple = {"strength": self.three_way_, "unnormalized": sizes}
+            columns = {c: np.vstack([*v.values()]) for c, v in by_triple.items()}
             yield SetNumbers(list(self.three_way_), columns)
 
     def _columns(
@@ -430,10 +425,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
     ) -> dict[str, NDArray[np.float64]]:
         """Numbers of sets, (n, k), by column."""
         endings = {"strength": "", "unnormalized": "unnormalized_", "std": "std_"}
-        arrays = {
-            column: getattr(self, f"{statistic}_{ending}")
-            for column, ending in endings.items()
-        }
+        arrays = {c: getattr(self, f"{statistic}_{end}") for c, end in endings.items()}
         shape = len(self.output_names_), *[len(self.player_names_)] * len(players)
         return {
             column: values.reshape(shape)[:, *players].T

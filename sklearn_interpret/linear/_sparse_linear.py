@@ -91,9 +91,8 @@ class SparseLinearModel(SelectorMixin, predictor.BasePredictor):
         shares = sample.weights / sample.weights.sum()
         targets = self._targets(sample.y, shares)
         path = lasso_path(X, targets.values, shares, targets.loss, size)
-        if size is None:
-            selected = len(path.sizes) - 1
-        else:
+        selected = len(path.sizes) - 1
+        if size is not None:
             selected = _last_of_size(path.sizes, size)
         unit = targets.unit
         coefs = unit * np.moveaxis(path.coefficients, (0, 1, 2), (2, 1, 0))
