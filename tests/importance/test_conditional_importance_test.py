@@ -88,7 +88,7 @@ def known_smoothing(monkeypatch):
     smoothed = partial(additive.GAMRegressor, smoothing=1.0)
     monkeypatch.setattr(additive, "GAMRegressor", smoothed)
     monkeypatch.setattr(_nuisance, "_N_SPLINES", 4)
-    monkeypatch.setattr(_nuisance, "_OF_CURVES", 4)
+    monkeypatch.setattr(_nuisance, "_N_SPLINES_BY_LEVEL", 4)
 
 
 def drawn(X, y):

@@ -293,9 +293,9 @@ def _closed_sums(
     for player, groups in enumerate(with_progress(strata)):
         groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
         effect = additive.effect(player)
-        remainder = additive.sums - effect
+        pairs = losses_of_pairs.Pairs(additive.sums - effect, effect, weights, groups)
         for i, pair_loss in enumerate(pair_losses):
-            row_losses = pair_loss(remainder, effect, weights, groups)
+            row_losses = pair_loss(pairs)
             sums[player, i] = shares[player] @ row_losses
     return sums
 
