@@ -325,7 +325,7 @@ def boosted_rules(
         steps = np.divide(slope, curvature, out=np.zeros(n_nodes), where=curvature > 0)
         scores[:, 0] += growth.learning_rate * steps[leaf]
         n_rules_before = len(rules)
-        for rule in table.rules(tree.tree_)[1:]:
+        for rule in table.rules(tree)[1:]:
             mask = rule_mask(table.ranks, rule)[used]
             if mask.any() and not mask.all():
                 # A rule and its complement have the same key.

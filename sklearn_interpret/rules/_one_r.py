@@ -1,4 +1,4 @@
-"""OneR: rules on one feature."""
+"""OneR: rules on one feature (Holte 1993)."""
 
 from __future__ import annotations
 
@@ -144,15 +144,19 @@ class OneRClassifier(RuleListClassifier):
             sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
             np.add.at(sums, (codes, labels), weights)
             bins.append(self._bins(space, j, sums, class_weights))
-            right = sum(sums[low : high + 1].sum(axis=0).max() for low, high in bins[j])
-            errors.append(1 - right / weights.sum())
+            n_right = sum(
+                sums[low : high + 1].sum(axis=0).max() for low, high in bins[j]
+            )
+            errors.append(1 - n_right / weights.sum())
         self.errors_ = np.array(errors)
         # Of sums of weights that are equal but for rounding, the first.
         best = int(np.argmax(self.errors_ <= self.errors_.min() + 1e-12))
         self.feature_ = best
-        everything = 0, len(space.values[best]) - 1
+        all_values = 0, len(space.values[best]) - 1  # no condition on known values
         return [
-            (space.condition(best, *ends),) for ends in bins[best] if ends != everything
+            (space.condition(best, low, high),)
+            for low, high in bins[best]
+            if (low, high) != all_values
         ]
 
     def _bins(
@@ -162,7 +166,10 @@ class OneRClassifier(RuleListClassifier):
         sums: NDArray[np.float64],
         class_weights: NDArray[np.float64],
     ) -> list[tuple[int, int]]:
-        """Levels or bins of a column, as first and last code."""
+        """Levels or bins of a column, as first and last code.
+
+        `sums` (n_values + 1, n_classes) are weights by code, of missing values last.
+        """
         codes = np.flatnonzero(sums.any(axis=1)).tolist()
         missing = len(space.values[j])
         bins = [(code, code) for code in codes if code < missing]
@@ -170,6 +177,5 @@ class OneRClassifier(RuleListClassifier):
             if self.strategy == "uniform":
                 bins = uniform_bins(np.asarray(space.values[j]), self.n_bins)
             else:
-                least = self.min_bin_size * class_weights
-                bins = majority_bins(sums[:-1], least)
-        return bins + [(missing, missing)] * (missing in codes)
+                bins = majority_bins(sums[:-1], self.min_bin_size * class_weights)
+        return [*bins, (missing, missing)] if missing in codes else bins

@@ -1,4 +1,4 @@
-"""RIPPER: rules for one class after the other."""
+"""RIPPER: rules for one class after the other (Cohen 1995)."""
 
 from __future__ import annotations
 
