@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The result of a search for one row.
 
     Parameters
@@ -138,8 +138,8 @@ class BaseCounterfactual(BaseRowSearch):
     @abstractmethod
     def _search(
         self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> Iterable[Found]:
-        """`Found` of each row at `index` of a problem; none satisfies the target."""
+    ) -> Iterable[SearchResult]:
+        """The result of each row at `index` of a problem; none satisfies the target."""
 
     @empty_for_no_rows
     @shows_progress
@@ -164,14 +164,14 @@ class BaseCounterfactual(BaseRowSearch):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         problem = SearchProblem(self._outcome, self._actionability, rows)
-        results = self._found(problem)
+        results = self._results(problem)
         values, origin = _rows_of(results)
         asked = problem.asked(values, origin)
         holds = problem.fulfilled[origin]
         if not holds.all():
             holds |= asked.holds(problem.classes_of(origin))
         if not holds.all():
-            results = _kept(results, holds)
+            results = _confirmed(results, holds)
             values, origin = _rows_of(results)
             asked = problem.asked(values, origin)
         status = np.array(["found"] * rows.n_rows, dtype=object)
@@ -193,14 +193,14 @@ class BaseCounterfactual(BaseRowSearch):
         )
 
     def _proofs(
-        self, results: list[Found], problem: SearchProblem
+        self, results: list[SearchResult], problem: SearchProblem
     ) -> dict[str, NDArray[Any]]:
         """Further fields of the explanation, of methods that prove something."""
         return {}
 
-    def _found(self, problem: SearchProblem) -> list[Found]:
-        """`Found` of all rows, the nearest first."""
-        results = [Found(values[None]) for values in problem.values]
+    def _results(self, problem: SearchProblem) -> list[SearchResult]:
+        """The result of each row of a problem; of its rows the nearest first."""
+        results = [SearchResult(values[None]) for values in problem.values]
         index = np.flatnonzero(~problem.fulfilled)
         if len(index):
             for row, result in zip(index, self._search(problem, index), strict=True):
@@ -217,7 +217,9 @@ class BaseCounterfactual(BaseRowSearch):
         return self._actionability.distances(values, origins)
 
 
-def _rows_of(results: list[Found]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _rows_of(
+    results: list[SearchResult],
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Encoded rows of the results of all searches, and the rows that they are for."""
     origin = np.repeat(
         np.arange(len(results)), [len(of_row.values) for of_row in results]
@@ -225,7 +227,9 @@ def _rows_of(results: list[Found]) -> tuple[NDArray[np.float64], NDArray[np.intp
     return np.concatenate([of_row.values for of_row in results]), origin
 
 
-def _kept(results: list[Found], holds: NDArray[np.bool_]) -> list[Found]:
+def _confirmed(
+    results: list[SearchResult], holds: NDArray[np.bool_]
+) -> list[SearchResult]:
     """The results that are left where some do not hold when the model is asked."""
     ends = np.cumsum([len(of_row.values) for of_row in results])
     remaining = []

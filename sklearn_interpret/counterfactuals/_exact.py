@@ -23,7 +23,7 @@ from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
 from sklearn_interpret._model.formulas.trees.tree_response import read_trees
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.features import resolve_keys
-from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+from sklearn_interpret.counterfactuals._base import BaseCounterfactual, SearchResult
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -224,14 +224,14 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _search(
         self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> Iterable[Found]:
+    ) -> Iterable[SearchResult]:
         return run(
             self._search_row,
             [(problem, row) for row in index.tolist()],
             n_jobs=self.n_jobs,
         )
 
-    def _search_row(self, problem: SearchProblem, row: int) -> Found:
+    def _search_row(self, problem: SearchProblem, row: int) -> SearchResult:
         end = monotonic() + self.time_limit
         seconds = self.time_limit / self.n_counterfactuals
         goal = Goal(seconds, self.objective, self.max_changes)
@@ -242,14 +242,14 @@ class ExactCounterfactual(BaseCounterfactual):
             reason = (
                 f"only {len(rows)} rows were found that are apart" if is_short else ""
             )
-            return Found(rows, reason, lower_bound=lower)
+            return SearchResult(rows, reason, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
         if isinstance(self._searcher, LinearSearch):
             reason = "no multiples of the steps of numbers were found; try smaller ones"
         if lower == np.inf:
             reason = self._why_impossible(problem, row, end)
         nothing = np.empty((0, problem.values.shape[1]))
-        return Found(nothing, reason, lower_bound=lower)
+        return SearchResult(nothing, reason, lower_bound=lower)
 
     def _apart(
         self,
@@ -327,7 +327,7 @@ class ExactCounterfactual(BaseCounterfactual):
         return self._searcher.nearest(problem.under(actionability), row, goal)
 
     def _proofs(
-        self, results: list[Found], problem: SearchProblem
+        self, results: list[SearchResult], problem: SearchProblem
     ) -> dict[str, NDArray[Any]]:
         lower = np.array([of_row.lower_bound for of_row in results])
         nearest = np.full(len(results), np.inf)
@@ -346,7 +346,7 @@ class ExactCounterfactual(BaseCounterfactual):
         return proofs
 
     def _regions(
-        self, results: list[Found], problem: SearchProblem
+        self, results: list[SearchResult], problem: SearchProblem
     ) -> NDArray[np.float64]:
         """Ends of the boxes around rows found; rows that are unchanged have no room."""
         actionability, boxes = problem.actionability, []

@@ -189,17 +189,17 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     ) -> None:
         super()._fit_search(sample, outcome, actionability)
         self._numbers = np.flatnonzero(actionability.moving)
-        self._aim = min(self.tolerance, self._aim)
+        self._margin_aim = min(self.tolerance, self._margin_aim)
         smooth = self.method == "auto" and self._is_smooth(outcome, actionability)
         self.method_ = "differences" if smooth else "search"
         if not smooth:
-            self._most_steps = self.max_iter
+            self._max_steps = self.max_iter
 
     def _is_smooth(self, outcome: TargetOutcome, actionability: Actionability) -> bool:
         """Whether differences of the response are those of a smooth one."""
         if not len(self._numbers):
             return False
-        problem = SearchProblem(outcome, actionability, self._some_rows)
+        problem = SearchProblem(outcome, actionability, self._test_rows)
         index = np.arange(problem.rows.n_rows)
         margins, below, above, _ = self._margins_around(problem, problem.values, index)
         margins = margins[:, None]
@@ -225,7 +225,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         between *= problem.actionability.costs[self._numbers]
         return margins[: len(values)], below, above, between
 
-    def _rows_each(self) -> int:
+    def _n_asked_per_row(self) -> int:
         return 2 * (len(self._numbers) + 1) * (_DESCENTS + 2)
 
     def _candidates(
@@ -248,7 +248,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     def n_iter_(self) -> int:
         """Steps of the longest descent from some rows of `fit`, computed here."""
         check_is_fitted(self)
-        problem = SearchProblem(self._outcome, self._actionability, self._some_rows)
+        problem = SearchProblem(self._outcome, self._actionability, self._test_rows)
         index = np.flatnonzero(~problem.fulfilled)
         if not len(index):
             return 0
@@ -327,6 +327,6 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
         start = scaled(begins, np.arange(len(begins)))
         points, n_steps = penalised_descent(
-            start, low, high, evaluate, aim=self._aim, max_iter=self.max_iter
+            start, low, high, evaluate, aim=self._margin_aim, max_iter=self.max_iter
         )
         return encoded(points, np.arange(len(begins))), n_steps
