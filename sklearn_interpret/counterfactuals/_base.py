@@ -116,12 +116,12 @@ class BaseCounterfactual(BaseRowSearch):
             _check_steps(steps, rows, categorical)
         ranges = _checked_ranges(ranges, rows, categorical)
         _check_directions(directions, rows, categorical)
-        stepped = list(steps) if isinstance(steps, Mapping) else []
-        free = ~np.isin(np.arange(rows.n_columns), list(ranges))
-        two_valued = free & ~categorical
-        two_valued &= [rows.dates(j) is None for j in range(rows.n_columns)]
-        two_valued[stepped] = False
-        successive, not_successive = _of_two_values(rows, weights > 0, two_valued)
+        has_no_range = ~np.isin(np.arange(rows.n_columns), list(ranges))
+        are_numbers = has_no_range & ~categorical
+        are_numbers &= [rows.dates(j) is None for j in range(rows.n_columns)]
+        if isinstance(steps, Mapping):
+            are_numbers[list(steps)] = False
+        successive, not_successive = _of_two_values(rows, weights > 0, are_numbers)
         return Actionability(
             rows,
             weights,
@@ -130,7 +130,7 @@ class BaseCounterfactual(BaseRowSearch):
             ranges=ranges,
             directions=directions,
             distance=distance,
-            within_data=successive if anything else free,
+            within_data=successive if anything else has_no_range,
             two_valued=successive,
             steps=steps,
         )
@@ -167,11 +167,11 @@ class BaseCounterfactual(BaseRowSearch):
         results = self._results(problem)
         values, origin = _rows_of(results)
         asked = problem.asked(values, origin)
-        holds = problem.fulfilled[origin]
-        if not holds.all():
-            holds |= asked.holds(problem.classes_of(origin))
-        if not holds.all():
-            results = _confirmed(results, holds)
+        is_confirmed = problem.fulfilled[origin]
+        if not is_confirmed.all():
+            is_confirmed |= asked.holds(problem.classes_of(origin))
+        if not is_confirmed.all():
+            results = _confirmed(results, is_confirmed)
             values, origin = _rows_of(results)
             asked = problem.asked(values, origin)
         status = np.array(["found"] * rows.n_rows, dtype=object)

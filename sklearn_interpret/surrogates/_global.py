@@ -37,7 +37,10 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 )
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates._fidelity import Fidelity
-from sklearn_interpret.surrogates._inside import QUANTILES, surrogate_blocks
+from sklearn_interpret.surrogates._leaves_and_coefficients import (
+    QUANTILES,
+    surrogate_blocks,
+)
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -240,8 +243,10 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         if labels is not None and predictions.why_no_labels() is None:
             learned = predictions.predictions(rows.native)
             self.agreement_ = agreement(labels, learned, weights)
-        values = rows, weights, responses, predictions.responses(rows.native)
-        self._table = surrogate_blocks(self, *values)
+        learned_responses = predictions.responses(rows.native)
+        self._table = surrogate_blocks(
+            self, rows, weights, responses, learned_responses
+        )
         self._warn()
 
     def _result_blocks(self) -> list[dict[str, Any]]:

@@ -16,7 +16,10 @@ from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shor
 from sklearn_interpret._plotting.points import MANY_POINTS, draw_points, point_area
 from sklearn_interpret._plotting.ranked_bars import draw_ranked_bars, row_height
 from sklearn_interpret._plotting.tree_diagram import tree_fits, tree_size
-from sklearn_interpret.surrogates._inside import coefficient_columns, leaf_columns
+from sklearn_interpret.surrogates._leaves_and_coefficients import (
+    coefficient_columns,
+    leaf_columns,
+)
 from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
 from sklearn_interpret.surrogates._plot._leaves import (

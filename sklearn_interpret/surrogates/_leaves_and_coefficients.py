@@ -1,0 +1,248 @@
+"""The leaves of the trees of a global surrogate, or its coefficients, and their tables.
+
+`read_surrogate` reads the fitted surrogate, `leaves_of` and `of_output` pick what
+belongs to one output of the model, and `surrogate_blocks` makes the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_interpret._core.statistics.weighted import averaged_quantile
+from sklearn_interpret._model._sklearn_compat import has_category_splits
+from sklearn_interpret._model.formulas.linear import coefficient_table
+from sklearn_interpret._model.responses.predictors import is_classifier
+from sklearn_interpret._model.surrogates.inner_predictors import (
+    column_deviations,
+    inner_predictors,
+)
+from sklearn_interpret._model.surrogates.tree_rules import leaf_order, read_tree
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sklearn_interpret._model.rows.base import Rows
+    from sklearn_interpret._model.surrogates.inner_predictors import InnerPredictor
+    from sklearn_interpret.surrogates._global import GlobalSurrogate
+
+# Of the responses in a leaf, in tables.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class SurrogateTrees(NamedTuple):
+    """The trees of a surrogate: one for all outputs of the model, or one for each."""
+
+    trees: list[dict[str, Any]]  # as `read_tree` returns them
+    leaves: NDArray[np.intp]  # (n_rows, n_trees): node that each row falls into
+
+
+class SurrogateCoefficients(NamedTuple):
+    """The coefficients of a linear surrogate, a row for all outputs or one for each."""
+
+    coefficients: NDArray[np.float64]  # (n_tables, n_columns)
+    deviations: NDArray[np.float64]  # (n_tables, n_columns): of the columns
+    column_names: list[str]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The rows in a leaf, and the responses to them."""
+
+    node: int  # its number in the tree
+    rule: str  # the tests on the path to it
+    responses: NDArray[np.float64]  # (n_rows,): of the model
+    weights: NDArray[np.float64]  # (n_rows,): of the rows
+    share: float  # of all weight
+    surrogate_mean: float  # mean response of the surrogate; NaN where not known
+
+    @property
+    def n_rows(self) -> int:
+        """Number of the rows."""
+        return len(self.responses)
+
+    @property
+    def mean(self) -> float:
+        """Mean response of the model."""
+        return float(np.average(self.responses, weights=self.weights))
+
+    @property
+    def rows_text(self) -> str:
+        """Number of the rows, in words."""
+        return "1 row" if self.n_rows == 1 else f"{self.n_rows} rows"
+
+    @property
+    def percent_text(self) -> str:
+        """Share of all weight, in words."""
+        percent = 100 * self.share
+        return "<1 %" if 0 < percent < 0.95 else f"{percent:.0f} %"
+
+    def table_row(self) -> dict[str, Any]:
+        """Numbers of the leaf by column of a table."""
+        names = [f"q{100 * q:02.0f}" for q in QUANTILES]
+        values = averaged_quantile(self.responses, np.array(QUANTILES), self.weights)
+        return {
+            "leaf": self.node,
+            "rule": self.rule,
+            "n_rows": self.n_rows,
+            "share": self.share,
+            "mean": self.mean,
+            **dict(zip(names, values.tolist(), strict=True)),
+            "surrogate": self.surrogate_mean,
+        }
+
+
+def leaves_of(
+    tree: dict[str, Any],
+    nodes: NDArray[np.intp],
+    responses: NDArray[np.float64],
+    surrogate_responses: NDArray[np.float64] | None,
+    weights: NDArray[np.float64],
+) -> list[Leaf]:
+    """The `Leaf` of each node that rows fall into, from left to right."""
+    leaves = []
+    for node in leaf_order(tree):
+        in_leaf = nodes == node
+        if not in_leaf.any():
+            continue
+        leaf_weights = weights[in_leaf]
+        surrogate_mean = np.nan
+        if surrogate_responses is not None:
+            in_leaf_responses = surrogate_responses[in_leaf]
+            surrogate_mean = float(np.average(in_leaf_responses, weights=leaf_weights))
+        leaves.append(
+            Leaf(
+                node,
+                tree["rules"][node],
+                responses[in_leaf],
+                leaf_weights,
+                float(leaf_weights.sum() / weights.sum()),
+                surrogate_mean,
+            )
+        )
+    return leaves
+
+
+def leaf_columns(leaves: list[Leaf]) -> dict[str, Any]:
+    """Columns of a table with a line for each leaf."""
+    lines = [leaf.table_row() for leaf in leaves]
+    return {name: [line[name] for line in lines] for name in lines[0]}
+
+
+def coefficient_columns(
+    names: Sequence[str],
+    coefficients: NDArray[np.float64],
+    deviations: NDArray[np.float64],
+) -> dict[str, Any]:
+    """Columns of a table with a line for each column, the largest effect first."""
+    effects = coefficients * deviations
+    order = np.argsort(-np.abs(effects), kind="stable")
+    return {
+        "column": [names[j] for j in order],
+        "coef": coefficients[order],
+        "std": deviations[order],
+        "effect": effects[order],
+    }
+
+
+def surrogate_blocks(
+    inspector: GlobalSurrogate,
+    rows: Rows,
+    weights: NDArray[np.float64],
+    responses: NDArray[np.float64],
+    surrogate_responses: NDArray[np.float64] | None,
+) -> list[dict[str, Any]]:
+    """Table of a fitted surrogate: of leaves, or of columns, output by output.
+
+    Responses are (n_rows, n_outputs). A surrogate without leaves and coefficients has
+    the importances of the features, if any.
+    """
+    contents, blocks = read_surrogate(inspector, rows, weights), []
+    for output, name in enumerate(inspector.output_names_):
+        block = {"output": name} if len(inspector.output_names_) > 1 else {}
+        if contents is None:  # importances are those for all outputs
+            importances = getattr(inspector, "feature_importances_", None)
+            block |= {"feature": list(rows.names)}
+            block |= {} if importances is None else {"importance": importances}
+            return [block]
+        if isinstance(contents, SurrogateTrees):
+            tree_number = output if len(contents.trees) > 1 else 0
+            of_surrogate = surrogate_responses
+            leaves = leaves_of(
+                contents.trees[tree_number],
+                contents.leaves[:, tree_number],
+                responses[:, output],
+                None if of_surrogate is None else of_surrogate[:, output],
+                weights,
+            )
+            block |= leaf_columns(leaves)
+        else:
+            block |= coefficient_columns(
+                contents.column_names,
+                of_output(contents.coefficients, output),
+                of_output(contents.deviations, output),
+            )
+        blocks.append(block)
+    return blocks
+
+
+def of_output(table: ArrayLike, output: int) -> NDArray[np.float64]:
+    """The row of an output, or the one row for all of them."""
+    table = np.atleast_2d(np.asarray(table, np.float64))
+    return table[output] if len(table) > 1 else table[0]
+
+
+def read_surrogate(
+    inspector: GlobalSurrogate, rows: Rows, weights: NDArray[np.float64]
+) -> SurrogateTrees | SurrogateCoefficients | None:
+    """The surrogate's trees, or its coefficients; None if it has neither."""
+    predictors = inner_predictors(inspector.surrogate_)
+    trees = [getattr(inner.predictor, "tree_", None) for inner in predictors]
+    if all(tree is not None and not has_category_splits(tree) for tree in trees):
+        trees_and_leaves = [read_tree(inner, rows) for inner in predictors]
+        return SurrogateTrees(
+            [tree for tree, _ in trees_and_leaves],
+            np.stack([leaves for _, leaves in trees_and_leaves], axis=1),
+        )
+    if all(getattr(p.predictor, "coef_", None) is not None for p in predictors):
+        return _read_coefficients(inspector, predictors, rows, weights)
+    return None
+
+
+def _read_coefficients(
+    inspector: GlobalSurrogate,
+    predictors: list[InnerPredictor],
+    rows: Rows,
+    weights: NDArray[np.float64],
+) -> SurrogateCoefficients | None:
+    """The coefficients; None if the outputs have columns of their own."""
+    tables, deviations, names = [], [], []
+    for inner in predictors:
+        columns = inner.columns_of(rows)
+        tables.append(_coefficients_by_output(inner.predictor, inspector))
+        deviations.append(column_deviations(columns, weights))
+        names.append(list(map(str, inner.described(rows))))
+    if len(set(map(len, names))) > 1:
+        return None
+    return SurrogateCoefficients(
+        np.concatenate(tables), np.stack(deviations), column_names=names[0]
+    )
+
+
+def _coefficients_by_output(
+    model: BaseEstimator, inspector: GlobalSurrogate
+) -> NDArray[np.float64]:
+    """Coefficients of a linear model, in the order of the outputs."""
+    table = coefficient_table(model)
+    if not is_classifier(inspector.surrogate_):
+        return table
+    outputs, classes = inspector.output_names_, model.classes_.tolist()
+    if len(table) == 1:  # coefficients of the second of two classes
+        return table if outputs[0] == classes[-1] or len(outputs) > 1 else -table
+    missing = np.full(table.shape[1], np.nan)
+    rows = [table[classes.index(o)] if o in classes else missing for o in outputs]
+    return np.stack(rows)
