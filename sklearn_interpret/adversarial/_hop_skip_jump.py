@@ -172,7 +172,7 @@ class HopSkipJump(BaseAttack):
         numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
         self._draws = [_draws(random, int(n), actionability.vary) for n in numbers]
 
-    def _rows_each(self) -> int:
+    def _n_asked_per_row(self) -> int:
         # Draws are in memory about four times, distances of known rows three times.
         n_known, n_columns = self._training.values.shape
         return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)

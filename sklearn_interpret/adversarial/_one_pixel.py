@@ -167,7 +167,7 @@ class OnePixelAttack(BaseAttack):
             self._columns = np.arange(n_columns).reshape(shape)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
 
-    def _rows_each(self) -> int:
+    def _n_asked_per_row(self) -> int:
         return 2 * self.population_size
 
     def _failure(self) -> str:

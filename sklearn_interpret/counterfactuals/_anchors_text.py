@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +155,7 @@ class AnchorsText(TextInputMixin, BaseAnchors):
         self._texts_with: dict[Key, list[int]] = {}
         number_of_word: dict[str, int] = {}
         frequencies: list[float] = []
-        for i, text in enumerate(sample.rows):
+        for i, text in enumerate(cast("TextRows", sample.rows)):
             tokens = self._split(text)
             for key in tokens.keys:
                 self._texts_with.setdefault(key, []).append(i)

@@ -22,6 +22,7 @@ from sklearn_interpret._model.progress import counted, shows_progress
 from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import make_response, plain_responses
 from sklearn_interpret._model.rows.number_format import rounded_text
+from sklearn_interpret._model.rows.tables import as_objects
 from sklearn_interpret._model.rows.validation import empty_for_no_rows
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoAnchorWarning
@@ -176,14 +177,14 @@ class BaseAnchors(BaseInspector):
         """The explanation of some rows."""
         names: Any = getattr(rows, "names", None)  # texts have none
         return RuleExplanation(
-            rules,
+            as_objects(rules),
             np.array([anchor.precision for anchor in anchors]),
             np.array([anchor.low for anchor in anchors]),
             np.array([anchor.high for anchor in anchors]),
             np.array([anchor.coverage for anchor in anchors]),
             answers=np.asarray(self._response.raw(rows.native)).tolist(),
             status=np.where(is_precise, "found", "failed"),
-            reasons=reasons,
+            reasons=as_objects(reasons),
             data=rows.native,
             feature_names=names,
             response_name=self._response_name,

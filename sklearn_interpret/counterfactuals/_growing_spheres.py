@@ -297,7 +297,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         values, owner = values[on_target], owner[on_target]
         distances = problem.distances(values, owner)
         nearest = nearest_of_each(distances, owner, _CANDIDATES_PER_CALL)
-        has_target = on_target.reshape(*outer.shape, -1).any(axis=2)
+        has_target = np.any(on_target.reshape(*outer.shape, -1), axis=2)
         return _LayerSearch(has_target, values[nearest], owner[nearest])
 
     def _drawn_rows(

@@ -117,7 +117,7 @@ class EnsembleSearch:
     """
 
     space: ConditionSpace
-    codes: NDArray[np.int32]
+    codes: NDArray[np.integer]
     weights: NDArray[np.float64]
     class_weights: NDArray[np.float64]
     linear: list[LinearColumn]
@@ -143,7 +143,7 @@ class EnsembleSearch:
             lasso.solve(penalty)
         terms = [
             _times(self._term(candidates, k), lasso.coefficients[k], target)
-            for k in np.flatnonzero(lasso.coefficients)
+            for k in np.flatnonzero(lasso.coefficients).tolist()
         ]
         terms.sort(key=attrgetter("importance"), reverse=True)
         intercept = target.origin + target.unit * lasso.intercept

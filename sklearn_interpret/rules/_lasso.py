@@ -162,7 +162,7 @@ class LassoProblem:
             solution = _lasso_from_products(
                 _centred_gram(columns, row_weights, means),
                 (row_weights * targets) @ columns,
-                row_weights @ targets**2,
+                float(row_weights @ targets**2),
                 coefficients,
                 penalty,
             )
@@ -256,7 +256,8 @@ def best_penalty(
         for fold in folds:
             fold.problem.solve(penalty)
             scores = fold.problem.scores(fold.columns)[:, None]
-            total += fold.weights @ loss.values(fold.targets[:, None], scores)
+            losses_out = loss.values(fold.targets[:, None], scores)
+            total += float(fold.weights @ losses_out)
         losses.append(total)
         if len(losses) - np.argmin(losses) > _PATIENCE:
             break

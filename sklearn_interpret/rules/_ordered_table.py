@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,7 +35,7 @@ class OrderedTable(NamedTuple):
     """
 
     space: ConditionSpace
-    ranks: NDArray[np.float32]
+    ranks: NDArray[Any]
     n_known: NDArray[np.intp]
     levels: dict[int, NDArray[np.intp]]
 
@@ -44,7 +43,7 @@ class OrderedTable(NamedTuple):
     def of_codes(
         cls,
         space: ConditionSpace,
-        codes: NDArray[np.intp],
+        codes: NDArray[np.integer],
         targets: NDArray[Any],
         weights: NDArray[np.float64],
     ) -> OrderedTable:
@@ -79,10 +78,10 @@ class OrderedTable(NamedTuple):
             for j, first, last in rule
         )
 
-    def _codes(self, j: int, first: int, last: int) -> Sequence[int] | NDArray[np.intp]:
+    def _codes(self, j: int, first: int, last: int) -> range | NDArray[np.intp]:
         """Codes of the ranks of a column from first to last, ascending."""
         if first >= self.n_known[j]:
-            return [self.space.table.n_known[j]]
+            return self.space.table.n_known[[j]]
         if j in self.levels:
             return np.sort(self.levels[j][first : last + 1])
         return range(first, last + 1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import averaged_quantile
 from sklearn_interpret._model._sklearn_compat import has_category_splits
@@ -190,7 +190,7 @@ def surrogate_blocks(
     return blocks
 
 
-def of_output(table: ArrayLike, output: int) -> NDArray[np.float64]:
+def of_output(table: Any, output: int) -> NDArray[np.float64]:
     """The row of an output, or the one row for all of them."""
     table = np.atleast_2d(np.asarray(table, np.float64))
     return table[output] if len(table) > 1 else table[0]

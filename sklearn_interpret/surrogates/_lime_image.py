@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -347,7 +347,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
 
     def _fit_samplers(self, sample: Sample) -> None:
         self._segments: NDArray[np.intp] | None = None
-        self._images: Images = sample.rows
+        self._images = cast(Images, sample.rows)
         _ = self._images.pixels  # raises an error if pixels are not numbers
 
     def _make_sampler(self, seed: list[int]) -> Sampler:
