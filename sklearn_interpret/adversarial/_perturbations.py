@@ -129,11 +129,11 @@ class LinearPerturbation:
             if not len(remaining):
                 break
             raised = needs + np.minimum(excess * rounding, programs.max_excess)
-            part = budget.part(remaining)
+            remaining_budget = budget.part(remaining)
             shortest = self._steps(
-                slopes[remaining], part, raised[remaining], steps[remaining]
+                slopes[remaining], remaining_budget, raised[remaining], steps[remaining]
             )
-            candidates = rows_after(part, shortest)
+            candidates = rows_after(remaining_budget, shortest)
             _keep_nearer(values, distances, budget, remaining, candidates)
             remaining = remaining[np.isinf(distances[remaining])]
         if problem.actionability.integer.any():
@@ -276,14 +276,14 @@ class SmoothPerturbation:
         self._margins = Margins(training)
         n_starts = len(_START_MULTIPLES) + _N_KNOWN_STARTS
         self.n_asked_per_row = n_starts * self._margins.n_rivals + _N_NEAR_KNOWN
-        known = np.linspace(0, training.rows.n_rows - 1, _MAX_KNOWN).astype(int)
-        known = np.unique(known)
+        index = np.linspace(0, training.rows.n_rows - 1, _MAX_KNOWN).astype(int)
+        index = np.unique(index)
         if training.outcome.is_other:
-            self._known_answers = training.classes[known]
+            self._known_answers = training.classes[index]
         else:
-            known = known[training.fulfilled[known]]
-            self._known_answers = np.zeros(len(known), dtype=int)
-        self._known_values = training.values[known]
+            index = index[training.fulfilled[index]]
+            self._known_answers = np.zeros(len(index), dtype=int)
+        self._known_values = training.values[index]
 
     def tries(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         """The nearest rows of all descents."""
@@ -306,8 +306,10 @@ class SmoothPerturbation:
             if not len(remaining):
                 break
             ends = starts[remaining, start]
-            part = budget.part(remaining)
-            values[remaining], valid[remaining] = nearest_on_rays(part, ends)
+            remaining_budget = budget.part(remaining)
+            values[remaining], valid[remaining] = nearest_on_rays(
+                remaining_budget, ends
+            )
         return Tries(values)
 
     def _linearised_starts(self, budget: Budget) -> NDArray[np.float64]:
@@ -519,9 +521,9 @@ def _ask(
 
     Writes those that do to `values`, and True to `valid`.
     """
-    part = budget.part(rows)
-    trials = rows_after(part, steps[rows] * multiples[rows, None])
-    holds = budget.problem.holds(trials, part.index)
+    remaining_budget = budget.part(rows)
+    trials = rows_after(remaining_budget, steps[rows] * multiples[rows, None])
+    holds = budget.problem.holds(trials, remaining_budget.index)
     values[rows[holds]], valid[rows[holds]] = trials[holds], True
     return holds
 

@@ -262,13 +262,17 @@ class ExactCounterfactual(BaseCounterfactual):
 
         They share the time that is left.
         """
-        found, origin = [nearest], problem.values[[row]]
+        counterfactuals, origin = [nearest], problem.values[[row]]
         costs = problem.actionability.costs
-        while len(found) < self.n_counterfactuals:
-            changes = problem.actionability.changes(found[-1][None], origin)[0]
+        while len(counterfactuals) < self.n_counterfactuals:
+            changes = problem.actionability.changes(counterfactuals[-1][None], origin)[
+                0
+            ]
             # Costs of very small changes would underflow.
             shares = changes / changes.max() * costs
-            seconds = (deadline - monotonic()) / (self.n_counterfactuals - len(found))
+            seconds = (deadline - monotonic()) / (
+                self.n_counterfactuals - len(counterfactuals)
+            )
             goal = replace(
                 goal,
                 change_shares=(*goal.change_shares, shares / shares.sum()),
@@ -277,8 +281,8 @@ class ExactCounterfactual(BaseCounterfactual):
             following, _ = self._searcher.nearest(problem, row, goal)
             if following is None:
                 break
-            found.append(following)
-        return np.array(found)
+            counterfactuals.append(following)
+        return np.array(counterfactuals)
 
     def _why_impossible(self, problem: SearchProblem, row: int, deadline: float) -> str:
         """The limit without which there would be a row, if it is found in time."""
