@@ -48,7 +48,7 @@ _MAX_SCREENING_TRANSFORMS = 16
 
 
 class _Overlay(NamedTuple):
-    """What a patch puts on an image, or on each of several: (..., n_columns)."""
+    """A patch laid on an image, or on each of several: (..., n_columns)."""
 
     numbers: NDArray[np.float64]
     covered: NDArray[np.bool_]  # whether the patch covers a number
@@ -476,7 +476,7 @@ class _Ascent:
 
 
 def _overlay(matrix: csr_array, patch: NDArray[np.float64]) -> _Overlay:
-    """What a patch (n_pixels, n_channels) puts on an image."""
+    """The overlay of a patch (n_pixels, n_channels) on an image."""
     covered = np.repeat(np.diff(matrix.indptr) > 0, patch.shape[1])
     return _Overlay((matrix @ patch).reshape(-1), covered)
 

@@ -41,7 +41,7 @@ _LARGEST_SEED = np.iinfo(np.int32).max
 
 
 class AnchorProblem(NamedTuple):
-    """What the search for a sample's rule asks, and what its rules consist of."""
+    """A search for the rule of a sample, and the conditions that rules consist of."""
 
     neighbours: Neighbours
     condition: Callable[[int], Condition | WordCondition]  # that at a position

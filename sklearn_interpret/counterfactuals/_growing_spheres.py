@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
-    nearest_of_each,
+    Candidates,
 )
 
 if TYPE_CHECKING:
@@ -39,11 +39,10 @@ _CANDIDATES_PER_CALL = 2
 
 
 class _LayerSearch(NamedTuple):
-    """What one call of the model found in layers around rows."""
+    """Result of one call of the model about layers around rows."""
 
     has_target: NDArray[np.bool_]  # (n_rows, n_layers): whether a row is on target
-    values: NDArray[np.float64]  # (m, n_columns): the nearest rows on target
-    owner: NDArray[np.intp]  # (m,): the explained rows that they are for
+    nearest: Candidates  # the nearest rows on target
 
 
 @dataclass(eq=False, repr=False)
@@ -208,17 +207,12 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         return _LAYERS_PER_CALL * self.n_samples
 
     def _candidates(
-        self,
-        problem: SearchProblem,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
+    ) -> Candidates:
         radius, searches = self._shrink(problem, index)
-        limits = self._largest_radii(problem, index, starts, owner)
+        limits = self._largest_radii(problem, index, starts)
         searches += self._grow(problem, index, radius, limits)
-        values = np.concatenate([search.values for search in searches])
-        return values, np.concatenate([search.owner for search in searches])
+        return Candidates.joined(search.nearest for search in searches)
 
     def _shrink(
         self, problem: SearchProblem, index: NDArray[np.intp]
@@ -269,17 +263,14 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         return searches
 
     def _largest_radii(
-        self,
-        problem: SearchProblem,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
     ) -> NDArray[np.float64]:
         """Largest radii of spheres (n,): to the nearest known row on target."""
         radii = np.full(len(index), np.inf)
-        changes = problem.actionability.changes(starts, problem.values[owner])
+        origins = problem.values[starts.owner]
+        changes = problem.actionability.changes(starts.values, origins)
         lengths = np.linalg.norm(changes * problem.actionability.costs, axis=1)
-        np.minimum.at(radii, np.searchsorted(index, owner), lengths)
+        np.minimum.at(radii, np.searchsorted(index, starts.owner), lengths)
         return radii
 
     def _search_layers(
@@ -290,15 +281,12 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         outer: NDArray[np.float64],
     ) -> _LayerSearch:
         """Ask about rows between spheres of radii (n, n_layers) around some rows."""
-        values, owner = self._drawn_rows(
-            problem, np.repeat(index, outer.shape[1]), inner.ravel(), outer.ravel()
-        )
-        on_target = problem.holds(values, owner)
-        values, owner = values[on_target], owner[on_target]
-        distances = problem.distances(values, owner)
-        nearest = nearest_of_each(distances, owner, _CANDIDATES_PER_CALL)
+        index = np.repeat(index, outer.shape[1])
+        drawn = self._drawn_rows(problem, index, inner.ravel(), outer.ravel())
+        on_target = problem.holds(*drawn)
         has_target = np.any(on_target.reshape(*outer.shape, -1), axis=2)
-        return _LayerSearch(has_target, values[nearest], owner[nearest])
+        nearest = drawn.take(on_target).nearest(problem, _CANDIDATES_PER_CALL)
+        return _LayerSearch(has_target, nearest)
 
     def _drawn_rows(
         self,
@@ -306,8 +294,8 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         index: NDArray[np.intp],
         inner: NDArray[np.float64],
         outer: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Rows drawn between two spheres around each of some rows, and their owners."""
+    ) -> Candidates:
+        """Rows drawn between two spheres around each of some rows."""
         actionability = problem.actionability
         dimension = max(actionability.moving.sum(), 1)
         inner, outer = inner[:, None, None], outer[:, None, None]
@@ -322,4 +310,5 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         changed = have_no_directions & (self._change_draws < change_probability)
         values = np.where(changed, self._drawn_values, values)
         owner = np.repeat(index, self.n_samples)
-        return problem.projected(values.reshape(len(owner), -1), owner), owner
+        values = values.reshape(len(owner), -1)
+        return Candidates(problem.projected(values, owner), owner)

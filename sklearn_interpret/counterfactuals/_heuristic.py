@@ -9,8 +9,8 @@ enough from those before.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,31 @@ def nearest_of_each(
     return order[rank < number]
 
 
+class Candidates(NamedTuple):
+    """Encoded rows, and the explained rows of a problem that they are for."""
+
+    values: NDArray[np.float64]  # (m, n_columns)
+    owner: NDArray[np.intp]  # (m,): positions of the explained rows
+
+    @classmethod
+    def joined(cls, blocks: Iterable[Candidates]) -> Candidates:
+        """Those of several blocks, one after the other."""
+        return cls(*map(np.concatenate, zip(*blocks, strict=True)))
+
+    def take(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Candidates:
+        """Those at some positions, or of a mask."""
+        return Candidates(self.values[index], self.owner[index])
+
+    def on_target(self, problem: SearchProblem) -> Candidates:
+        """Those for which the model's answers satisfy the target."""
+        return self.take(problem.holds(self.values, self.owner))
+
+    def nearest(self, problem: SearchProblem, number: int) -> Candidates:
+        """The `number` nearest of each explained row, nearest first."""
+        distances = problem.distances(self.values, self.owner)
+        return self.take(nearest_of_each(distances, self.owner, number))
+
+
 class _FoundRows:
     """The counterfactuals found so far for the rows at `index` of a problem."""
 
@@ -72,17 +97,16 @@ class _FoundRows:
         self._rounds: list[NDArray[np.float64]] = []
         self._min_distances = np.zeros(len(index))
 
-    def add(self, nearest: NDArray[np.float64], rows: NDArray[np.intp]) -> None:
+    def add(self, counterfactuals: Candidates) -> None:
         """Add a round: a counterfactual for each of some rows."""
-        positions = np.searchsorted(self._index, rows)
-        for position, counterfactual in zip(positions, nearest, strict=True):
-            self.by_row[position].append(counterfactual)
+        positions = np.searchsorted(self._index, counterfactuals.owner)
+        for position, values in zip(positions, counterfactuals.values, strict=True):
+            self.by_row[position].append(values)
         if not self._rounds:
-            distances = self._problem.distances(nearest, rows)
+            distances = self._problem.distances(*counterfactuals)
             self._min_distances[positions] = _MIN_SEPARATION * distances
-        values = self._problem.values[self._index]
-        values[positions] = nearest
-        self._rounds.append(values)
+        self._rounds.append(self._problem.values[self._index])
+        self._rounds[-1][positions] = counterfactuals.values
 
     def are_far_and_on_target(
         self, values: NDArray[np.float64], rows: NDArray[np.intp]
@@ -142,16 +166,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     @abstractmethod
     def _candidates(
-        self,
-        problem: SearchProblem,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Rows that satisfy the target, and the explained rows that they are for.
-
-        `starts` are such rows, sorted by row, the nearest first.
-        """
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
+    ) -> Candidates:
+        """Candidates on target, as are the starts, the nearest of each row first."""
 
     @abstractmethod
     def _n_asked_per_row(self) -> int:
@@ -172,16 +189,19 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> list[SearchResult]:
         """The `SearchResult` of each of some rows, which are searched together."""
-        pool, owner = self._pool(problem, index)
+        starts = self._starts(problem, index)
+        candidates = self._candidates(problem, index, starts)
+        pool = Candidates.joined([starts, candidates])
         found_rows, searched = _FoundRows(problem, index), index
         for n_before in counted(range(self.n_counterfactuals)):
-            use, holds = np.isin(owner, searched), found_rows.are_far_and_on_target
+            use, holds = np.isin(pool.owner, searched), found_rows.are_far_and_on_target
             if n_before > 0:
-                use[use] = holds(pool[use], owner[use])
-            nearest, searched = self._nearest(problem, pool[use], owner[use], holds)
-            if not len(searched):
+                use[use] = holds(*pool.take(use))
+            nearest = self._nearest(problem, pool.take(use), holds)
+            if not len(nearest.owner):
                 break
-            found_rows.add(nearest, searched)
+            found_rows.add(nearest)
+            searched = nearest.owner
         return [self._result(values) for values in found_rows.by_row]
 
     def _result(self, values: list[NDArray[np.float64]]) -> SearchResult:
@@ -197,24 +217,18 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return SearchResult(np.reshape(values, shape), reason)
 
     def _nearest(
-        self,
-        problem: SearchProblem,
-        pool: NDArray[np.float64],
-        owner: NDArray[np.intp],
-        holds: Condition,
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """The nearest refined candidate of each row, and the rows that have one."""
-        refinement = problem.refinement(pool, owner, holds)
+        self, problem: SearchProblem, pool: Candidates, holds: Condition
+    ) -> Candidates:
+        """The nearest refined candidate of each row that has one."""
+        refinement = problem.refinement(*pool, holds)
         refinement.undo(_N_ROUNDS_OF_ALL if self.max_changes is None else np.inf)
-        distances = problem.distances(refinement.values, owner)
-        n_changed = self._n_changed(problem, refinement.values, owner)
+        distances = problem.distances(refinement.values, pool.owner)
+        n_changed = self._n_changed(problem, refinement.values, pool.owner)
         distances[n_changed > self._most_changes] = np.inf
-        nearest = nearest_of_each(distances, owner, _N_REFINED)
+        nearest = nearest_of_each(distances, pool.owner, _N_REFINED)
         refinement.keep(nearest[np.isfinite(distances[nearest])])
         refinement.refine()
-        refined, owner = refinement.values, refinement.index
-        nearest = nearest_of_each(problem.distances(refined, owner), owner, 1)
-        return refined[nearest], owner[nearest]
+        return Candidates(refinement.values, refinement.index).nearest(problem, 1)
 
     @property
     def _most_changes(self) -> float:
@@ -228,43 +242,27 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     ) -> NDArray[np.intp]:
         return problem.actionability.n_changed(values, problem.values[index])
 
-    def _pool(
-        self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Candidates, and the explained rows that they are for."""
-        starts, owner = self._starts(problem, index)
-        candidates, candidate_owner = self._candidates(problem, index, starts, owner)
-        pool = np.concatenate([starts, candidates])
-        return pool, np.append(owner, candidate_owner)
-
-    def _starts(
-        self, problem: SearchProblem, index: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _starts(self, problem: SearchProblem, index: NDArray[np.intp]) -> Candidates:
         """Near rows that satisfy the target: projected known ones, changed cells."""
-        blocks, owners = [self._by_coordinates(problem, index)[0]], [index]
-        for row in counted(index):
-            blocks.append(self._known_on_target(problem, row))
-            owners.append(np.full(len(blocks[-1]), row))
-        values, owner = np.concatenate(blocks), np.concatenate(owners)
-        on_target = problem.holds(values, owner)
-        values, owner = values[on_target], owner[on_target]
+        changed, _ = self._by_coordinates(problem, index)
+        blocks = [Candidates(changed, index)]
+        blocks += [self._near_known(problem, row) for row in counted(index)]
         n_further = self.n_counterfactuals - 1
         number = max(_N_STARTS, _N_STARTS_PER_FURTHER * n_further)
-        nearest = nearest_of_each(problem.distances(values, owner), owner, number)
-        return values[nearest], owner[nearest]
+        return Candidates.joined(blocks).on_target(problem).nearest(problem, number)
 
-    def _known_on_target(self, problem: SearchProblem, row: int) -> NDArray[np.float64]:
-        """Known rows on target, projected for one: the nearest, and some others."""
+    def _near_known(self, problem: SearchProblem, row: int) -> Candidates:
+        """Known rows on target, projected for a row: the nearest, and some others."""
         (on_target,) = self._training.satisfying(problem, np.array([row]))
-        candidates = self._training_values[on_target]
-        owner = np.full(len(candidates), row)
-        candidates = problem.projected(candidates, owner)
-        order = np.argsort(problem.distances(candidates, owner), kind="stable")
+        values = self._training_values[on_target]
+        owner = np.full(len(values), row)
+        values = problem.projected(values, owner)
+        order = np.argsort(problem.distances(values, owner), kind="stable")
         nearest, farther = np.split(order, [_N_KNOWN_ASKED])
         n_farther = min(_N_KNOWN_ASKED, len(farther))
         ranks = np.linspace(0, len(farther) - 1, n_farther)
         spread = farther[np.rint(ranks).astype(np.intp)]
-        return candidates[np.append(nearest, spread)]
+        return Candidates(values, owner).take(np.append(nearest, spread))
 
     def _by_coordinates(
         self, problem: SearchProblem, index: NDArray[np.intp]

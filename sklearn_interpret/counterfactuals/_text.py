@@ -39,7 +39,7 @@ _MAX_SETS_OF_PROOF = 4096
 
 
 class _Result(NamedTuple):
-    """What a search has found for a text."""
+    """Result of the search for a text."""
 
     status: str  # "found", "unchanged", "impossible" or "failed"
     reason: str  # why nothing was found
@@ -325,14 +325,8 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         if self._bag is not None and n_words:
             hint = self._bag.hint(tokens, answer, max_removed)
         first_sets, min_removed = ((), 1) if hint is None else hint
-        return smallest_removal(
-            n_words,
-            max_removed,
-            self.max_iter,
-            _MAX_SETS_OF_PROOF,
-            first_sets,
-            min_removed,
-        )
+        limits = max_removed, self.max_iter, _MAX_SETS_OF_PROOF
+        return smallest_removal(n_words, *limits, first_sets, min_removed)
 
     def _replies(
         self,
@@ -358,8 +352,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             # The model's own answers decide where the margins allow for the target.
             if reaches.any():
                 likely = self._like.like(list(compress(texts, reaches)))
-                holds = self._outcome.asked(likely).holds(before[reaches])
-                reaches[reaches] = holds
+                reaches[reaches] = self._outcome.asked(likely).holds(before[reaches])
             replies.extend(zip(margins, reaches, strict=True))
         remaining = iter(replies)
         return {i: list(islice(remaining, len(sets))) for i, sets in asked.items()}
@@ -387,8 +380,7 @@ def _result(search: RemovalSearch | None, holds: bool) -> _Result:
     sets = f"no set of {limit}its {search.n_words} words"
     if search.proved:
         return _Result("impossible", f"{sets} is enough", True)
-    reason = f"{sets} that the model was asked about is enough"
-    return _Result("failed", reason, False)
+    return _Result("failed", f"{sets} that the model was asked about is enough", False)
 
 
 def _where(mask: NDArray[np.bool_], entries: list[Any]) -> list[Any]:

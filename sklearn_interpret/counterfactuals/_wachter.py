@@ -15,6 +15,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.problem import SearchProblem
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
+    Candidates,
     nearest_of_each,
 )
 
@@ -238,20 +239,15 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return 2 * (len(self._numbers) + 1) * (_N_FURTHER_STARTS + 2)
 
     def _candidates(
-        self,
-        problem: SearchProblem,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
+    ) -> Candidates:
         if self.method_ == "search":
-            return starts[:0], owner[:0]
-        begins, owner = self._begins(problem, index, starts, owner)
-        values, _ = self._along_slopes(problem, begins, owner)
-        values = problem.actionability.away(values, problem.values[owner])
-        values = problem.projected(values, owner)
-        on_target = problem.holds(values, owner)
-        return values[on_target], owner[on_target]
+            return starts.take(np.arange(0))
+        begins = self._begins(problem, index, starts)
+        values, _ = self._along_slopes(problem, begins)
+        values = problem.actionability.away(values, problem.values[begins.owner])
+        values = problem.projected(values, begins.owner)
+        return Candidates(values, begins.owner).on_target(problem)
 
     @property
     def n_iter_(self) -> int:
@@ -264,48 +260,37 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         if self.method_ == "search":
             _, n_steps = self._by_coordinates(problem, index)
         else:
-            no_starts, no_owner = problem.values[:0], index[:0]
-            begins, owner = self._begins(problem, index, no_starts, no_owner)
-            _, n_steps = self._along_slopes(problem, begins, owner)
+            no_starts = Candidates(problem.values[:0], index[:0])
+            begins = self._begins(problem, index, no_starts)
+            _, n_steps = self._along_slopes(problem, begins)
         return n_steps
 
     def _begins(
-        self,
-        problem: SearchProblem,
-        index: NDArray[np.intp],
-        starts: NDArray[np.float64],
-        owner: NDArray[np.intp],
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        self, problem: SearchProblem, index: NDArray[np.intp], starts: Candidates
+    ) -> Candidates:
         """Starts of descents: the rows, known rows, the best changes of a category."""
-        number = _N_FURTHER_STARTS
-        nearest = nearest_of_each(problem.distances(starts, owner), owner, number)
-        values, owners = (
-            [problem.values[index], starts[nearest]],
-            [index, owner[nearest]],
-        )
+        rows = Candidates(problem.values[index], index)
+        blocks = [rows, starts.nearest(problem, _N_FURTHER_STARTS)]
         is_category = problem.actionability.categorical[self._grid_columns]
         columns, levels = (
             self._grid_columns[is_category],
             self._grid_values[is_category],
         )
         if len(columns):
-            trial_owner = np.repeat(index, len(columns))
-            trials, trial = problem.values[trial_owner], np.arange(len(trial_owner))
+            owner = np.repeat(index, len(columns))
+            trials, trial = problem.values[owner], np.arange(len(owner))
             trials[trial, np.tile(columns, len(index))] = np.tile(levels, len(index))
-            trials = problem.projected(trials, trial_owner)
-            margins = problem.margins(trials, trial_owner)
-            best = nearest_of_each(-margins, trial_owner, number)
-            values.append(trials[best])
-            owners.append(trial_owner[best])
-        return np.concatenate(values), np.concatenate(owners)
+            trials = problem.projected(trials, owner)
+            margins = problem.margins(trials, owner)
+            best = nearest_of_each(-margins, owner, _N_FURTHER_STARTS)
+            blocks.append(Candidates(trials, owner).take(best))
+        return Candidates.joined(blocks)
 
     def _along_slopes(
-        self,
-        problem: SearchProblem,
-        begins: NDArray[np.float64],
-        owner: NDArray[np.intp],
+        self, problem: SearchProblem, starts: Candidates
     ) -> tuple[NDArray[np.float64], int]:
         """Rows at the ends of descents along the numbers that vary; their steps."""
+        begins, owner = starts
         # Differences over steps would be coarse.
         problem = problem.under(problem.actionability.without("steps"))
         numbers, costs = self._numbers, problem.actionability.costs[self._numbers]

@@ -144,9 +144,7 @@ class OneRClassifier(RuleListClassifier):
             sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
             np.add.at(sums, (codes, labels), weights)
             bins.append(self._bins(space, j, sums, class_weights))
-            n_right = sum(
-                sums[low : high + 1].sum(axis=0).max() for low, high in bins[j]
-            )
+            n_right = sum(sums[low : end + 1].sum(0).max() for low, end in bins[j])
             errors.append(1 - n_right / weights.sum())
         self.errors_ = np.array(errors)
         # Of sums of weights that are equal but for rounding, the first.

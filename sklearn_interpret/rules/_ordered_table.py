@@ -73,10 +73,7 @@ class OrderedTable(NamedTuple):
 
     def conditions(self, rule: tuple[RankInterval, ...]) -> tuple[Condition, ...]:
         """A rule of intervals of ranks, as a tuple of `Condition`."""
-        return tuple(
-            self.space.of_codes(j, self._codes(j, first, last))
-            for j, first, last in rule
-        )
+        return tuple(self.space.of_codes(j, self._codes(j, *ends)) for j, *ends in rule)
 
     def _codes(self, j: int, first: int, last: int) -> range | NDArray[np.intp]:
         """Codes of the ranks of a column from first to last, ascending."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -292,17 +292,10 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
             is_good = judged.precision >= self.precision_min
             is_good &= judged.recall >= self.recall_min
             is_good &= judged.weight >= training.min_weight
-            rules += [
-                self._rule(
-                    batch[k],
-                    judged.shares[k],
-                    judged.label[k],
-                    n_rows=n_covered[k],
-                    coverage=n_covered[k] / training.weights.sum(),
-                    recall=float(judged.recall[k]),
-                )
-                for k in np.flatnonzero(is_good)
-            ]
+            for k in np.flatnonzero(is_good):
+                facts = judged.shares[k], judged.label[k], n_covered[k]
+                rule = self._rule(batch[k], *facts, training)
+                rules.append(replace(rule, recall=float(judged.recall[k])))
         return sorted(rules, key=_negative_f1)
 
     def _with_little_overlap(
@@ -310,9 +303,8 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
     ) -> list[SkopeRule]:
         """Rules that do not overlap too much with better ones, and the default."""
         weights = training.weights
-        holds = all_hold(
-            [rule.conditions for rule in rules], training.rows, training.rows.n_rows
-        )
+        conditions, rows = [rule.conditions for rule in rules], training.rows
+        holds = all_hold(conditions, rows, rows.n_rows)
         predicted = np.array([rule.prediction for rule in rules])
         selected = []
         for label in self.classes_:
@@ -325,14 +317,8 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         default_weights = uncovered if is_enough else weights
         sums = (default_weights * training.factors) @ training.classes
         shares = sums / sums.sum()
-        n_uncovered = uncovered.sum()
-        default = self._rule(
-            (),
-            shares,
-            int(shares.argmax()),
-            n_rows=n_uncovered,
-            coverage=n_uncovered / weights.sum(),
-        )
+        label = int(shares.argmax())
+        default = self._rule((), shares, label, uncovered.sum(), training)
         return [*(rules[k] for k in selected), default]
 
     def _rule(
@@ -340,20 +326,17 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         conditions: tuple[Condition, ...],
         shares: NDArray[np.float64],
         label: int,
-        *,
         n_rows: float,
-        coverage: float,
-        recall: float | None = None,
+        training: _TrainingRows,
     ) -> SkopeRule:
         """A rule for a class, from the shares of the classes where it holds."""
         return SkopeRule(
             conditions,
             prediction=self.classes_[label],
-            coverage=float(coverage),
+            coverage=float(n_rows / training.weights.sum()),
             precision=float(shares[label]),
             shares=tuple(shares.tolist()),
             n_rows=float(n_rows),
-            recall=recall,
         )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -6,7 +6,6 @@ belongs to one output of the model, and `surrogate_blocks` makes the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -109,21 +108,11 @@ def leaves_of(
         in_leaf = nodes == node
         if not in_leaf.any():
             continue
-        leaf_weights = weights[in_leaf]
-        surrogate_mean = np.nan
+        rule, in_weights = tree["rules"][node], weights[in_leaf]
+        share, mean = float(in_weights.sum() / weights.sum()), np.nan
         if surrogate_responses is not None:
-            in_leaf_responses = surrogate_responses[in_leaf]
-            surrogate_mean = float(np.average(in_leaf_responses, weights=leaf_weights))
-        leaves.append(
-            Leaf(
-                node,
-                tree["rules"][node],
-                responses[in_leaf],
-                leaf_weights,
-                float(leaf_weights.sum() / weights.sum()),
-                surrogate_mean,
-            )
-        )
+            mean = float(np.average(surrogate_responses[in_leaf], weights=in_weights))
+        leaves.append(Leaf(node, rule, responses[in_leaf], in_weights, share, mean))
     return leaves
 
 
@@ -134,9 +123,7 @@ def leaf_columns(leaves: list[Leaf]) -> dict[str, Any]:
 
 
 def coefficient_columns(
-    names: Sequence[str],
-    coefficients: NDArray[np.float64],
-    deviations: NDArray[np.float64],
+    names: list[str], coefficients: NDArray[Any], deviations: NDArray[Any]
 ) -> dict[str, Any]:
     """Columns of a table with a line for each column, the largest effect first."""
     effects = coefficients * deviations
@@ -170,22 +157,17 @@ def surrogate_blocks(
             block |= {} if importances is None else {"importance": importances}
             return [block]
         if isinstance(contents, SurrogateTrees):
-            tree_number = output if len(contents.trees) > 1 else 0
-            of_surrogate = surrogate_responses
-            leaves = leaves_of(
-                contents.trees[tree_number],
-                contents.leaves[:, tree_number],
-                responses[:, output],
-                None if of_surrogate is None else of_surrogate[:, output],
-                weights,
-            )
+            k = output if len(contents.trees) > 1 else 0
+            tree, nodes = contents.trees[k], contents.leaves[:, k]
+            learned = surrogate_responses
+            learned = None if learned is None else learned[:, output]
+            leaves = leaves_of(tree, nodes, responses[:, output], learned, weights)
             block |= leaf_columns(leaves)
         else:
-            block |= coefficient_columns(
-                contents.column_names,
-                of_output(contents.coefficients, output),
-                of_output(contents.deviations, output),
-            )
+            coefficients = of_output(contents.coefficients, output)
+            deviations = of_output(contents.deviations, output)
+            names = contents.column_names
+            block |= coefficient_columns(names, coefficients, deviations)
         blocks.append(block)
     return blocks
 

@@ -234,11 +234,7 @@ class TextExplanation(LocalExplanation):
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
     def _marked(
-        self,
-        row: int,
-        weights: NDArray[np.float64],
-        largest: float,
-        max_pieces: int | None,
+        self, row: int, weights: NDArray[Any], largest: float, max_pieces: int | None
     ) -> str:
         """HTML of a text, with its weighted words in tags."""
         pieces, features = self.tokens[row], self.token_features[row]
@@ -445,18 +441,15 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
         self, rows: TextRows, fits: list[LocalFit], **fields: Any
     ) -> TextExplanation:
         texts = [self._split(text) for text in rows]
-        feature_of_word: dict[Key, int] = {}
-        positions = []
-        for text in texts:
-            features = [
-                feature_of_word.setdefault(key, len(feature_of_word))
-                for key in text.keys
-            ]
-            positions.append(np.array(features, dtype=np.intp))
+        numbers: dict[Key, int] = {}  # of the words of all texts
+        positions = [
+            np.array([numbers.setdefault(k, len(numbers)) for k in text.keys], np.intp)
+            for text in texts
+        ]
         return TextExplanation(
-            **by_output(fields_of(fits, positions, len(feature_of_word))),
+            **by_output(fields_of(fits, positions, len(numbers))),
             **fields,
-            feature_names=list(map(feature_name, feature_of_word)),
+            feature_names=list(map(feature_name, numbers)),
             tokens=as_objects([text.pieces for text in texts]),
             token_features=as_objects(
                 [

@@ -130,13 +130,9 @@ class SurrogateArrays(Display):
         if nodes is None:
             raise ValueError("leaves is None: the node of each row is needed.")
         nodes = nodes[:, output if nodes.shape[1] > 1 else 0]
-        return leaves_of(
-            self._tree(output),
-            nodes,
-            responses[:, output],
-            None if of_surrogate is None else of_surrogate[:, output],
-            self._weights(),
-        )
+        of_surrogate = None if of_surrogate is None else of_surrogate[:, output]
+        tree, weights = self._tree(output), self._weights()
+        return leaves_of(tree, nodes, responses[:, output], of_surrogate, weights)
 
     def _are_shares(self) -> bool:
         """Whether one tree gives shares of all classes, and all are shown."""
@@ -170,11 +166,8 @@ def surrogate_arrays(inspector: GlobalSurrogate, data: Data) -> dict[str, Any]:
     surrogate = SurrogatePredictions(inspector.surrogate_, response)
     agreed_share = None
     if hasattr(inspector, "agreement_"):
-        labels, model_labels = (
-            predict(rows.native)
-            for predict in (inspector.predict, inspector.black_box_predict)
-        )
-        agreed_share = agreement(model_labels, labels, weights)
+        model_labels = inspector.black_box_predict(rows.native)
+        agreed_share = agreement(model_labels, inspector.predict(rows.native), weights)
     contents = read_surrogate(inspector, rows, weights)
     return {
         "responses": response(rows.native),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Opacity of the strongest weight: the image is to be seen through it.
 _MAX_OPACITY = 0.85
-# The darkest grey under weights: colours on black could not be told apart.
+# The darkest grey under weights: colours on black look alike.
 _DARKEST_GREY = 0.55
 # Weights of red, green and blue in grey (ITU-R BT.601).
 _LUMINANCE = (0.299, 0.587, 0.114)
