@@ -301,7 +301,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         """Search for the words of some texts, all in one call of the model a round."""
         finished: list[RemovalSearch | None] = [None] * len(tokens)
         searches = list(map(self._start, tokens, answers))
-        # A search yields sets of words, and goes on with the replies to them.
+        # A search yields sets of words, and is sent the replies to them.
         replies: dict[int, list[tuple[float, bool]] | None]
         replies = dict.fromkeys(range(len(tokens)))
         progress = phases(len(tokens) + 1)

@@ -27,6 +27,7 @@ from sklearn_interpret.rules._rules import Rule
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.sample import Sample
 
 # Largest R-hat of chains that agree (Gelman and Rubin).
 _LARGEST_R_HAT = 1.1
@@ -246,16 +247,12 @@ class BayesianRuleListClassifier(RuleListClassifier):
     }
 
     def _find_rules(
-        self,
-        space: ConditionSpace,
-        labels: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        class_weights: NDArray[np.float64],
+        self, space: ConditionSpace, sample: Sample, class_weights: NDArray[np.float64]
     ) -> list[tuple[Condition, ...]]:
         mined = mine_rules(
             space.table,
-            labels,
-            weights * class_weights[labels],
+            sample.y,
+            sample.weights * class_weights[sample.y],
             len(self.classes_),
             min_support=self.min_support,
             max_conditions=self.max_conditions,

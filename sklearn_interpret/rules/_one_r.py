@@ -17,6 +17,7 @@ from sklearn_interpret.rules._rules import Rule
 
 if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
+    from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import Condition
 
 
@@ -132,17 +133,13 @@ class OneRClassifier(RuleListClassifier):
         return tags
 
     def _find_rules(
-        self,
-        space: ConditionSpace,
-        labels: NDArray[np.intp],
-        weights: NDArray[np.float64],
-        class_weights: NDArray[np.float64],
+        self, space: ConditionSpace, sample: Sample, class_weights: NDArray[np.float64]
     ) -> list[tuple[Condition, ...]]:
         bins, errors = [], []
-        weights = weights * class_weights[labels]
+        weights = sample.weights * class_weights[sample.y]
         for j, codes in enumerate(space.table.codes):
             sums = np.zeros((len(space.values[j]) + 1, len(self.classes_)))
-            np.add.at(sums, (codes, labels), weights)
+            np.add.at(sums, (codes, sample.y), weights)
             bins.append(self._bins(space, j, sums, class_weights))
             n_right = sum(sums[low : end + 1].sum(0).max() for low, end in bins[j])
             errors.append(1 - n_right / weights.sum())

@@ -292,9 +292,9 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
             is_good = judged.precision >= self.precision_min
             is_good &= judged.recall >= self.recall_min
             is_good &= judged.weight >= training.min_weight
-            for k in np.flatnonzero(is_good):
-                facts = judged.shares[k], judged.label[k], n_covered[k]
-                rule = self._rule(batch[k], *facts, training)
+            for k in np.flatnonzero(is_good).tolist():
+                shares, label = judged.shares[k], int(judged.label[k])
+                rule = self._rule(batch[k], shares, label, n_covered[k], training)
                 rules.append(replace(rule, recall=float(judged.recall[k])))
         return sorted(rules, key=_negative_f1)
 
