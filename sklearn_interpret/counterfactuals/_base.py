@@ -266,7 +266,7 @@ def _check_costs(costs: Any, names: Any) -> None:
             )
 
 
-def _check_steps(steps: Any, rows: Any, categorical: NDArray[np.bool_]) -> None:
+def _check_steps(steps: Any, rows: Rows, categorical: NDArray[np.bool_]) -> None:
     for j, step in steps.items():
         is_whole = rows.is_integer(j)
         valid = isinstance(step, Real) and 1e-22 <= float(step) <= 1e22
@@ -293,7 +293,7 @@ def _checked_ranges(
     return checked
 
 
-def _check_levels(levels: tuple[float, float], rows: Any, j: int) -> None:
+def _check_levels(levels: Any, rows: Rows, j: int) -> None:
     if isinstance(levels, str) or not hasattr(levels, "__iter__"):
         raise ValueError(
             f"permitted_range has {levels!r} for {rows.names[j]!r}; a list of its "

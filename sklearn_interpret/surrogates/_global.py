@@ -45,6 +45,7 @@ from sklearn_interpret.surrogates._leaves_and_coefficients import (
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from sklearn_interpret._model.responses.response import Response
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
@@ -215,7 +216,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
     ) -> Any:
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 
-    def _inspect(self, sample: Sample, response: Any) -> None:
+    def _inspect(self, sample: Sample, response: Response) -> None:
         if self.surrogate is not None:
             check_surrogate(self.surrogate)
         check_has_classes(self.estimator_)
