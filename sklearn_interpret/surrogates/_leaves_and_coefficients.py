@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.surrogates.inner_predictors import InnerPredictor
-    from sklearn_interpret.surrogates._global import GlobalSurrogate
 
 # Of the responses in a leaf, in tables.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -137,20 +136,21 @@ def coefficient_columns(
 
 
 def surrogate_blocks(
-    inspector: GlobalSurrogate,
+    inspector: Any,
     rows: Rows,
     weights: NDArray[np.float64],
     responses: NDArray[np.float64],
     surrogate_responses: NDArray[np.float64] | None,
 ) -> list[dict[str, Any]]:
-    """Table of a fitted surrogate: of leaves, or of columns, output by output.
+    """Table of a fitted `GlobalSurrogate`: of leaves, or of columns, output by output.
 
     Responses are (n_rows, n_outputs). A surrogate without leaves and coefficients has
     the importances of the features, if any.
     """
-    contents, blocks = read_surrogate(inspector, rows, weights), []
-    for output, name in enumerate(inspector.output_names_):
-        block = {"output": name} if len(inspector.output_names_) > 1 else {}
+    surrogate, output_names = inspector.surrogate_, inspector.output_names_
+    contents, blocks = read_surrogate(surrogate, output_names, rows, weights), []
+    for output, name in enumerate(output_names):
+        block = {"output": name} if len(output_names) > 1 else {}
         if contents is None:  # importances are those for all outputs
             importances = getattr(inspector, "feature_importances_", None)
             block |= {"feature": list(rows.names)}
@@ -179,10 +179,13 @@ def of_output(table: Any, output: int) -> NDArray[np.float64]:
 
 
 def read_surrogate(
-    inspector: GlobalSurrogate, rows: Rows, weights: NDArray[np.float64]
+    surrogate: BaseEstimator,
+    output_names: list[Any],
+    rows: Rows,
+    weights: NDArray[np.float64],
 ) -> SurrogateTrees | SurrogateCoefficients | None:
     """The surrogate's trees, or its coefficients; None if it has neither."""
-    predictors = inner_predictors(inspector.surrogate_)
+    predictors = inner_predictors(surrogate)
     trees = [getattr(inner.predictor, "tree_", None) for inner in predictors]
     if all(tree is not None and not has_category_splits(tree) for tree in trees):
         trees_and_leaves = [read_tree(inner, rows) for inner in predictors]
@@ -191,22 +194,26 @@ def read_surrogate(
             np.stack([leaves for _, leaves in trees_and_leaves], axis=1),
         )
     if all(getattr(p.predictor, "coef_", None) is not None for p in predictors):
-        return _read_coefficients(inspector, predictors, rows, weights)
+        labels = output_names if is_classifier(surrogate) else None
+        return _read_coefficients(predictors, labels, rows, weights)
     return None
 
 
 def _read_coefficients(
-    inspector: GlobalSurrogate,
     predictors: list[InnerPredictor],
+    labels: list[Any] | None,
     rows: Rows,
     weights: NDArray[np.float64],
 ) -> SurrogateCoefficients | None:
-    """The coefficients; None if the outputs have columns of their own."""
+    """The coefficients, in the order of a classifier's labels.
+
+    None if the outputs have columns of their own.
+    """
     tables, deviations, names = [], [], []
     for inner in predictors:
-        columns = inner.columns_of(rows)
-        tables.append(_coefficients_by_output(inner.predictor, inspector))
-        deviations.append(column_deviations(columns, weights))
+        table = coefficient_table(inner.predictor)
+        tables.append(table if labels is None else _of_labels(table, inner, labels))
+        deviations.append(column_deviations(inner.columns_of(rows), weights))
         names.append(list(map(str, inner.described(rows))))
     if len(set(map(len, names))) > 1:
         return None
@@ -215,16 +222,13 @@ def _read_coefficients(
     )
 
 
-def _coefficients_by_output(
-    model: BaseEstimator, inspector: GlobalSurrogate
+def _of_labels(
+    table: NDArray[np.float64], inner: InnerPredictor, labels: list[Any]
 ) -> NDArray[np.float64]:
-    """Coefficients of a linear model, in the order of the outputs."""
-    table = coefficient_table(model)
-    if not is_classifier(inspector.surrogate_):
-        return table
-    outputs, classes = inspector.output_names_, model.classes_.tolist()
+    """Coefficients of a linear classifier, in the order of some labels."""
+    classes = inner.predictor.classes_.tolist()
     if len(table) == 1:  # coefficients of the second of two classes
-        return table if outputs[0] == classes[-1] or len(outputs) > 1 else -table
+        return table if labels[0] == classes[-1] or len(labels) > 1 else -table
     missing = np.full(table.shape[1], np.nan)
-    rows = [table[classes.index(o)] if o in classes else missing for o in outputs]
+    rows = [table[classes.index(k)] if k in classes else missing for k in labels]
     return np.stack(rows)

@@ -39,7 +39,6 @@ from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
 if TYPE_CHECKING:
-    from sklearn_interpret._model.rows.images import _ArrayImage, _TableImage
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.surrogates._base import Sampler
     from sklearn_interpret.surrogates._local_fits import LocalFit
@@ -397,8 +396,8 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         )
 
 
-def _masked_image(image: _ArrayImage | _TableImage, colour: Any) -> MaskedSample:
-    """An image whose segments can be hidden by a colour, for `MaskSampler`."""
+def _masked_image(image: Any, colour: Any) -> MaskedSample:
+    """One of the `Images`, whose segments a colour can hide, for `MaskSampler`."""
     return MaskedSample(image.n_segments, image.masker(colour), image.at_once)
 
 

@@ -168,13 +168,14 @@ def surrogate_arrays(inspector: GlobalSurrogate, data: Data) -> dict[str, Any]:
     if hasattr(inspector, "agreement_"):
         model_labels = inspector.black_box_predict(rows.native)
         agreed_share = agreement(model_labels, inspector.predict(rows.native), weights)
-    contents = read_surrogate(inspector, rows, weights)
+    output_names = list(inspector.output_names_)
+    contents = read_surrogate(inspector.surrogate_, output_names, rows, weights)
     return {
         "responses": response(rows.native),
         "surrogate_responses": surrogate.responses(rows.native),
         "sample_weight": weights,
         "agreement": agreed_share,
-        "output_names": list(inspector.output_names_),
+        "output_names": output_names,
         "response_name": response_name(inspector),
         "model_name": innermost_name(inspector.estimator_),
         "surrogate_name": innermost_name(inspector.surrogate_),
