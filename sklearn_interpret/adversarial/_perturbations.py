@@ -114,12 +114,9 @@ class LinearPerturbation:
         budget = Budget(problem, np.repeat(index, n_programs), np.inf)
         rounding = self._effects.precision * programs.sizes
         # Equality to rounding is no proof that a row is impossible.
+        least = needs - _EXCESSES[0] * rounding
         steps, possible = nearest_beyond_all(
-            slopes,
-            budget.low,
-            budget.high,
-            needs - _EXCESSES[0] * rounding,
-            budget.norm,
+            slopes, budget.low, budget.high, least, budget.norm
         )
         norms = np.linalg.norm(steps, budget.norm, axis=1)
         bounds = np.where(possible, norms, np.inf).reshape(-1, n_programs).min(axis=1)
