@@ -174,5 +174,5 @@ class MinimalPerturbation(BaseAttack):
     def _attack(self, problem: SearchProblem, index: NDArray[np.intp]) -> Tries:
         return self._search.tries(problem, index)
 
-    def _rows_each(self) -> int:
-        return 1 if self.method_ == "trees" else self._search.rows_each
+    def _n_asked_per_row(self) -> int:
+        return 1 if self.method_ == "trees" else self._search.n_asked_per_row
