@@ -19,6 +19,7 @@ from sklearn_interpret._core.rules.rule_list_posterior import (
     r_hat,
 )
 from sklearn_interpret._model._sklearn_compat import Interval, warn
+from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.exceptions import DisagreeingChainsWarning
 from sklearn_interpret.explanations import Condition
 from sklearn_interpret.rules._rule_classifiers import RuleListClassifier

@@ -129,7 +129,7 @@ class MaskSampler(Sampler):
             yield Neighbourhood(
                 design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
-                weights=masks.shares * gaussian(squares, self.kernel_width),
+                weights=masks.probabilities * gaussian(squares, self.kernel_width),
                 origin=np.ones(masked.n_segments),
                 complete=masks.complete,
             )
