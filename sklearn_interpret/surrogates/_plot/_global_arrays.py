@@ -23,8 +23,8 @@ from sklearn_interpret.explanations._selection import output_position
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 from sklearn_interpret.surrogates._leaves_and_coefficients import (
     leaves_of,
-    of_output,
     read_surrogate,
+    row_of_output,
 )
 
 if TYPE_CHECKING:
@@ -146,10 +146,10 @@ class SurrogateArrays(Display):
         self, output: int
     ) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
         """Names, coefficients and deviations of the columns, for an output."""
-        coefficients = of_output(self.coefficients, output)
+        coefficients = row_of_output(self.coefficients, output)
         deviations = np.ones(len(coefficients))
         if self.deviations is not None:
-            deviations = of_output(self.deviations, output)
+            deviations = row_of_output(self.deviations, output)
         names = self.column_names
         names = [f"x{j}" for j in range(len(coefficients))] if names is None else names
         return list(map(str, names)), coefficients, deviations
