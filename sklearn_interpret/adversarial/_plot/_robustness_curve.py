@@ -155,7 +155,11 @@ class RobustnessCurveDisplay(FoldsMixin, Display):
         """The display of the curve of each attack on its rows."""
         asked_sizes = None if sizes is None else np.unique(sizes).tolist()
         curves = [
-            _Curve(*attack._curve(data.X, data.y, asked_sizes, data.sample_weight))
+            _Curve(
+                *attack._sizes_and_scores(
+                    data.X, data.y, asked_sizes, data.sample_weight
+                )
+            )
             for attack, data in zip(attacks, fold_data, strict=True)
         ]
         all_sizes = np.unique(np.concatenate([curve.sizes for curve in curves]))
