@@ -33,7 +33,7 @@ from sklearn_interpret._plotting.surfaces import (
     draw_colour_bar,
     draw_heat_map,
 )
-from sklearn_interpret.prototypes._tables import with_values
+from sklearn_interpret.prototypes._tables import add_row_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -454,7 +454,7 @@ class PrototypeDisplay(DisplayMixin):
         if self.y is not None:
             table["y"] = np.asarray(self.y)[self._drawn_rows]
         selected = self._rows.take(self._drawn_rows)
-        return pandas.DataFrame(with_values(table, selected, self._names))
+        return pandas.DataFrame(add_row_values(table, selected, self._names))
 
 
 def _numbers(rows: Rows, columns: Iterable[int]) -> NDArray[np.float64]:
