@@ -225,7 +225,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
     def _choose_sample(
         self, rows: Any, y: ArrayLike | None, weights: NDArray[np.float64]
     ) -> Any:
-        # The bounds are those of all rows; the subsample is drawn later.
+        # All rows: they give the bounds. The subsample is drawn later.
         return Sample.of_positive_weight(rows, y, weights)
 
     def _make_actionability(
@@ -423,7 +423,7 @@ class _PatchAscent:
 
     @cached_property
     def _attacked_rows(self) -> NDArray[np.intp]:
-        """Positions of the rows that miss the target; of all rows if none does."""
+        """Positions of the rows that miss the target; of all rows if all meet it."""
         # If all rows satisfy the target already, the patch should keep them there.
         index = np.flatnonzero(~self.problem.fulfilled)
         return index if len(index) else np.arange(self.problem.rows.n_rows)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
 
-# Number of sizes of a curve where none are given.
+# Number of sizes of a curve if the user gives no sizes.
 _N_SIZES = 11
 
 
@@ -130,7 +130,7 @@ class BaseAttack(BaseRowSearch):
     def _ranges(
         self, rows: Rows, categorical: NDArray[np.bool_]
     ) -> dict[int, tuple[float, float]]:
-        """Lowest and highest values of the numbers: those of the data, or `bounds`."""
+        """Lowest and highest values of columns of numbers: of the data, or `bounds`."""
         ranges = {}
         for j in np.flatnonzero(~categorical).tolist():
             values = rows.numbers(j)
@@ -386,7 +386,7 @@ class BaseAttack(BaseRowSearch):
         return masks
 
     def _default_sizes(self, budget: str) -> NDArray[np.float64]:
-        """Sizes of a curve where none are given, of attacks with a budget."""
+        """Sizes of a curve if the user gives no sizes, of attacks with a budget."""
         largest = 2 * getattr(self, budget)
         if budget != "epsilon":  # a count
             return np.arange(largest + 1)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 # Names of the norms in SciPy.
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
-# The numbers below are chosen by hand: larger ones ask the model about more rows, and
-# may find nearer rows.
+# The numbers below are chosen by hand: larger numbers ask the model about more rows,
+# and may find nearer rows.
 # Known rows of the target outcome that are compared at the boundary; further rows, up
 # to a largest number, are asked about where none of the first stays on target with the
 # fixed columns of the attacked row.

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
     from sklearn_interpret.explanations import RowExplanation
 
-# Step of a child from one of its three parents, in differences of the others: F of Su
-# et al. (2019).
+# Step of a child from its first parent, as a multiple of the difference of the second
+# and third parent: F of Su et al. (2019).
 _DIFFERENTIAL_WEIGHT = 0.5
 
 
@@ -269,7 +269,7 @@ class OnePixelAttack(BaseAttack):
 def _finite_range(
     ends: tuple[float, float], values: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Ends to draw between: infinite ones become the lowest or highest value."""
+    """Ends to draw between: infinite ends become the lowest or highest value."""
     numbers = np.append(values, ends)
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers):

@@ -26,22 +26,24 @@ if TYPE_CHECKING:
 
 # The objective of each norm, for trees.
 _OBJECTIVES = {1: "distance", np.inf: "largest_change"}
-# Excesses over the needs, in rounding errors of the terms: larger ones are tried until
+# Excesses over the needs, in rounding errors of the terms: they are tried in turn until
 # the model's own answer satisfies the target.
 _EXCESSES = (2.0**3, 2.0**15, 2.0**25)
-# Numbers of rows, starts and steps below are chosen by hand: larger ones take longer,
-# and may find nearer rows.
+# Numbers of rows, starts and steps below are chosen by hand: larger numbers take
+# longer, and may find nearer rows.
 # Starts at these multiples of the shortest steps to where a linearised margin is zero.
 _START_MULTIPLES = (0.5, 1.0, 2.0)
-# Further starts on the ways to known rows of the target: of this number of near ones,
-# where the nearest boundaries are met. Known rows beyond the last number are left out.
+# Further starts lie on the ways to known rows of the target: this number of near rows
+# is tried, and the starts are where the nearest boundaries are met. The last number is
+# the largest number of known rows.
 _N_NEAR_KNOWN = 30
 _N_KNOWN_STARTS = 5
 _MAX_KNOWN = 2000
 # Bisections on the way to a known row.
 _N_BISECTIONS = 12
-# Margins that descents aim at, relative to that of the row: from all starts, then from
-# the nearest ones of each row. Kinks of a network stop small aims, not large ones.
+# Margins that descents aim at, relative to the margin of the attacked row: first from
+# all starts, then from the nearest ends of each row. Small aims alone would stop at
+# kinks of a network.
 _AIMS = (1e-2, 1e-3)
 _N_STARTS_AGAIN = 4
 # Largest number of moves of a descent.

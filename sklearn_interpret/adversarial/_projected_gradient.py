@@ -194,7 +194,7 @@ class ProjectedGradient(BaseGradientAttack):
         best: NDArray[np.float64],
         margins: NDArray[np.float64],
     ) -> NDArray[np.bool_]:
-        """Climb from some steps of the climbing rows; mask of those that succeeded.
+        """Climb from some steps of the climbing rows; mask of the rows that succeeded.
 
         Writes better rows and their margins to `best` and `margins`. `first_rivals` are
         the rivals that all rows move towards; None takes the best rival in each step.

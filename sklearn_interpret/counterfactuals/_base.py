@@ -47,9 +47,9 @@ class SearchResult:
     values : ndarray of shape (n_found, n_columns)
         Encoded rows, as `Actionability` has them.
     reason : str, default=""
-        Why there are none, or fewer than asked for.
+        Why there are no rows, or fewer than asked for.
     lower_bound : float, default=0.0
-        No row that satisfies the target is nearer; infinite if none is possible.
+        No row that satisfies the target is nearer; infinite if no row can satisfy it.
     """
 
     values: np.ndarray
@@ -258,7 +258,7 @@ def _two_valued_columns(
 
 def _check_costs(costs: Any, names: Any) -> None:
     for j, cost in costs.items():
-        # Beyond these limits sums and ratios of costs overflow.
+        # Beyond 1e-100 and 1e100, sums and ratios of costs overflow.
         if not (isinstance(cost, Real) and 1e-100 <= float(cost) <= 1e100):
             raise ValueError(
                 f"distance has the cost {cost!r} of {names[j]!r}; positive numbers, "

@@ -205,7 +205,7 @@ class BaseAnchors(BaseInspector):
     def _keeps_answer(
         self, answer: NDArray[np.float64], responses: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Whether responses (m, n_outputs) are the same answer as that of a row."""
+        """Whether responses (m, n_outputs) equal the answer to a row: (m,)."""
         return np.all(np.abs(responses - answer) <= self._tolerances, axis=1)
 
     def _search(

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 _MAX_LAYERS = 60
 # Radius of the smallest sphere: the least normal number.
 _MIN_RADIUS = np.finfo(float).tiny
-# Ratio of the thickness of a layer to that of the one within: layers of one thickness
-# would need many calls to reach far. Chosen by hand.
+# Ratio of the thickness of a layer to the thickness of the layer within it: layers of
+# equal thickness would need many calls to reach far. Chosen by hand.
 _THICKENING = 1.2
-# Spheres or layers of a row in one call of the model: more save calls, but ask about
-# rows beyond the layer that is sought.
+# Spheres or layers of a row in one call of the model: larger numbers save calls, but
+# ask about rows beyond the layer that is sought.
 _LAYERS_PER_CALL = 4
-# Nearest rows on target of each call that become candidates; refinement of one may end
-# nearer than that of another.
+# Number of nearest rows on target of each call that become candidates: the nearest row
+# before refinement need not be the nearest after it.
 _CANDIDATES_PER_CALL = 2
 
 

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.actions.target import TargetOutcome
     from sklearn_interpret._model.rows.sample import Sample
 
-# Whether rows, for those at some positions of a problem, are accepted: a bool for each.
+# From rows found, and positions of the rows they are for: whether each is accepted.
 Condition = Callable[[NDArray[np.float64], NDArray[np.intp]], NDArray[np.bool_]]
-# Numbers of rows, values and rounds are chosen by hand: with larger ones the model is
-# asked about more rows, and nearer ones may be found.
-# Known rows that are asked about for each explained row: this number of the nearest,
-# and as many of the others, evenly by distance, where the nearest miss the target.
+# Numbers of rows, values and rounds are chosen by hand: with larger numbers the model
+# is asked about more rows, and nearer rows may be found.
+# Known rows on target that are asked about for each explained row: this number of the
+# nearest rows, and as many of the farther rows, evenly spaced by rank.
 _N_KNOWN_ASKED = 16
 # Rows on target that the search of an explained row starts from.
 _N_STARTS = 5
 # Further starts for each further counterfactual, which must be far from the first.
 _N_STARTS_PER_FURTHER = 4
-# Candidates of each explained row that are refined to the end, the nearest ones.
+# Number of nearest candidates of each explained row that are refined to the end.
 _N_REFINED = 2
 # Values of a feature that single changes try: quantiles of its distinct values.
 _N_GRID_VALUES = 16
@@ -112,7 +112,7 @@ class _FoundRows:
     def are_far_and_on_target(
         self, values: NDArray[np.float64], rows: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
-        """Mask of values on target that are far enough from those found for a row."""
+        """Mask of values that are on target, and far from all rows found before."""
         positions = np.searchsorted(self._index, rows)
         accepted = np.ones(len(values), dtype=bool)
         for earlier in self._rounds:
@@ -261,7 +261,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         )
 
     def _nearest_known_rows(self, problem: SearchProblem, row: int) -> Candidates:
-        """Known rows on target, projected for a row: the nearest, and some others."""
+        """Known rows on target, projected for a row: the nearest, and some farther."""
         (on_target,) = self._training.satisfying(problem, np.array([row]))
         values = self._training_values[on_target]
         owner = np.full(len(values), row)

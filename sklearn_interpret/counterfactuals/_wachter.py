@@ -208,7 +208,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             self._max_steps = self.max_iter
 
     def _is_smooth(self, outcome: TargetOutcome, actionability: Actionability) -> bool:
-        """Whether differences of the response are those of a smooth one."""
+        """Whether differences of the response show that it is smooth."""
         if not len(self._numbers):
             return False
         problem = SearchProblem(outcome, actionability, self._test_rows)

@@ -99,7 +99,7 @@ class DistanceKernel:
     encode : callable
         Gives the numbers of `Rows`, (n, d).
     distances : callable
-        Gives all distances between two arrays of these.
+        Gives all distances between two arrays of encoded rows.
     training : ndarray of shape (n, d)
         The known rows, encoded.
     gamma : float, default=1.0

@@ -55,7 +55,7 @@ class BayesianRule(Rule):
     coverage : float
         Share of the rows of `fit`, by weight, that the rule decides on.
     precision : float, default=None
-        Share of the predicted class among these; None where there are none.
+        Share of the predicted class among these rows; None if it decides on no row.
     shares : tuple of float, default=None
         Posterior mean of the share of each class where the rule decides.
     n_rows : float, default=None

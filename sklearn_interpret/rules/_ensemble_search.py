@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from sklearn_interpret._inspectors.condition_space import ConditionSpace
     from sklearn_interpret._model.rows.base import Rows
 
-# Standard deviation of a linear term before the penalty: that of a rule, on average
-# over coverages from 0 to 1 (Friedman & Popescu 2008).
+# Standard deviation of a linear term before the penalty: the mean standard deviation of
+# rules, over coverages from 0 to 1 (Friedman & Popescu 2008).
 _SPREAD = 0.4
 # Relative standard deviation below which a column is constant but for rounding.
 _CONSTANT = 1e-10

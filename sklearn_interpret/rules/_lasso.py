@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sklearn_interpret._core.statistics.score_losses import Loss
 
-# Number of penalties, and the last as a share of the first: those of scikit-learn's
+# Number of penalties, and the last as a share of the first: as in scikit-learn's
 # `LassoCV`.
 _N_PENALTIES = 100
 _LAST_SHARE = 1e-3
@@ -36,8 +36,8 @@ _MIN_CURVATURE = 1e-5
 # most a quarter of it, or after this number of steps, where a few are usual.
 _MIN_SCORE_CHANGE = 1e-4
 _MAX_NEWTON_STEPS = 25
-# A step is halved at most nine times: where none of ten sizes lowers the objective by
-# more than rounding, the coefficients are as good as they get.
+# A step is halved at most nine times: if no size lowers the objective by more than
+# rounding, the coefficients are as good as they get.
 _N_STEP_SIZES = 10
 _MIN_DECREASE = 1e-10
 # A column that was left out is taken in where its slope exceeds the penalty by more

@@ -147,7 +147,7 @@ class OneRClassifier(RuleListClassifier):
             )
             errors.append(1 - right_weight / weights.sum())
         self.errors_ = np.array(errors)
-        # The first column, of those whose errors are equal to rounding.
+        # The first of the columns whose errors are smallest, to rounding.
         best = int(np.argmax(self.errors_ <= self.errors_.min() + 1e-12))
         self.feature_ = best
         all_values = 0, len(space.values[best]) - 1  # no condition on known values

@@ -66,7 +66,7 @@ class OrderedTable(NamedTuple):
         return cls(space, ranks.astype(np.float32), n_known, levels)
 
     def rules(self, tree: BaseDecisionTree) -> list[tuple[RankInterval, ...]]:
-        """The path to each node of a tree on the ranks, as intervals of these."""
+        """The path to each node of a tree on the ranks, as intervals of ranks."""
         nodes = tree.tree_
         children = nodes.children_left, nodes.children_right
         return node_rules(*children, nodes.feature, nodes.threshold, self.n_known)

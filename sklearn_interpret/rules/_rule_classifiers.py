@@ -179,7 +179,7 @@ def class_weights_of(model: Any, sample: Sample) -> NDArray[np.float64]:
 
 
 def warn_of_unpredicted_classes(model: Any, sample: Sample) -> None:
-    """Name the classes of rows of `fit` that are predicted for none of these rows."""
+    """Warn of classes in `fit` that the model predicts for no row of `fit`."""
     predicted = set(model.predict(sample.rows.native).tolist())
     sums = np.bincount(sample.y, sample.weights, minlength=len(model.classes_))
     unpredicted = [

@@ -44,7 +44,7 @@ class Rule:
     coverage : float
         Share of the rows of `fit`, by weight, that the rule decides on.
     precision : float, default=None
-        Share of the predicted class among these; None where there are none.
+        Share of the predicted class among these rows; None if it decides on no row.
     shares : tuple of float, default=None
         Share of each class that is predicted; `class_weight` counts here.
     n_rows : float, default=None

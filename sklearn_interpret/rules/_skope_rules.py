@@ -303,7 +303,7 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
     def _drop_overlapping_rules(
         self, rules: list[SkopeRule], training: _TrainingRows
     ) -> list[SkopeRule]:
-        """Rules that do not overlap too much with better ones, and the default."""
+        """Rules that do not overlap too much with better rules, and the default."""
         weights = training.weights
         conditions, rows = [rule.conditions for rule in rules], training.rows
         holds = all_hold(conditions, rows, rows.n_rows)

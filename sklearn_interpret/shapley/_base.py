@@ -114,7 +114,7 @@ class AllCoalitions(Attributor):
         return 2**n_players
 
     def coalitions(self, n_players: int) -> NDArray[np.bool_]:
-        """Coalitions to evaluate, (m, n_players), without the empty and grand ones."""
+        """Coalitions to evaluate, (m, n_players): neither the empty nor the grand."""
         return all_coalitions(n_players)
 
     def attributions(

@@ -32,9 +32,10 @@ from sklearn_interpret.shapley._base import AllCoalitions, BaseCoalitional
 if TYPE_CHECKING:
     from sklearn_interpret.shapley._base import Attributor
 
-# Most sampled coalitions: time grows with their cube, memory with their square.
+# Largest number of sampled coalitions: time grows with the cube of their number, memory
+# with its square.
 _MOST_SAMPLED = 2**15
-# Most coalitions if all are taken: those of 20 players.
+# Largest number of coalitions if all are taken: all coalitions of 20 players.
 _MOST_OF_ALL = 2**20
 # Surrogates of fewer bytes raise no warning, even with no working memory.
 _NEGLIGIBLE_BYTES = 2**20
@@ -225,7 +226,7 @@ class KernelSHAP(BaseCoalitional):
         return attributor
 
     def _check_size(self, n_coalitions: int, n_players: int) -> None:
-        """Refuse too many coalitions, and warn of those that take much memory."""
+        """Refuse too many coalitions, and warn if the coalitions take much memory."""
         takes_all = n_coalitions == 2**n_players
         most = _MOST_OF_ALL if takes_all else _MOST_SAMPLED
         if n_coalitions > most:
@@ -269,7 +270,7 @@ class _PairedCoalitions(AllCoalitions):
     def _largest_number_in_memory(self, n_players: int) -> int:
         """Largest number of coalitions whose surrogates fit, or the smallest allowed.
 
-        Between the number that identifies the main effects and that of "auto".
+        At least as many as identify the main effects, at most the default of "auto".
         """
         n_pairs = range(n_players + 1, n_players + 1024)
         needed = partial(_bytes_needed, n_players=n_players)
@@ -333,7 +334,7 @@ def _bytes_needed(n_pairs: int, n_players: int) -> int:
 def _half_values_by_pair(
     responses: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Half the values of one coalition of each pair, and half those of its complement.
+    """Half the values of one coalition of each pair, and of its complement.
 
     Both arrays are (1 + n_pairs, k), and begin with the pair of the grand and the empty
     coalition. `responses` are the values of the empty coalition, of one coalition of

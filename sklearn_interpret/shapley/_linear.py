@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Rows in one block of the sums of moments: fixed, so that results do not depend on
 # memory.
 _BLOCK_ROWS = 1024
-# Most columns of a covariance, which then takes 800 MB.
+# Largest number of columns of a covariance, which then takes 800 MB.
 _MOST_COLUMNS = 10_000
 
 
@@ -217,7 +217,7 @@ class _LinearValues:
 
     model: LinearModel
     mean: NDArray[np.float64]  # of the model's columns
-    player: NDArray[np.intp]  # of each of these columns
+    player: NDArray[np.intp]  # of each of the model's columns
     n_players: int
     # Players that are correlated with each other; None for interventional values.
     player_blocks: list[GaussianBlock] | None
@@ -225,7 +225,7 @@ class _LinearValues:
     def shapley_values(
         self, rows: Rows
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
+        """Values (m, n_players, k) of rows, and their standard errors if sampled."""
         derived = self.model.derived(rows.native)
         if self.player_blocks is not None:
             return self._correlated_values(self.player_blocks, derived)
@@ -250,7 +250,7 @@ class _LinearValues:
     def _correlated_values(
         self, player_blocks: list[GaussianBlock], derived: Any
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Values of correlated players, and standard errors of sampled ones."""
+        """Values of correlated players, and their standard errors if sampled."""
         derived = derived.toarray() if sparse.issparse(derived) else derived
         deviations = derived - self.mean
         n_outputs = self.model.coefficients.shape[1]

@@ -218,7 +218,7 @@ class _Permutations(Attributor):
         return max(2, number + number % 2)
 
     def n_orders(self, n_players: int) -> int:
-        """Number of orders of `n_players` that are taken; antithetic ones in pairs."""
+        """Number of orders that are taken; an even one with antithetic orders."""
         is_odd = self.n_permutations % 2
         number = self.n_permutations + (is_odd if self.antithetic else 0)
         return min(number, factorial(n_players))
@@ -236,7 +236,7 @@ class _Permutations(Attributor):
         while len(distinct) < n_drawn:
             orders = np.tile(np.arange(n_players), (n_drawn - len(distinct), 1))
             for order in rng.permuted(orders, axis=1):
-                # Antithetic orders are kept once for both directions.
+                # An antithetic order is kept once for itself and its reverse.
                 if self.antithetic and order[0] > order[-1]:
                     order = order[::-1]
                 distinct.setdefault(order.tobytes(), order)
@@ -301,9 +301,10 @@ class _OrderCoalitions:
     """Orders of players, and the distinct coalitions of their first players."""
 
     orders: NDArray[np.intp]  # (n, n_players)
-    coalitions: NDArray[np.bool_]  # (m, n_players), without the empty and grand ones
-    # Of each order's coalitions, from the empty to the grand one, (n, n_players + 1);
-    # 0 is the empty one, 1 to m are `coalitions`, m + 1 is the grand one.
+    coalitions: NDArray[np.bool_]  # (m, n_players): neither empty nor grand
+    # Positions of the coalitions of each order, from the empty to the grand coalition,
+    # (n, n_players + 1): 0 is the empty coalition, 1 to m are `coalitions`, m + 1 is
+    # the grand coalition.
     positions: NDArray[np.intp]
 
     @classmethod

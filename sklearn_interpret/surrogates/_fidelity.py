@@ -84,7 +84,7 @@ class Fidelity:
         return f"{type(self.predictions.surrogate).__name__} has no predict_proba"
 
     def _check_labels(self, labels: NDArray[Any] | None) -> NDArray[Any]:
-        """Labels of the model, refused where the surrogate has none to compare."""
+        """Labels of the model; an error if model or surrogate have no labels."""
         model = self.predictions.response.estimator
         reason = self.predictions.why_no_labels()
         if not is_classifier(model):

@@ -228,25 +228,18 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         next(progress)
         labels = self._predict_labels(rows)
         next(progress)
-        surrogate, fit_weights = self.surrogate, weights
-        targets = squeeze_outputs(responses)
-        if surrogate is None:
-            surrogate = default_surrogate(self.random_state)
-            targets, fit_weights = with_exact_sums(targets, weights)
-        elif is_classifier(surrogate):
-            targets = self._labels_to_learn(surrogate, labels)
         allows_nan = tags_of(self.estimator_).input_tags.allow_nan
         self._takes_missing = allows_nan or not rows.is_finite
-        self.surrogate_ = fit_surrogate(surrogate, rows, targets, fit_weights)
+        self.surrogate_ = self._fit_surrogate(rows, weights, responses, labels)
         self._importances = importances(self.surrogate_, rows, weights)
         self.fidelity_ = self._measure_fidelity(rows, weights, responses, labels)
         predictions = self._surrogate_predictions()
         if labels is not None and predictions.why_no_labels() is None:
-            learned = predictions.predictions(rows.native)
-            self.agreement_ = agreement(labels, learned, weights)
-        learned_responses = predictions.responses(rows.native)
+            surrogate_labels = predictions.predictions(rows.native)
+            self.agreement_ = agreement(labels, surrogate_labels, weights)
+        surrogate_responses = predictions.responses(rows.native)
         self._table = surrogate_blocks(
-            self, rows, weights, responses, learned_responses
+            self, rows, weights, responses, surrogate_responses
         )
         self._warn_of_low_fidelity()
 
@@ -270,6 +263,18 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             return {}
         quantiles = [f"q{100 * q:02.0f}" for q in QUANTILES]
         return dict.fromkeys(["mean", *quantiles, "surrogate"], self._response_name)
+
+    def _fit_surrogate(
+        self, rows: Rows, weights: NDArray[np.float64], responses: Any, labels: Any
+    ) -> Any:
+        """The surrogate, fitted to responses, or to labels if it is a classifier."""
+        surrogate, targets = self.surrogate, squeeze_outputs(responses)
+        if surrogate is None:
+            surrogate = default_surrogate(self.random_state)
+            targets, weights = with_exact_sums(targets, weights)
+        elif is_classifier(surrogate):
+            targets = self._labels_to_learn(surrogate, labels)
+        return fit_surrogate(surrogate, rows, targets, weights)
 
     def _evaluate(self, function: Any, rows: Rows) -> NDArray[Any]:
         """Concatenated results of a function of the model for batches of rows."""
@@ -344,7 +349,7 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
             return set()
 
     def _check_fitted_rows(self, X: Any) -> Rows:
-        """Validated rows; finite ones if the model takes no others."""
+        """Validated rows, which must be finite if the model takes finite rows only."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
         if not self._takes_missing:

@@ -369,7 +369,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         segment = partial(
             _segment_image, function=self.segmentation, n_segments=self.n_segments
         )
-        # As many blocks as workers: the last ones may be smaller.
+        # As many blocks as workers; the last block may be smaller.
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
         tasks = [(segment, rows.pixels[block]) for block in slices(rows.n_rows, step)]
         blocks = run(_segment_block, tasks, n_jobs=self.n_jobs)

@@ -194,7 +194,7 @@ class TextExplanation(LocalExplanation):
     def _output_weights(
         self, row: int, output: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Weights of a text's words, and a mask of those in use, for one output."""
+        """Weights of a text's words, and a mask of the words in use, for one output."""
         values, selected = self.values[row], self.selected[row]
         if values.ndim == 1:
             return values, selected

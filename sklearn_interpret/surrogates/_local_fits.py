@@ -97,7 +97,7 @@ class Neighbourhood:
     origin : ndarray of shape (p,)
         The row itself, in the features of the design.
     complete : bool, default=False
-        Whether these are all possible samples, so that nothing is random.
+        Whether the samples are all possible samples, so that nothing is random.
     moments : LocalMoments, default=None
         Exact moments of the distribution of samples, if known: the surrogate is fitted
         to these, and the samples are only used for its fidelity.
@@ -139,7 +139,7 @@ class LocalFit:
     linear: bool
 
     def strongest(self, output: int) -> NDArray[np.intp]:
-        """Features in use, those of the largest coefficients first."""
+        """Features in use, the largest coefficients first."""
         used = np.flatnonzero(self.selected[:, output])
         return used[largest_first(np.abs(self.coefficients[used, output]))]
 

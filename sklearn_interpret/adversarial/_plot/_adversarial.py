@@ -335,7 +335,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
 
         height, width = self.images_[1].get_array().shape
         bounds = [0.05, -0.11 * width / height, 0.9, 0.05 * width / height]
-        # Within the panel's own axes: outside of these it would shift the image.
+        # Within the panel's axes: a bar outside of them would shift the image.
         self.colour_bar_ = bar = self.figure_.colorbar(
             self.images_[1],
             cax=self.axes_[1].inset_axes(bounds, label="<colorbar>"),

@@ -316,7 +316,7 @@ class RulesDisplay(DisplayMixin):
         return {f"of {totals[0]:,.0f} rows": [f"{n} ({s})" for n, s in pairs]}
 
     def to_frame(self) -> Any:
-        """Return the rules as a table, one row for each, with those not drawn.
+        """Return all rules as a table, one row for each.
 
         Returns
         -------
