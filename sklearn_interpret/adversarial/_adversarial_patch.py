@@ -267,9 +267,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
             starts += ascent.best_starts(extreme_patches, self.n_restarts)
         tasks = [(ascent, start) for start in starts]
         patches = run(_PatchAscent.climb, tasks, n_jobs=self.n_jobs)
-        patch, success_rates = max(
-            patches, key=lambda learned: learned.success_rates.mean()
-        )
+        patch, success_rates = max(patches, key=lambda p: p.success_rates.mean())
         self.patch_ = patch.reshape(*self._patch_sides, *shape[2:])
         self.success_rates_ = success_rates
         self._best_transform = int(success_rates.argmax())

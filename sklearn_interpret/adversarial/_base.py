@@ -214,14 +214,12 @@ class BaseAttack(BaseRowSearch):
         index = np.flatnonzero(~problem.fulfilled)
         values = problem.values.copy()
         bounds = None
-        rows_per_block = batch_rows(problem.rows.row_bytes * self._n_asked_per_row())
-        for block, block_result in self._in_blocks(
-            self._attack, problem, index, rows_per_block
-        ):
-            values[block] = block_result.values
-            if block_result.lower_bounds is not None:
+        block_size = batch_rows(problem.rows.row_bytes * self._n_asked_per_row())
+        for block, result in self._in_blocks(self._attack, problem, index, block_size):
+            values[block] = result.values
+            if result.lower_bounds is not None:
                 bounds = np.zeros(len(values)) if bounds is None else bounds
-                bounds[block] = block_result.lower_bounds
+                bounds[block] = result.lower_bounds
         return AttackResult(values, bounds)
 
     def _make_explanation(
@@ -354,9 +352,8 @@ class BaseAttack(BaseRowSearch):
             limits = [np.finfo(float).max if size is None else size for size in sizes]
             withstood = [is_right & (lost_at > limit) for limit in limits]
         else:
-            sizes = (
-                self._default_sizes(self._budget).tolist() if sizes is None else sizes
-            )
+            if sizes is None:
+                sizes = self._default_sizes(self._budget).tolist()
             withstood = self._withstanding_rows(problem, is_right, sizes)
         weights = None
         if sample_weight is not None:
@@ -539,13 +536,11 @@ class BaseGradientAttack(BaseAttack):
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:
-            best = self._best_candidates(
-                rival_budget, rival_budget.rows_after(steps), m
-            )
+            best = self._best_rows(rival_budget, rival_budget.rows_after(steps), m)
         values = budget.rows_after(steps.reshape(n, m, -1)[rows, best])
         return values, rivals[rows, best]
 
-    def _best_candidates(
+    def _best_rows(
         self, budget: Budget, values: NDArray[np.float64], number: int
     ) -> NDArray[np.intp]:
         """Position of the best of `number` rows for each attacked row.

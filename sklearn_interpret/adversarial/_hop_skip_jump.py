@@ -345,10 +345,8 @@ def _step_along_normals(
             break
         remaining_budget = budget.take(remaining)
         steps = _steps_to(remaining_budget, values[remaining])
-        longer_steps = remaining_budget.farthest(
-            normals[remaining], sizes[remaining], steps
-        )
-        trials = remaining_budget.rows_after(longer_steps)
+        longer = remaining_budget.farthest(normals[remaining], sizes[remaining], steps)
+        trials = remaining_budget.rows_after(longer)
         holds = problem.holds(trials, remaining_budget.index)
         reached[remaining[holds]] = trials[holds]
         remaining = remaining[~holds]

@@ -194,10 +194,8 @@ class OnePixelAttack(BaseAttack):
         for _ in with_progress(range(self.n_generations + 1)):
             if not len(active):
                 break
-            values, child_margins = self._evaluate_candidates(
-                problem, index[active], children
-            )
-            best_child = np.arange(len(active)), child_margins.argmax(axis=1)  # index
+            values, child_margins = self._evaluate(problem, index[active], children)
+            best_child = np.arange(len(active)), child_margins.argmax(axis=1)
             is_better = child_margins[best_child] > best_margins[active]
             better_rows = active[is_better]
             best[better_rows] = values[best_child][is_better]
@@ -240,7 +238,7 @@ class OnePixelAttack(BaseAttack):
         children[..., :n_axes] %= 1
         return np.clip(children, 0, 1, out=children)
 
-    def _evaluate_candidates(
+    def _evaluate(
         self,
         problem: SearchProblem,
         index: NDArray[np.intp],

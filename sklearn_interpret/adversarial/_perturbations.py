@@ -128,13 +128,10 @@ class LinearPerturbation:
         for excess in _EXCESSES:
             if not len(remaining):
                 break
-            raised_needs = needs + np.minimum(excess * rounding, programs.max_excess)
+            raised = needs + np.minimum(excess * rounding, programs.max_excess)
             remaining_budget = budget.take(remaining)
             shortest_steps = self._shortest_steps(
-                slopes[remaining],
-                remaining_budget,
-                raised_needs[remaining],
-                steps[remaining],
+                slopes[remaining], remaining_budget, raised[remaining], steps[remaining]
             )
             candidates = rows_after(remaining_budget, shortest_steps)
             _keep_nearer(values, distances, budget, remaining, candidates)

@@ -285,16 +285,12 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _why_impossible(self, problem: SearchProblem, row: int, deadline: float) -> str:
         """The limit without which there would be a row, if it is found in time."""
-        limit_texts = {
-            name: name for name in _LIMITS if getattr(self, name) is not None
-        }
+        texts = {name: name for name in _LIMITS if getattr(self, name) is not None}
         if self.permitted_range is None:
-            limit_texts["permitted_range"] = (
-                "the range of the data (permitted_range=None)"
-            )
+            texts["permitted_range"] = "the range of the data (permitted_range=None)"
         elif self.permitted_range == "any":
-            del limit_texts["permitted_range"]
-        limits = list(limit_texts)
+            del texts["permitted_range"]
+        limits = list(texts)
         is_proved = True  # that the row stays impossible without any one limit
         for number, name in enumerate(limits):
             seconds = (deadline - monotonic()) / (len(limits) - number)
@@ -303,7 +299,7 @@ class ExactCounterfactual(BaseCounterfactual):
             )
             if is_possible:
                 leaves = "leave" if name == "constraints" else "leaves"
-                return f"{limit_texts[name]} {leaves} no row that satisfies the target"
+                return f"{texts[name]} {leaves} no row that satisfies the target"
             is_proved &= is_impossible
         if limits and is_proved:
             is_possible, is_proved = self._search_without_limits(
@@ -370,9 +366,7 @@ class ExactCounterfactual(BaseCounterfactual):
                 low = high = values
                 if not problem.fulfilled[row]:
                     low, high = self._searcher.region(problem, row, values, goal)
-                    low, high = _box_within_constraints(
-                        actionability, values, low, high
-                    )
+                    low, high = _constrained_box(actionability, values, low, high)
                     low, high = actionability.within_dtypes(low, high, values)
                 boxes.append((low, high))
         ends = np.reshape(boxes, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
@@ -392,7 +386,7 @@ class ExactCounterfactual(BaseCounterfactual):
         return np.lexsort((distances, n_changed)).argsort().astype(np.float64)
 
 
-def _box_within_constraints(
+def _constrained_box(
     actionability: Actionability,
     values: NDArray[np.float64],
     low: NDArray[np.float64],

@@ -212,7 +212,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         radius, searches = self._shrink(problem, index)
         limits = self._largest_radii(problem, index, starts)
         searches += self._grow(problem, index, radius, limits)
-        return Candidates.concatenate(search.nearest for search in searches)
+        return Candidates.of_blocks(search.nearest for search in searches)
 
     def _shrink(
         self, problem: SearchProblem, index: NDArray[np.intp]

@@ -69,7 +69,7 @@ class Candidates(NamedTuple):
     owner: NDArray[np.intp]  # (m,): positions of the explained rows
 
     @classmethod
-    def concatenate(cls, blocks: Iterable[Candidates]) -> Candidates:
+    def of_blocks(cls, blocks: Iterable[Candidates]) -> Candidates:
         """Candidates of several blocks, one after the other."""
         return cls(*map(np.concatenate, zip(*blocks, strict=True)))
 
@@ -192,7 +192,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         """The `SearchResult` of each of some rows, which are searched together."""
         starts = self._find_starts(problem, index)
         candidates = self._find_candidates(problem, index, starts)
-        pool = Candidates.concatenate([starts, candidates])
+        pool = Candidates.of_blocks([starts, candidates])
         found_rows, searched = _FoundRows(problem, index), index
         for n_before in with_progress(range(self.n_counterfactuals)):
             holds = found_rows.are_far_and_on_target
@@ -251,16 +251,12 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         """Near rows on target: projected known rows, and rows with changed cells."""
         changed, _ = self._search_coordinates(problem, index)
         blocks = [Candidates(changed, index)]
-        blocks += [
-            self._nearest_known_rows(problem, row) for row in with_progress(index)
-        ]
+        blocks += [self._near_known_rows(problem, row) for row in with_progress(index)]
         n_further = self.n_counterfactuals - 1
         number = max(_N_STARTS, _N_STARTS_PER_FURTHER * n_further)
-        return (
-            Candidates.concatenate(blocks).on_target(problem).nearest(problem, number)
-        )
+        return Candidates.of_blocks(blocks).on_target(problem).nearest(problem, number)
 
-    def _nearest_known_rows(self, problem: SearchProblem, row: int) -> Candidates:
+    def _near_known_rows(self, problem: SearchProblem, row: int) -> Candidates:
         """Known rows on target, projected for a row: the nearest, and some farther."""
         (on_target,) = self._training.satisfying(problem, np.array([row]))
         values = self._training_values[on_target]

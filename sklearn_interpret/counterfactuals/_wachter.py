@@ -245,13 +245,11 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     ) -> Candidates:
         if self.method_ == "search":
             return starts.take(np.arange(0))
-        descent_starts = self._descent_starts(problem, index, starts)
-        values, _ = self._descend(problem, descent_starts)
-        values = problem.actionability.away(
-            values, problem.values[descent_starts.owner]
-        )
-        values = problem.projected(values, descent_starts.owner)
-        return Candidates(values, descent_starts.owner).on_target(problem)
+        all_starts = self._descent_starts(problem, index, starts)
+        values, _ = self._descend(problem, all_starts)
+        values = problem.actionability.away(values, problem.values[all_starts.owner])
+        values = problem.projected(values, all_starts.owner)
+        return Candidates(values, all_starts.owner).on_target(problem)
 
     @property
     def n_iter_(self) -> int:
@@ -265,8 +263,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             _, n_steps = self._search_coordinates(problem, index)
         else:
             no_starts = Candidates(problem.values[:0], index[:0])
-            descent_starts = self._descent_starts(problem, index, no_starts)
-            _, n_steps = self._descend(problem, descent_starts)
+            all_starts = self._descent_starts(problem, index, no_starts)
+            _, n_steps = self._descend(problem, all_starts)
         return n_steps
 
     def _descent_starts(
@@ -287,7 +285,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             margins = problem.margins(trials, owner)
             best = nearest_of_each(-margins, owner, _N_FURTHER_STARTS)
             blocks.append(Candidates(trials, owner).take(best))
-        return Candidates.concatenate(blocks)
+        return Candidates.of_blocks(blocks)
 
     def _descend(
         self, problem: SearchProblem, starts: Candidates

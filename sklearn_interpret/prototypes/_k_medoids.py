@@ -252,7 +252,7 @@ class KMedoids(
         if self.metric != "precomputed":
             self._centers = points[self.prototype_indices_]
             self.cluster_centers_ = rows.native_at(self.prototype_indices_)
-        distances = self._distances_from_medoids(points)
+        distances = self._medoid_distances(points)
         self.labels_ = distances.argmin(axis=1)
         self.inertia_ = float(distances.min(axis=1) @ weights)
         n_distinct = len(np.unique(self.labels_))
@@ -356,9 +356,7 @@ class KMedoids(
             )
         return medoids
 
-    def _distances_from_medoids(
-        self, points: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _medoid_distances(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distances from the medoids, (n_rows, n_clusters)."""
         if self.metric == "precomputed":
             return points[:, self.prototype_indices_]
@@ -388,7 +386,7 @@ class KMedoids(
         """
         check_is_fitted(self, "prototype_indices_")
         rows = validation.check_rows(self, X, reset=False)
-        return self._distances_from_medoids(self._encode_rows(rows))
+        return self._medoid_distances(self._encode_rows(rows))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Which medoid is nearest to each row.

@@ -87,13 +87,11 @@ class RuleListClassifier(ClassifierMixin, RuleModel):
         holds = all_hold(conditions, sample.rows, sample.rows.n_rows)
         all_sums = np.bincount(sample.y, sample.weights, minlength=n_classes)
         weights, ordered = sample.weights.copy(), []
-        for rule_conditions, mask in zip(conditions, holds, strict=True):
+        for rule, mask in zip(conditions, holds, strict=True):
             sums = np.bincount(sample.y, weights * mask, minlength=n_classes)
             weights[mask] = 0
-            if sums.any() or not rule_conditions:
-                ordered.append(
-                    self._make_rule(rule_conditions, sums, all_sums, class_weights)
-                )
+            if sums.any() or not rule:
+                ordered.append(self._make_rule(rule, sums, all_sums, class_weights))
         return ordered
 
     def _make_rule(

@@ -123,14 +123,14 @@ class RuleFit(RuleModel):
         """All terms of the sum: rules, then linear terms."""
         return [*self.rules_, *self.linear_terms_]
 
-    def _columns_of_entries(self) -> list[tuple[int, ...]]:
+    def _entry_columns(self) -> list[tuple[int, ...]]:
         """Columns of the features of each rule and linear term."""
         rules = [tuple(c.feature for c in rule.conditions) for rule in self.rules_]
         return rules + [(term.feature,) for term in self.linear_terms_]
 
     def _feature_shares(self) -> NDArray[np.float64]:
         """Equal shares of the features of each term: (n_entries, n_features)."""
-        columns = self._columns_of_entries()
+        columns = self._entry_columns()
         shares = np.zeros((len(columns), self.n_features_in_))
         for k, features in enumerate(columns):
             shares[k, list(features)] = 1 / len(features)
@@ -236,10 +236,7 @@ class RuleFit(RuleModel):
             names, columns = rows.names, None
         else:
             values = np.einsum("ie,e...->ie...", deviations, coefficients)
-            names, columns = (
-                list(map(self._name, self._entries)),
-                self._columns_of_entries(),
-            )
+            names, columns = list(map(self._name, self._entries)), self._entry_columns()
         base_value = self.intercept_ + means @ coefficients
         labels = getattr(self, "classes_", range(1))
         return Explanation(

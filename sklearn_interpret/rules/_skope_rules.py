@@ -258,7 +258,7 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         for draw, copies in enumerate(draws):
             used = copies > 0
             drawn_weights = (copies * factors)[used]
-            leaves = _conditions_of_leaves(
+            leaves = _leaf_rules(
                 tree, space, codes[:, used], labels[used], drawn_weights
             )
             for leaf in leaves:
@@ -397,7 +397,7 @@ def _negative_f1(rule: SkopeRule) -> float:
     return -f1(rule.precision or 0.0, rule.recall or 0.0)
 
 
-def _conditions_of_leaves(
+def _leaf_rules(
     tree: DecisionTreeClassifier,
     space: ConditionSpace,
     codes: NDArray[Any],

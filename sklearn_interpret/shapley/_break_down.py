@@ -299,13 +299,10 @@ class BreakDown(BaseCoalitional):
         if isinstance(self.order, np.ndarray) and self.order.ndim == 0:
             raise ValueError(f"order={self.order!r} must be a list of features.")
         rows = as_rows(self.background_)
-        groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
+        names, named = rows.names, rows.named
+        groups = resolve_groups(self.feature_groups, names, named=named)
         entries = resolve_features(
-            list(self.order),
-            rows.names,
-            named=rows.named,
-            groups=groups,
-            parameter="order",
+            list(self.order), names, named=named, groups=groups, parameter="order"
         )
         # Players by the name of a group, or by their single column.
         players: dict[int | str, int] = {
@@ -391,10 +388,8 @@ class _PathAttributor(Attributor):
     ) -> Iterator[list[Step]]:
         """Steps of each row: steps of its active players, then the other players."""
         empty = game.base_values
-        players_and_values = played.designed(self._coalitions_of_candidate_steps)
-        for (players, values), active in zip(
-            players_and_values, played.active, strict=True
-        ):
+        values_by_row = played.designed(self._coalitions_of_candidate_steps)
+        for (players, values), active in zip(values_by_row, played.active, strict=True):
             steps = self._candidate_steps(len(players))
             effects = values - empty
             single_effects, pair_effects = np.split(effects, [len(players)])  # views
@@ -432,17 +427,15 @@ def _contributions(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield the contributions of the steps of each row, (n_steps, k)."""
     n_players = played.active.shape[1]
-    rows, coalitions = [], []
+    rows, members = [], []
     for row, path in enumerate(paths):
         present = np.zeros(n_players, dtype=bool)
         for step in path[:-1]:  # the value after the last step is the prediction
             present[list(step)] = True
             rows.append(row)
-            coalitions.append(present.copy())
-    values = played.coalition_values(
-        np.array(rows, dtype=np.intp),
-        np.array(coalitions, dtype=bool).reshape(-1, n_players),
-    )
+            members.append(present.copy())
+    coalitions = np.array(members, dtype=bool).reshape(-1, n_players)
+    values = played.coalition_values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)

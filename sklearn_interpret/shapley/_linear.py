@@ -30,9 +30,7 @@ from sklearn_interpret._model.formulas.linear import (
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.games.gaussian_conditionals import (
-        Block as GaussianBlock,
-    )
+    from sklearn_interpret._core.games.gaussian_conditionals import Block
     from sklearn_interpret._model.formulas.linear import ExplainedLinear
     from sklearn_interpret._model.rows.base import Rows
     from sklearn_interpret._model.rows.sample import Sample
@@ -220,7 +218,7 @@ class _LinearValues:
     player: NDArray[np.intp]  # of each of the model's columns
     n_players: int
     # Players that are correlated with each other; None for interventional values.
-    player_blocks: list[GaussianBlock] | None
+    player_blocks: list[Block] | None
 
     def shapley_values(
         self, rows: Rows
@@ -248,7 +246,7 @@ class _LinearValues:
         return values, None
 
     def _correlated_values(
-        self, player_blocks: list[GaussianBlock], derived: Any
+        self, player_blocks: list[Block], derived: Any
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Values of correlated players, and their standard errors if sampled."""
         derived = derived.toarray() if sparse.issparse(derived) else derived

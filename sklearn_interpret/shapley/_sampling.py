@@ -268,10 +268,8 @@ class _Permutations(Attributor):
             players_and_values = played.designed(coalitions.__getitem__)
             for row, (players, coalition_values) in enumerate(players_and_values):
                 empty, grand = game.base_values, played.predictions[row]
-                row_gains = order_coalitions[len(players)].gains(
-                    coalition_values, empty, grand
-                )
-                gains[row].append(row_gains)
+                orders_of_row = order_coalitions[len(players)]
+                gains[row].append(orders_of_row.gains(coalition_values, empty, grand))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
             row_gains = np.concatenate(gains[row])

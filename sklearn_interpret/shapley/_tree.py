@@ -222,7 +222,7 @@ class TreeSHAP(BaseFormulaAttribution):
         base_values = np.zeros(response.ensemble.n_outputs)
         asks_model = self._asks_model(rows)
         for block in slices(rows.n_rows, batch_rows(rows.row_bytes)):
-            for batch, predicted in self._predict_batches(
+            for batch, predicted in self._predict(
                 rows, block, codes[block], asks_model
             ):
                 if predicted.dtype != np.float64:  # the precision of explanations
@@ -253,7 +253,7 @@ class TreeSHAP(BaseFormulaAttribution):
         """
         return not (self._follows_trees and self._trees.takes(rows))
 
-    def _predict_batches(
+    def _predict(
         self, rows: Rows, block: slice, codes: NDArray[np.integer], asks_model: bool
     ) -> Iterator[tuple[slice, NDArray[np.floating]]]:
         """Yield batches of a block of rows, as slices of all, and their predictions."""
@@ -283,9 +283,7 @@ class TreeSHAP(BaseFormulaAttribution):
                 predictions[checked] = self._trees.of_codes(codes[:: checked.step])
                 continue
             # Predictions are computed while workers compute the parts.
-            for batch, predicted in self._predict_batches(
-                rows, block, codes, asks_model
-            ):
+            for batch, predicted in self._predict(rows, block, codes, asks_model):
                 if predictions is None:
                     predictions = np.empty((rows.n_rows, n_outputs), predicted.dtype)
                 predictions[batch] = predicted
@@ -302,7 +300,7 @@ class TreeSHAP(BaseFormulaAttribution):
             values = np.einsum("ijjk->ijk", pairs[block])
             parts = tree_values.value_parts(codes, 1, self.n_jobs)
             if asks_model:
-                for _ in self._predict_batches(rows, block, codes, asks_model):
+                for _ in self._predict(rows, block, codes, asks_model):
                     pass  # the model raises its errors
             add_value_parts(values.transpose(2, 1, 0), parts)
             parts = tree_values.value_parts(codes, 2, self.n_jobs)

@@ -146,11 +146,9 @@ class TreeValues:
                 yield block, game.direct_values(self.plan, codes[block], order, weights)
             return
         distinct, shares = game.distinct_rows()
-        background_margins = ensemble.raw_of_codes(distinct)
+        distinct_margins = ensemble.raw_of_codes(distinct)
         totals = np.zeros((self.plan.n_keys(order), len(codes)))
-        for share, row, margin in zip(
-            shares, distinct, background_margins, strict=True
-        ):
+        for share, row, margin in zip(shares, distinct, distinct_margins, strict=True):
             against_row = PathDependentGame.against(ensemble, self.plan.paths, row)
             values = np.zeros_like(totals)
             parts = self._parts_of_sum(against_row, codes, order, n_jobs)

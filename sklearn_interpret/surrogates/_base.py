@@ -38,8 +38,8 @@ from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
     Neighbourhood,
     check_local_surrogate,
+    drop_output_axis,
     fit_locally,
-    squeeze_single_output,
 )
 
 if TYPE_CHECKING:
@@ -236,9 +236,7 @@ class BaseLocalSurrogate(BaseInspector, Generic[AnyLocalExplanation]):
         return self._explanation(
             rows,
             fits,
-            **squeeze_single_output(
-                {"predictions": plain_responses(self._response, rows)}
-            ),
+            **drop_output_axis({"predictions": plain_responses(self._response, rows)}),
             data=rows.native,
             output_names=self.output_names_,
             response_name=self._response_name,

@@ -507,9 +507,8 @@ class GlobalSurrogate(ResultsMixin, SampleInspector):
         weights = check_weights(sample_weight, rows)
         rows, weights = rows_inside(self, rows, weights)
         responses = self._evaluate(self._make_response(), rows)
-        return self._measure_fidelity(
-            rows, weights, responses, self._predict_labels(rows)
-        )
+        labels = self._predict_labels(rows)
+        return self._measure_fidelity(rows, weights, responses, labels)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -216,9 +216,7 @@ def _read_coefficients(
     tables, deviations, names = [], [], []
     for inner in predictors:
         table = coefficient_table(inner.predictor)
-        tables.append(
-            table if labels is None else _order_by_label(table, inner, labels)
-        )
+        tables.append(table if labels is None else _sort_by_label(table, inner, labels))
         deviations.append(column_deviations(inner.columns_of(rows), weights))
         names.append(list(map(str, inner.described(rows))))
     if len(set(map(len, names))) > 1:
@@ -228,7 +226,7 @@ def _read_coefficients(
     )
 
 
-def _order_by_label(
+def _sort_by_label(
     table: NDArray[np.float64], inner: InnerPredictor, labels: list[Any]
 ) -> NDArray[np.float64]:
     """Coefficients of a linear classifier, in the order of some labels."""

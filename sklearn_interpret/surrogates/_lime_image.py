@@ -36,7 +36,7 @@ from sklearn_interpret.surrogates._base import (
     MaskSampler,
 )
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
-from sklearn_interpret.surrogates._local_fits import fields_of, squeeze_single_output
+from sklearn_interpret.surrogates._local_fits import drop_output_axis, fields_of
 
 if TYPE_CHECKING:
     from sklearn_interpret._model.rows.sample import Sample
@@ -389,7 +389,7 @@ class LimeImage(BaseLocalSurrogate[ImageExplanation]):
         n_segments = [len(fit.coefficients) for fit in fits]
         positions = list(map(np.arange, n_segments))
         return ImageExplanation(
-            **squeeze_single_output(fields_of(fits, positions, max(n_segments))),
+            **drop_output_axis(fields_of(fits, positions, max(n_segments))),
             **fields,
             segments=np.stack(rows.segments),
             images=rows.pixels,

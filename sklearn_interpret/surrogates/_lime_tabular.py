@@ -31,8 +31,8 @@ from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import (
     Neighbourhood,
+    drop_output_axis,
     fields_of,
-    squeeze_single_output,
 )
 
 if TYPE_CHECKING:
@@ -268,12 +268,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
             if needs_them:
                 return None
         n_values = [len(column.labels) for column in self._marginals.columns]
+        arguments = self._response, self._marginals.levels(), n_values
         return read_formula(
-            [IndependentColumns],
-            self._response,
-            self._marginals.levels(),
-            n_values,
-            required=self.method == "tree",
+            [IndependentColumns], *arguments, required=self.method == "tree"
         )
 
     def _make_sampler(self, seed: list[int]) -> Sampler:
@@ -332,7 +329,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         if marginals.discrete.any():
             conditions = marginals.conditions(marginals.locate(rows))
         return LocalExplanation(
-            **squeeze_single_output(arrays),
+            **drop_output_axis(arrays),
             **fields,
             feature_names=rows.names,
             scales=marginals.scales,

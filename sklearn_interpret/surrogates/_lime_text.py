@@ -28,7 +28,7 @@ from sklearn_interpret.surrogates._local_explanation import (
     LocalExplanation,
     r_squared_text,
 )
-from sklearn_interpret.surrogates._local_fits import fields_of, squeeze_single_output
+from sklearn_interpret.surrogates._local_fits import drop_output_axis, fields_of
 
 if TYPE_CHECKING:
     from sklearn_interpret._core.local.tokens import Key, Splitter
@@ -452,7 +452,7 @@ class LimeText(TextInputMixin, BaseLocalSurrogate[TextExplanation]):
             ]
             positions.append(np.array(features, dtype=np.intp))
         return TextExplanation(
-            **squeeze_single_output(fields_of(fits, positions, len(feature_of_word))),
+            **drop_output_axis(fields_of(fits, positions, len(feature_of_word))),
             **fields,
             feature_names=list(map(feature_name, feature_of_word)),
             tokens=as_objects([text.pieces for text in texts]),

@@ -264,9 +264,7 @@ def fields_of(
     if fits[0].errors is not None:
         attributes["standard_errors"] = "errors"
     fields = {
-        name: _stack_by_feature(
-            [getattr(fit, attr) for fit in fits], positions, n_features
-        )
+        name: _stack([getattr(fit, attr) for fit in fits], positions, n_features)
         for name, attr in attributes.items()
     }
     fields["base_values"] = np.stack([fit.intercept for fit in fits])
@@ -275,7 +273,7 @@ def fields_of(
     return fields
 
 
-def _stack_by_feature(
+def _stack(
     arrays: list[NDArray[Any]],
     positions: list[NDArray[np.intp]] | None,
     n_features: int | None,
@@ -290,7 +288,7 @@ def _stack_by_feature(
     return stacked
 
 
-def squeeze_single_output(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def drop_output_axis(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Arrays (..., k) without the axis of outputs if there is a single one."""
     return {
         name: array[..., 0] if array.shape[-1] == 1 else array

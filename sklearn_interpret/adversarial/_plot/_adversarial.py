@@ -293,9 +293,7 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
             canvas.main, images, titles, strict=True
         ):
             self.images_.append(draw_image(panel, image, **style))
-            text = "\n".join(
-                fill(line, _letters_per_line(panel_width)) for line in lines
-            )
+            text = "\n".join(fill(line, _line_length(panel_width)) for line in lines)
             panel.set_title(literal(text), fontsize=size)
         self._draw_bar()
 
@@ -371,6 +369,6 @@ class AdversarialDisplay(CounterfactualLabelsMixin, OneRowDisplay):
         return table.reset_index(drop=True)
 
 
-def _letters_per_line(inches: float) -> int:
+def _line_length(inches: float) -> int:
     """Number of letters that have room; at least the letters of a long word."""
     return max(int(CHARACTERS_PER_INCH * inches), 16)

@@ -87,12 +87,10 @@ class ShapleyDisplay(ExplanationDisplay):
         values = explanation.values[:, order]
         reader = FeatureReader(explanation if data is None else data)
         names = np.array(explanation.feature_names, dtype=object)[order]
-        row_columns = {
-            name: np.asarray(column)[:, None] for name, column in rows.items()
-        }
-        columns: dict[str, Any] = {**row_columns, "feature": names}
+        by_row = {name: np.asarray(column)[:, None] for name, column in rows.items()}
+        columns: dict[str, Any] = {**by_row, "feature": names}
         if by_feature:
-            columns = {"feature": names, **row_columns}
+            columns = {"feature": names, **by_row}
         if reader.has_data:
             columns["value"] = reader.table(order)
         columns |= {self._column: values, **(cells(values) if cells else {})}

@@ -184,9 +184,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self.ups_, self.downs_ = draw_signed_arrows(
             ax, far, near, heights, ARROW_HEIGHT, 0.008 * span, style, notched=True
         )
-        names = _add_name_of_others(
-            self._entries([(j,) for j in selected]), explanation
-        )
+        names = _add_others(self._entries([(j,) for j in selected]), explanation)
         lowest = self._name_pushes(ax, (far + near) / 2, pushes, names)
         highest = self._mark_ends(ax, prediction, base, high - low)
         ax.set_ylim(lowest - 0.45, highest + 0.5)
@@ -276,7 +274,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         ax.margins(y=0.04)
         plain_number_ticks(ax, "y")
         ax.spines[["top", "right"]].set_visible(False)
-        names = _add_name_of_others(
+        names = _add_others(
             [explanation.feature_names[j] for j in selected], explanation
         )
         self.legend_ = side_legend(
@@ -313,7 +311,7 @@ def force_segments(
     return ForceSegments(near - contributions, near)
 
 
-def _add_name_of_others(names: list[str], explanation: Explanation) -> list[str]:
+def _add_others(names: list[str], explanation: Explanation) -> list[str]:
     """The names, and one for the net push of the features that have none."""
     n_others = len(explanation.feature_names) - len(names)
     if not n_others:

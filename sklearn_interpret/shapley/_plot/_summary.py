@@ -133,7 +133,7 @@ default="auto"
         for line in range(len(names)):
             ax.axhline(line, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
-        limits = _axis_limits(contributions, len(selected))
+        limits = _x_limits(contributions, len(selected))
         grey_notes = self._draw_swarms(
             ax, explanation, selected, contributions.T, limits, point_kw
         )
@@ -214,9 +214,7 @@ default="auto"
         return self._long_table(explanation, rows, by_feature=True)
 
 
-def _axis_limits(
-    contributions: NDArray[np.float64], n_single: int
-) -> tuple[float, float]:
+def _x_limits(contributions: NDArray[np.float64], n_single: int) -> tuple[float, float]:
     """Ends of the axis, at which the sums of many other features may be cut."""
     low, high = contributions.min(), contributions.max()
     single = contributions[:, :n_single]

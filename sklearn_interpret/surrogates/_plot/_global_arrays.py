@@ -132,12 +132,9 @@ class SurrogateArrays(Display):
         nodes = nodes[:, output if nodes.shape[1] > 1 else 0]
         if surrogate_responses is not None:
             surrogate_responses = surrogate_responses[:, output]
+        tree, weights = self._tree(output), self._weights()
         return leaves_of(
-            self._tree(output),
-            nodes,
-            responses[:, output],
-            surrogate_responses,
-            self._weights(),
+            tree, nodes, responses[:, output], surrogate_responses, weights
         )
 
     def _are_shares(self) -> bool:

@@ -52,37 +52,32 @@ def draw_tree(
     output's responses are drawn, or shares of several.
     """
     leaves = by_output[0]
-    column_of_node = {node: column for column, node in enumerate(leaf_order(tree))}
+    column_of = {node: column for column, node in enumerate(leaf_order(tree))}
     low, high = limits = _value_range(leaves) if len(by_output) == 1 else (0.0, 1.0)
     texts, share = draw_tests(ax, tree, limits)
-    positions = [column_of_node[leaf.node] for leaf in leaves]
+    positions = [column_of[leaf.node] for leaf in leaves]
     if len(by_output) == 1:
         bar_style: Style = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0}
-        ax.bar(
-            range(len(column_of_node)), high - low, bottom=low, zorder=0.5, **bar_style
-        )
+        ax.bar(range(len(column_of)), high - low, bottom=low, zorder=0.5, **bar_style)
         bars = _draw_distributions(ax, positions, leaves, limits, style, upright=True)
     else:
         bars = _draw_shares(ax, np.array(positions), by_output, style, upright=True)
     ax.set_ylabel(name, y=share / 2)  # next to the leaves
-    _finish_tree(ax, column_of_node, leaves, limits)
+    _finish_tree(ax, column_of, leaves, limits)
     return bars, texts
 
 
 def _finish_tree(
-    ax: Axes,
-    column_of_node: dict[int, int],
-    leaves: list[Leaf],
-    limits: tuple[float, float],
+    ax: Axes, column_of: dict[int, int], leaves: list[Leaf], limits: tuple[float, float]
 ) -> None:
     """Ticks: what is in each leaf, and responses as far as the leaves reach."""
     from matplotlib.ticker import MaxNLocator
 
-    has_room = axes_inches(ax)[0] / len(column_of_node) >= WIDE_LEAF
-    texts = ["no rows"] * len(column_of_node)
+    has_room = axes_inches(ax)[0] / len(column_of) >= WIDE_LEAF
+    texts = ["no rows"] * len(column_of)
     for leaf in leaves:
         rows_text = leaf.rows_text if has_room else f"n={leaf.n_rows}"
-        texts[column_of_node[leaf.node]] = f"{leaf.percent_text}\n{rows_text}"
+        texts[column_of[leaf.node]] = f"{leaf.percent_text}\n{rows_text}"
     ax.set_xticks(range(len(texts)), texts, fontsize="small")
     ax.tick_params(axis="x", length=0)
     ax.grid(visible=False)
