@@ -315,13 +315,13 @@ class BreakDown(BaseCoalitional):
         missing = set(range(len(self.features_)))
         for key in chain.from_iterable(entries):
             if players.get(key) not in missing:
-                name = key if isinstance(key, str) else rows.names[key]
+                name = key if isinstance(key, str) else names[key]
                 reason = "there twice" if key in players else "in a group"
                 raise ValueError(f"order has {name!r}, which is {reason}.")
             missing.remove(players[key])
         if missing:
-            names = ", ".join(repr(self.player_names_[j]) for j in sorted(missing))
-            raise ValueError(f"order must name all features; it lacks {names}.")
+            lacking = ", ".join(repr(self.player_names_[j]) for j in sorted(missing))
+            raise ValueError(f"order must name all features; it lacks {lacking}.")
         return [tuple(players[key] for key in entry) for entry in entries]
 
 
