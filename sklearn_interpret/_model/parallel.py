@@ -55,8 +55,12 @@ def batch_rows(row_bytes: int) -> int:
 
 def rows_in_memory(row_bytes: int) -> int:
     """Number of rows, of `row_bytes` bytes in all forms, that are kept in memory."""
-    # An eighth: results computed from the rows need memory too.
-    return max(1, int(working_bytes() / 8 // max(row_bytes, 1)))
+    return max(1, bytes_in_memory() // max(row_bytes, 1))
+
+
+def bytes_in_memory() -> int:
+    """Bytes that rows or tables may take: an eighth, as results need memory too."""
+    return int(working_bytes() / 8)
 
 
 def block_rows(row_bytes: int) -> int:

@@ -184,9 +184,9 @@ class TreePathContributions(BaseAttribution):
         trees = self._trees
         asks_model = not (self._follows_trees and trees.takes(rows))
         coded = trees.codes(rows)
-        step = rows_in_memory(coded.row_bytes + self._paths.row_bytes)
+        block_rows = rows_in_memory(coded.row_bytes + self._paths.row_bytes)
         blocks = []
-        for batch in slices(rows.n_rows, step):
+        for batch in slices(rows.n_rows, block_rows):
             values, predictions = self._paths.values(coded[batch])
             if asks_model:
                 predictions = trees.predictions(rows.sliced(batch).native)

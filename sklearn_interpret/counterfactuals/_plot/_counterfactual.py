@@ -34,14 +34,15 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.axes import Style
     from sklearn_interpret._plotting.sources import Data
 
-# Inches of a line: an arrow below a text. Lower lines have no room for the text.
+# Inches: height of a line, an arrow below a text, and the smallest height at which the
+# text has room.
 LINE_HEIGHT = 0.45
 MIN_HEIGHT_WITH_TEXT = 0.25
 # Shares of a line: an arrow's middle and breadth, and how far above a text stands.
 ARROW_POSITION = 0.28
 ARROW_HEIGHT = 0.26
 TEXT_GAP = 0.22
-# Shares of an axes: the point of an arrow, and all lines together at most.
+# Shares of an axes: width of the point of an arrow, largest height of all lines.
 HEAD_WIDTH = 0.025
 MAX_LINES_HEIGHT = 0.65
 
@@ -188,7 +189,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         return self
 
     def _columns(self, row: int, indices: NDArray[np.intp]) -> dict[int, FeatureColumn]:
-        """The changed features by position, those that move farthest first."""
+        """The changed features by position, the farthest moves first."""
         background, data = self._background_rows(), as_rows(self.explanation.data)
         rows = as_rows(self.explanation.rows)
         columns, sizes = {}, {}
@@ -210,7 +211,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
         indices: NDArray[np.intp],
         style: Style | None,
     ) -> None:
-        """The row's own value, and a line for each row found that differs."""
+        """The value of the row, and a line for each row found that differs in it."""
         before = as_rows(self.explanation.data).column_array(j)[row]
         after = as_rows(self.explanation.rows).column_array(j)[indices]
         start, n_lines = column.position(before), len(indices)
@@ -269,7 +270,7 @@ class CounterfactualDisplay(CounterfactualLabelsMixin, FeaturesDisplay):
 def _change_text(
     column: FeatureColumn, before: float, after: float, low: float, high: float
 ) -> str:
-    """A change in words; to the ends of the interval if there is a box."""
+    """Text of a change to a value, or to an interval if there is a box."""
     size = abs(column.position(after) - column.position(before))
     end = column.text(after, size)
     if low < high:

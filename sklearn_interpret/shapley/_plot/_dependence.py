@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._plotting.feature_values import FeatureValues
     from sklearn_interpret._plotting.sources import Data
 
-MAX_SEARCH_ROWS = 5000  # among which the feature that colours points is chosen
-MAX_JOINT_LEVELS = 60  # of a group along the axis
-MAX_COLOURS = 6  # of levels, with the grey of the rarest
+MAX_SEARCH_ROWS = 5000  # rows by which the feature that colours points is chosen
+MAX_JOINT_LEVELS = 60  # joint values of a group along the axis
+MAX_COLOURS = 6  # colours of levels, with the grey of the rarest levels
 
 
 @dataclass(eq=False, repr=False)
@@ -205,7 +205,7 @@ default="auto"
         self : object
             The display.
         """
-        explanation, reader, feature = self._read()
+        explanation, reader, feature = self._read_explanation()
         x_values = self._x_values(reader, feature)
         y, y_name = self._y_values(explanation, feature)
         colour_values = self._colour_values(explanation, reader, feature, x_values)
@@ -232,7 +232,7 @@ default="auto"
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _read(self) -> tuple[Explanation, FeatureReader, int]:
+    def _read_explanation(self) -> tuple[Explanation, FeatureReader, int]:
         """The output drawn, a reader of its data, and the first feature's position."""
         explanation = self._one_output()
         reader = FeatureReader(explanation, self.categorical_features)
@@ -256,7 +256,7 @@ default="auto"
                 f"feature={self.feature!r} is a pair: pass interaction_values, which "
                 "the inspector may have (`interaction_values`)."
             )
-        second = self._second(FeatureReader(explanation))
+        second = self._second_position(FeatureReader(explanation))
         names = [shorten(explanation.feature_names[j], 16) for j in (feature, second)]
         name = f"half the interaction value of\n{' and '.join(names)}"
         if second == feature:
@@ -264,7 +264,7 @@ default="auto"
         pairs = self._interactions(explanation, self.interaction_values)
         return pairs[:, feature, second], name
 
-    def _second(self, reader: FeatureReader) -> int:
+    def _second_position(self, reader: FeatureReader) -> int:
         """Position of the second feature of a pair."""
         return reader.position(self.feature[1], "feature")  # type: ignore[index]
 
@@ -295,8 +295,8 @@ default="auto"
     ) -> FeatureValues | None:
         """Values of the feature that colours the points, or None.
 
-        By default it is the one that interacts most: by interaction values, if they
-        are there, else by how well it predicts the residuals along x.
+        By default the feature that interacts most: by interaction values if they are
+        given, else by how well the feature predicts the residuals along x.
         """
         if self.color_by is None:
             return None
@@ -304,7 +304,7 @@ default="auto"
             position = reader.position(self.color_by, "color_by")
             return reader.any_values(position)
         if _is_pair(self.feature):
-            second = self._second(reader)
+            second = self._second_position(reader)
             return None if second == feature else reader.any_values(second)
         candidates = {
             j: values
@@ -425,7 +425,7 @@ default="auto"
             pair "interaction_value"), and "color" (the value of the feature that
             colours the points) where there is one.
         """
-        explanation, reader, feature = self._read()
+        explanation, reader, feature = self._read_explanation()
         x_values = self._x_values(reader, feature)
         y_column = "interaction_value" if _is_pair(self.feature) else self._column
         y, _ = self._y_values(explanation, feature)
@@ -458,7 +458,7 @@ def _set_x_axis(
         strip = None
         if not observed.all():
             texts = [*texts, "missing"]
-            strip = _strip(ax, len(texts) - 1.5, len(texts) - 0.5)
+            strip = _draw_strip(ax, len(texts) - 1.5, len(texts) - 0.5)
         ax.set_xlim(-0.6, len(texts) - 0.4)
         label_levels(ax, texts, share=0.85)
         return x, strip
@@ -481,10 +481,10 @@ def _set_x_axis(
     write_near(ax, "missing", (middle, -0.02), **text_style)
     x = x_values.numbers.copy()
     x[~observed] = middle + jittered(np.zeros((~observed).sum()), seed=0) * 0.12 * span
-    return x, _strip(ax, left, right)
+    return x, _draw_strip(ax, left, right)
 
 
-def _strip(ax: Axes, left: float, right: float) -> Rectangle:
+def _draw_strip(ax: Axes, left: float, right: float) -> Rectangle:
     return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 

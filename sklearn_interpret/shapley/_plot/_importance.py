@@ -46,7 +46,7 @@ from sklearn_interpret._plotting.sources import (
     checked_numbers,
 )
 from sklearn_interpret.explanations._selection import one_output, output_position
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, check_explanation
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -137,8 +137,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     @classmethod
     def _takers(cls, method: str) -> list[Taker]:
-        of_explanation = Taker(cls._choice_names(), cls._of_explanation)
-        return [of_explanation, *super()._takers(method)]
+        explanation_taker = Taker(cls._choice_names(), cls._of_explanation)
+        return [explanation_taker, *super()._takers(method)]
 
     @classmethod
     def _of_explanation(  # type: ignore[override]  # it has choices of its own
@@ -151,7 +151,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         response_name : str, default=None
             Name of the response; None takes that of the explanation.
         """
-        checked(explanation)
+        check_explanation(explanation)
         names = explanation.output_names
         if response_name is None:
             response_name = explanation.response_name or "response"
@@ -222,7 +222,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ValueError
             An unknown arrangement, or a `max_entries` that is not a positive int.
         """
-        importances = self._by_output()
+        importances = self._importances_by_output()
         names, reduce_outputs = _drawn_outputs(
             importances, self._named_outputs(importances.shape[1])
         )
@@ -261,10 +261,10 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             label_style = {"padding": 3, "fontsize": "small"}
             self.labels_ = ax.bar_label(self.bars_[0], texts, **label_style)
         self._set_limits(ax, ends, len(remaining) > 0, lengths[-1].sum())
-        self._explain(ax, names)
+        self._label_axes(ax, names)
         return self
 
-    def _explain(self, ax: Axes, names: list[Any]) -> None:
+    def _label_axes(self, ax: Axes, names: list[Any]) -> None:
         """Label of the axis, and the legend of several outputs."""
         output = 0 if len(names) == 1 else None
         response = shorten(self._response_label(self.output_names, output), 60)
@@ -280,7 +280,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             ax, handles, texts, corner="lower right", **legend_kwargs
         )
 
-    def _by_output(self) -> NDArray[np.float64]:
+    def _importances_by_output(self) -> NDArray[np.float64]:
         """Importances with an axis of outputs."""
         n_features = len(self.feature_names)
         shapes = [(n_features,), (n_features, None)]
@@ -341,9 +341,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         has_others: bool,
         sum_of_others: float,
     ) -> None:
-        """End the axis at the longest bar, but cut that of the others if far longer.
+        """End the axis at the longest bar; cut the bar of the others if far longer.
 
-        The sum of hundreds may be so long that no other bar could be read.
+        The sum of hundreds of features may be so long that no other bar could be read.
         """
         longest = ends.max(initial=0.0)
         longest_feature = ends[:-1].max(initial=0.0) if has_others else 0.0
@@ -376,7 +376,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             where there are folds, also "low" and "high" of the learner's intervals, and
             a line for each fold, with the column "fold" (missing for the mean).
         """
-        importances = self._by_output()
+        importances = self._importances_by_output()
         order, _ = ranked(importances.sum(axis=1), None)
         n_outputs = importances.shape[1]
         names = np.array(list(map(str, self.feature_names)), dtype=object)
@@ -408,13 +408,13 @@ def _drawn_outputs(
         return list(names), lambda array: array
     order = np.argsort(-importances.sum(axis=0), kind="stable")
     selected = np.sort(order[: len(PALETTE) - 1])
-    summed = np.setdiff1d(order, selected)
+    others = np.setdiff1d(order, selected)
 
     def reduce_outputs(array: NDArray[np.float64]) -> NDArray[np.float64]:
-        total = array[..., summed].sum(axis=-1, keepdims=True)
+        total = array[..., others].sum(axis=-1, keepdims=True)
         return np.concatenate([array[..., selected], total], axis=-1)
 
     return [
         *(names[k] for k in selected),
-        f"sum of {len(summed)} others",
+        f"sum of {len(others)} others",
     ], reduce_outputs

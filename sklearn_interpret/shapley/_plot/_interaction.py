@@ -149,7 +149,7 @@ class ShapleyInteractionDisplay(Display):
             A `max_entries` that is not a positive int, or an array that is not a table
             of strengths.
         """
-        table = self._checked()
+        table = self._check_interactions()
         order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
         ax = self._take(ax, table_size(len(order)))
         strengths = table[np.ix_(order, order)]
@@ -165,7 +165,7 @@ class ShapleyInteractionDisplay(Display):
         )
         return self
 
-    def _checked(self) -> NDArray[np.float64]:
+    def _check_interactions(self) -> NDArray[np.float64]:
         """The interactions, symmetric and without missing values."""
         table = np.asarray(self.interactions, dtype=np.float64)
         shape = (len(self.feature_names),) * 2
@@ -185,7 +185,7 @@ class ShapleyInteractionDisplay(Display):
             One line per pair, from the strongest down, with the columns "feature",
             "feature2" (the same for a main effect) and "interaction_value".
         """
-        table = self._checked()
+        table = self._check_interactions()
         pairs = np.triu_indices(len(table))
         order = np.argsort(-table[pairs], kind="stable")
         first, second = (positions[order] for positions in pairs)

@@ -18,9 +18,9 @@ from sklearn_interpret._core.trees.shapley.games import (
 )
 from sklearn_interpret._core.trees.shapley.values import (
     TreePlan,
-    add_blocks,
+    add_value_parts,
     shapley_values,
-    task_blocks,
+    value_parts_of_task,
     value_tasks,
 )
 from tests.references.shapley import (
@@ -210,5 +210,5 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     expected = shapley_values(plan, game, codes, order)
     found = np.zeros_like(expected)
     for task in value_tasks(plan, game, codes, order):
-        add_blocks(found, task_blocks(*pickle.loads(pickle.dumps(task))))
+        add_value_parts(found, value_parts_of_task(*pickle.loads(pickle.dumps(task))))
     assert_array_equal(found, expected)

@@ -106,7 +106,7 @@ class PathDependentGame:
         """A function that makes the game of some trees from these and their paths."""
         return partial(type(self), chances=self.chances[nodes])
 
-    def is_direct(self, n_rows: int, order: int) -> bool:
+    def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """Whether carrying `n_rows` rows down the trees is faster than tables."""
         return carrying_is_cheaper(self._n_leaves, self.paths.n_players, n_rows, order)
 
@@ -243,7 +243,7 @@ class InterventionalGame:
         # Weights, since shares of shares differ in the last bit.
         return partial(type(self), codes=self.codes, weights=self._weights)
 
-    def is_direct(self, n_rows: int, order: int) -> bool:
+    def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """Whether comparing `n_rows` rows with the background is faster than tables."""
         n_players, n_others = self.paths.n_players, len(self._codes)
         return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
@@ -280,7 +280,7 @@ class InterventionalGame:
 
         None where there are too many rows.
         """
-        if not self.is_direct(len(codes), max_order):
+        if not self.direct_is_cheaper(len(codes), max_order):
             return None
         shape = (self.ensemble.n_outputs, *[self.paths.n_players] * max_order)
         return [

@@ -56,8 +56,8 @@ _NUMBERS_PER_SHARE = 2**23
 _SPLITS_PER_UNIT = 3
 
 Game = PathDependentGame | InterventionalGame
-# Slices of the rows, and values of these: (n_keys, m).
-Blocks = Iterator[tuple[slice, NDArray[np.float64]]]
+# Summands of the values of rows: slices of the rows, and totals (n_keys, m) of these.
+ValueParts = Iterator[tuple[slice, NDArray[np.float64]]]
 
 
 class UnitTables(NamedTuple):
@@ -189,13 +189,13 @@ class TreeShare:
         game = self.game.of_nodes(nodes)
         return _share_alone, (ensemble, plan.players, plan.paths.n_players, game)
 
-    def blocks(
+    def value_parts(
         self,
         codes: NDArray[np.integer],
         order: int,
         rows_at_once: int,
         most_kept: float,
-    ) -> Blocks:
+    ) -> ValueParts:
         """Sums over the share's trees, block by block of rows."""
         codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
         groups = self.groups(order, most_kept)
@@ -294,9 +294,9 @@ class DirectValues:
     plan: TreePlan
     game: Game
 
-    def blocks(
+    def value_parts(
         self, codes: NDArray[np.intp], order: int, rows_at_once: int, most_kept: float
-    ) -> Blocks:
+    ) -> ValueParts:
         """Values of the rows, block by block."""
         for rows in _slices(len(codes), rows_at_once):
             yield rows, self.game.direct_values(self.plan, codes[rows], order)
@@ -311,7 +311,7 @@ def value_tasks(
     rows_at_once: int = MOST_AT_ONCE,
     most_kept: float = 0,
 ) -> list[tuple[Any, ...]]:
-    """Independent tasks, whose blocks sum to the Shapley or interaction values of rows.
+    """Independent tasks, whose parts sum to the Shapley or interaction values of rows.
 
     Parameters
     ----------
@@ -331,26 +331,26 @@ def value_tasks(
     Returns
     -------
     list of tuple
-        Arguments of `task_blocks`.
+        Arguments of `value_parts_of_task`.
     """
-    direct = game.is_direct(len(codes), order)
+    direct = game.direct_is_cheaper(len(codes), order)
     shares = [DirectValues(plan, game)] if direct else plan.shares(game)
     return [(share, codes, order, rows_at_once, most_kept) for share in shares]
 
 
-def task_blocks(share: TreeShare | DirectValues, *arguments: Any) -> Blocks:
-    """Yield the blocks of a task of `value_tasks`.
+def value_parts_of_task(share: TreeShare | DirectValues, *arguments: Any) -> ValueParts:
+    """Yield the parts of the values that a task of `value_tasks` computes.
 
-    Each block is a slice of the rows, and their totals over one share of the trees,
+    Each part is a slice of the rows, and their totals over one share of the trees,
     (n_keys, m): by output and player, or pair of players.
     """
-    return share.blocks(*arguments)
+    return share.value_parts(*arguments)
 
 
-def add_blocks(values: NDArray[np.float64], blocks: Blocks) -> None:
-    """Add blocks of tasks to `values` in place, of the shape of `shapley_values`."""
+def add_value_parts(values: NDArray[np.float64], parts: ValueParts) -> None:
+    """Add parts of tasks to `values` in place, of the shape of `shapley_values`."""
     shape = values.shape[:-1]
-    for rows, totals in blocks:
+    for rows, totals in parts:
         block_values, totals = values[..., rows], totals.reshape(*shape, -1)
         # Few rows at a time: one of the arrays has rows far apart in memory.
         for chunk in _slices(totals.shape[-1], _ADDED_AT_ONCE):
@@ -372,7 +372,7 @@ def shapley_values(
     shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
     values = np.zeros(shape)
     for task in value_tasks(plan, game, codes, order, **options):
-        add_blocks(values, task_blocks(*task))
+        add_value_parts(values, value_parts_of_task(*task))
     return values
 
 
