@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.masks import MOST_POINTS, cosine_distances, gaussian
+from sklearn_interpret._core.local.masks import (
+    MOST_POINTS,
+    cosine_distances,
+    gaussian_kernel,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     HasMethods,
@@ -129,7 +133,8 @@ class MaskSampler(Sampler):
             yield Neighbourhood(
                 design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
-                weights=masks.probabilities * gaussian(squares, self.kernel_width),
+                weights=masks.probabilities
+                * gaussian_kernel(squares, self.kernel_width),
                 origin=np.ones(masked.n_segments),
                 complete=masks.complete,
             )
