@@ -131,7 +131,7 @@ class TreeValues:
         ensemble = self.trees.ensemble
         margins = ensemble.raw_of_codes(codes)
         # The alternative makes tables for each row of the background.
-        if game.is_direct(len(codes) // len(game.shares), order):
+        if game.direct_is_cheaper(len(codes) // len(game.shares), order):
             background_margins = ensemble.raw_of_codes(game.codes)
             row_bytes = 8 * 8 * len(background_margins)
             for block in slices(len(codes), rows_in_memory(row_bytes)):

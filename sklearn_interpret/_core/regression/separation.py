@@ -48,7 +48,7 @@ def without_separated_rows(
             offsets=model.offsets_of(remaining),
         )
         if remaining.any():
-            model = model.polished()
+            model = model.at_optimum()
     return model
 
 

@@ -162,7 +162,7 @@ class TreeProducts:
             ):
                 if statistic.ndim > 1:
                     statistic = statistic[rows]
-                for chunk in _centred(share[rows], statistic):
+                for chunk in _centre_statistics(share[rows], statistic):
                     chunk_rows = slice(
                         start + chunk.rows.start, start + chunk.rows.stop
                     )
@@ -189,7 +189,7 @@ class _CentredStatistics(NamedTuple):
     variance: NDArray[np.float64]  # (c,)
 
 
-def _centred(
+def _centre_statistics(
     shares: NDArray[np.float64], statistics: NDArray[np.float64]
 ) -> Iterator[_CentredStatistics]:
     """Moments of statistics under shares (m, n_points), some at a time."""
@@ -263,10 +263,10 @@ class _Block:
 
         Both are changed in place.
         """
-        reached, left, right = self._looked_up(chances)
+        reached, left, right = self._look_up(chances)
         np.maximum(reached, _LEAST, out=reached)
         ratio = left / reached
-        conditioned, gain, _ = self._looked_up(centred)
+        conditioned, gain, _ = self._look_up(centred)
         conditioned *= ratio
         gain -= conditioned
         self._go_down(reached, left, right, gain)
@@ -274,7 +274,7 @@ class _Block:
         for output, of_splits in enumerate(covariances):
             covariance[output] += self._by_player @ of_splits
 
-    def _looked_up(
+    def _look_up(
         self, table: _Table
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Sums over what reaches each split, and over what goes left and right."""
@@ -431,7 +431,7 @@ class _SplitTables:
         ends = np.searchsorted(self.player[order], np.arange(n_moved + 1))
         for player in np.flatnonzero(np.diff(ends)).tolist():
             splits = order[ends[player] : ends[player + 1]]
-            sums, n_places = self._sums_of(player, splits)
+            sums, n_places = self._place_splits(player, splits)
             end = self.n_places + n_places
             self._sums[player] = slice(self.n_places, end), sums
             self.n_places = end
@@ -454,14 +454,14 @@ class _SplitTables:
             table.at_places[places.start + 1 : places.stop, rows] = at_places
             table.missing[player, rows] = missing
 
-    def _sums_of(self, player: int, splits: NDArray[np.intp]) -> tuple[_Sums, int]:
+    def _place_splits(self, player: int, splits: NDArray[np.intp]) -> tuple[_Sums, int]:
         """Set the places of splits; return a player's sums, and number of places."""
         moved = self._moved_features[player]
         if len(moved.features) == 1:
             (feature,) = moved.features
             if not self._ensemble.split_codes.categorical[feature]:
-                return self._of_numbers(player, feature, splits)
-        return self._of_sets(moved, splits)
+                return self._place_number_splits(player, feature, splits)
+        return self._place_set_splits(moved, splits)
 
     @cached_property
     def _intervals(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -475,11 +475,11 @@ class _SplitTables:
         inner = np.flatnonzero(~trees.is_leaf)
         meets[trees.left[inner]] = trees.missing_left[inner]
         meets[trees.right[inner]] = ~trees.missing_left[inner]
-        for nodes, previous in self._paths.merged:
+        for nodes, previous in self._paths.narrowing_steps:
             meets[nodes] &= meets[previous]
         return meets
 
-    def _of_numbers(
+    def _place_number_splits(
         self, player: int, feature: int, splits: NDArray[np.intp]
     ) -> tuple[_Sums, int]:
         """Conditions are intervals of codes, and missing values."""
@@ -514,12 +514,12 @@ class _SplitTables:
         self.middle[splits] = self.n_places + middle
         self.high[splits] = self.n_places + high
 
-    def _of_sets(
+    def _place_set_splits(
         self, moved: MovedFeatures, splits: NDArray[np.intp]
     ) -> tuple[_Sums, int]:
         """Conditions are sets of points."""
         distinct, point_number = np.unique(moved.codes, axis=0, return_inverse=True)
-        lefts = _lefts(self._ensemble, splits, moved.features, distinct)
+        lefts = _points_going_left(self._ensemble, splits, moved.features, distinct)
         within = self._points_within(splits, lefts)
         sets = np.concatenate([within, within & lefts])
         _, kind, number = np.unique(
@@ -582,7 +582,7 @@ def _matrix_of_ones(
     return csr_array((np.ones(len(row)), column, starts), shape=shape)
 
 
-def _lefts(
+def _points_going_left(
     trees: TreeEnsemble,
     splits: NDArray[np.intp],
     features: NDArray[np.intp],

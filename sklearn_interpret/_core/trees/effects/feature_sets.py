@@ -122,7 +122,7 @@ class TreeSets:
         weights_met[-1] = weights.sum()
         for block in self._blocks:
             if len(block.outside.nodes):
-                met = block.outside.met(bits)
+                met = block.outside.meeting_rows(bits)
                 weights_met[block.outside.nodes] = row_weights.total(met)
         return [weights_met]
 
@@ -144,7 +144,7 @@ class TreeSets:
             position[block.inside.nodes] = np.arange(n_conditions)
             position[-1] = n_conditions  # of leaves without a condition on the set
             leaf_condition = position[self._inside[block.leaves]]
-            met = block.inside.met(bits)
+            met = block.inside.meeting_rows(bits)
             for output in range(len(outputs)):
                 amount = np.bincount(
                     leaf_condition, amounts[block.leaves, output], n_conditions + 1
@@ -238,7 +238,7 @@ class LinkedTreeSets:
         for start in range(0, len(codes), size):
             bits = RowBits(self.effects.ensemble, codes[start : start + size])
             # All rows meet the condition behind the others.
-            met = np.vstack([self._conditions.met(bits), bits.valid])
+            met = np.vstack([self._conditions.meeting_rows(bits), bits.valid])
             for number, moved_set in enumerate(moved_sets):
                 step = max(1, _MOST_OUTPUTS // (64 * moved_set.n_points))
                 for word in range(0, bits.n_words, step):

@@ -168,7 +168,7 @@ class LeafWeights:
         """
         table = self._next_sets.take(numbers, axis=0)
         lefts, rights, reached = rows[:, : len(numbers)]
-        bits.lefts_at(table[:, _POSITION], table[:, _NODE], out=lefts)
+        bits.left_rows_at(table[:, _POSITION], table[:, _NODE], out=lefts)
         lefts &= reached
         np.bitwise_xor(reached, lefts, out=rights)
         n_left = row_weights.counts(lefts)

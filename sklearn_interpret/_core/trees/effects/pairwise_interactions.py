@@ -94,9 +94,11 @@ class TreePairs:
         row_weights = RowWeights(weights)
         pair_weights, openings = [], iter(self._openings)
         for block in self.effects.blocks:
-            met = np.concatenate([block.conditions.met(bits), bits.valid[None]])
+            met = np.concatenate(
+                [block.conditions.meeting_rows(bits), bits.valid[None]]
+            )
             for splits in block.groups:
-                lefts = bits.lefts(splits.nodes)
+                lefts = bits.left_rows(splits.nodes)
                 pair_weights.append(
                     next(openings).weights(met, lefts, row_weights, bits.valid)
                 )

@@ -364,7 +364,7 @@ class TreeEffects:
     def leaves(self, bits: RowBits) -> Iterator[Reached]:
         """All leaves, some at a time, with the rows that reach them: Reached."""
         for block in self.blocks:
-            met = block.conditions.met(bits)
+            met = block.conditions.meeting_rows(bits)
             for splits in block.groups:
                 for chunk, sets, lefts in splits.rows_at_splits(met, bits):
                     for child, side in enumerate((lefts, ~lefts)):
@@ -508,7 +508,7 @@ class LastSplits:
         splits: NDArray[np.intp],
     ) -> LastSplits:
         """The group of some splits; `position` is that of nodes in the block's."""
-        conditions = paths.of_nodes(splits)
+        conditions = paths.conditions_by_slot(splits)
         children = np.stack([ensemble.left[splits], ensemble.right[splits]])
         slot = paths.slot[children[0]]
         d, m = conditions.shape
@@ -545,7 +545,7 @@ class LastSplits:
             chunk = slice(start, start + step)
             sets = met.take(self.conditions[:, chunk], axis=0)
             sets = all_but_one_and_all(sets, bits.valid)
-            yield chunk, sets, bits.lefts(self.nodes[chunk])
+            yield chunk, sets, bits.left_rows(self.nodes[chunk])
 
 
 def _block_rows(ensemble: TreeEnsemble, n_words: int) -> int:
@@ -596,7 +596,7 @@ def _steps_of_moved(
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
         nodes = conditions.nodes
         players_of_nodes = paths.player[nodes]
-        sets = conditions.met(bits).reshape(len(nodes), height, n_words)
+        sets = conditions.meeting_rows(bits).reshape(len(nodes), height, n_words)
         for cells, sign in _changes(sets, valid[players_of_nodes][:, None]):
             condition, bit = set_bits(cells.reshape(len(nodes), height * n_words))
             row, column = np.divmod(bit, n_words * 64)

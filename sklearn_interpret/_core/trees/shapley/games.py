@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.interventional_few_rows import (
-    is_cheaper,
+    comparing_is_cheaper,
     pair_blocks,
     pair_bytes,
     pair_values,
@@ -25,9 +25,9 @@ from sklearn_interpret._core.trees.shapley.multilinear_extension import (
     leaf_integrals,
 )
 from sklearn_interpret._core.trees.shapley.path_dependent_few_rows import (
-    carried_values,
     carrying_is_cheaper,
     split_blocks,
+    values_by_carrying,
 )
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
@@ -106,7 +106,7 @@ class PathDependentGame:
         """A function that makes the game of some trees from these and their paths."""
         return partial(type(self), chances=self.chances[nodes])
 
-    def is_direct(self, n_rows: int, order: int) -> bool:
+    def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """Whether carrying `n_rows` rows down the trees is faster than tables."""
         return carrying_is_cheaper(self._n_leaves, self.paths.n_players, n_rows, order)
 
@@ -114,7 +114,7 @@ class PathDependentGame:
         self, plan: TreePlan, codes: NDArray[np.intp], order: int
     ) -> NDArray[np.float64]:
         """Values of rows without tables: (n_keys, n_rows)."""
-        return carried_values(plan, self._splits, codes, order)
+        return values_by_carrying(plan, self._splits, codes, order)
 
     @cached_property
     def _n_leaves(self) -> NDArray[np.intp]:
@@ -131,7 +131,7 @@ class PathDependentGame:
         nodes = np.concatenate([block.leaves.ravel() for block in units])
 
         def make(leaves: NDArray[np.intp]) -> NDArray[np.float64]:
-            chances = self.chances[self.paths.of_nodes(nodes[leaves])]
+            chances = self.chances[self.paths.conditions_by_slot(nodes[leaves])]
             d = len(chances)
             tables = np.empty((len(leaves), len(terms(d, order)), 2**d))
             step = max(1, _PAIRS_AT_ONCE >> d)
@@ -167,7 +167,7 @@ class PathDependentGame:
         -------
         ndarray of shape (n_terms, n)
         """
-        conditions = self.paths.of_nodes(leaves)
+        conditions = self.paths.conditions_by_slot(leaves)
         d = len(conditions)
         gains = np.empty((len(terms(d, order)), len(patterns)))
         for start in range(0, len(patterns), _PAIRS_AT_ONCE):
@@ -189,7 +189,7 @@ class PathDependentGame:
         For leaves with equally many conditions, and tuples of slots: (n_subsets,
         n_leaves).
         """
-        chances = self.chances[self.paths.of_nodes(leaves)]
+        chances = self.chances[self.paths.conditions_by_slot(leaves)]
         outside = (np.delete(chances, subset, axis=0) for subset in subsets)
         return np.stack([np.multiply.reduce(factors, axis=0) for factors in outside])
 
@@ -243,10 +243,10 @@ class InterventionalGame:
         # Weights, since shares of shares differ in the last bit.
         return partial(type(self), codes=self.codes, weights=self._weights)
 
-    def is_direct(self, n_rows: int, order: int) -> bool:
+    def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
         """Whether comparing `n_rows` rows with the background is faster than tables."""
         n_players, n_others = self.paths.n_players, len(self._codes)
-        return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
+        return comparing_is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
 
     @cached_property
     def _n_leaves(self) -> NDArray[np.intp]:
@@ -280,7 +280,7 @@ class InterventionalGame:
 
         None where there are too many rows.
         """
-        if not self.is_direct(len(codes), max_order):
+        if not self.direct_is_cheaper(len(codes), max_order):
             return None
         shape = (self.ensemble.n_outputs, *[self.paths.n_players] * max_order)
         return [
@@ -352,7 +352,9 @@ class InterventionalGame:
             return gains_of_integrals(integrals, owner, patterns, d, order)
         distinct = distinct_patterns(background, d)
         weights = np.tile(self.shares, len(leaves))
-        shares = _weight_of_each(distinct.position, weights, len(distinct.unit))
+        shares = _sum_weights_by_position(
+            distinct.position, weights, len(distinct.unit)
+        )
         ends = np.searchsorted(distinct.unit, np.arange(len(leaves) + 1))
         gains = []
         for leaf in range(len(leaves)):
@@ -360,7 +362,9 @@ class InterventionalGame:
             row_patterns = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
             lost = ~pattern_bits(row_patterns, d)
             gained = ~pattern_bits(distinct.pattern[background_rows], d)
-            gains.append(_compared(lost, gained, shares[background_rows], order))
+            gains.append(
+                _compare_in_blocks(lost, gained, shares[background_rows], order)
+            )
         return np.concatenate(gains, axis=1)
 
     def shares_without(
@@ -393,7 +397,7 @@ class InterventionalGame:
             all_codes = np.concatenate([distinct, codes])
             weights = np.concatenate([shares, block_shares])
             distinct, position = np.unique(all_codes, axis=0, return_inverse=True)
-            shares = _weight_of_each(position, weights)
+            shares = _sum_weights_by_position(position, weights)
         return distinct, shares
 
     def base_values(self) -> NDArray[np.float64]:
@@ -401,7 +405,7 @@ class InterventionalGame:
         return self.shares @ self.ensemble.raw_of_codes(self.codes)
 
 
-def _weight_of_each(
+def _sum_weights_by_position(
     position: NDArray[np.intp], weights: NDArray[np.float64], n_positions: int = 0
 ) -> NDArray[np.float64]:
     """Sum of the weights at each position."""
@@ -409,7 +413,7 @@ def _weight_of_each(
     return sums.astype(np.float64, copy=False)
 
 
-def _compared(
+def _compare_in_blocks(
     lost: NDArray[np.bool_],
     gained: NDArray[np.bool_],
     shares: NDArray[np.float64],
@@ -430,6 +434,6 @@ def node_chances(ensemble: TreeEnsemble, paths: TreePaths) -> NDArray[np.float64
     The product of the shares of cover at its splits, 1 at roots: (n_nodes,).
     """
     chances = cover_shares(ensemble)
-    for nodes, previous in paths.merged:
+    for nodes, previous in paths.narrowing_steps:
         chances[nodes] *= chances[previous]
     return chances

@@ -163,10 +163,12 @@ class PairBlock:
         levels = Levels.below(ensemble, roots)
         splits = levels.splits
         children = ensemble.left[splits]
-        player = _as_sets(paths.n_players).take(paths.player[children], axis=1)
-        left = bits.lefts(splits)
+        player = _single_player_sets(paths.n_players).take(
+            paths.player[children], axis=1
+        )
+        left = bits.left_rows(splits)
         left &= bits.valid
-        failed = _failed(levels, player, left, bits.n_rows)
+        failed = _failed_players(levels, player, left, bits.n_rows)
         return cls(
             ensemble=ensemble,
             levels=levels,
@@ -176,7 +178,7 @@ class PairBlock:
             player=player,
             n_players=paths.n_players,
             value=ensemble.value[levels.leaves],
-            met=_met(levels, paths.previous[children], left, bits.valid),
+            met=_condition_rows(levels, paths.previous[children], left, bits.valid),
             failed=failed.reshape(len(player), -1),
         )
 
@@ -204,8 +206,8 @@ class PairBlock:
         n_rows = self.failed.shape[1] // len(self.value)
         gained = self.failed.take(leaves.take(leaf) * n_rows + background_row, axis=1)
         # The integral depends on how many conditions only one of the two meets.
-        case = _sizes(gained) * integrals.shape[2]
-        case += _sizes(lost).take(leaf)
+        case = _set_sizes(gained) * integrals.shape[2]
+        case += _set_sizes(lost).take(leaf)
         weight = weights.take(background_row)
         gains = _Gains(
             gained=gained,
@@ -255,7 +257,7 @@ class PairBlock:
         return split_values <= self.rank
 
 
-def _as_sets(n_players: int) -> Sets:
+def _single_player_sets(n_players: int) -> Sets:
     """Each player as a set: (n_words, n_players)."""
     size = next((n for n in (1, 2, 4) if n_players <= 8 * n), 8)
     dtype, players = np.dtype(f"<u{size}"), np.arange(n_players)
@@ -265,7 +267,7 @@ def _as_sets(n_players: int) -> Sets:
     return sets
 
 
-def _met(
+def _condition_rows(
     levels: Levels,
     previous: NDArray[np.intp],
     left: NDArray[np.uint64],
@@ -286,7 +288,7 @@ def _met(
     return met
 
 
-def _failed(
+def _failed_players(
     levels: Levels, player: Sets, left: NDArray[np.uint64], n_rows: int
 ) -> Sets:
     """Players whose conditions rows fail at leaves: (n_words, n_leaves, n_rows)."""
@@ -308,7 +310,7 @@ def _failed(
     return failed.take(levels.leaf_positions, axis=1)
 
 
-def _sizes(sets: Sets) -> NDArray[np.intp]:
+def _set_sizes(sets: Sets) -> NDArray[np.intp]:
     """Number of members of sets (n_words, n)."""
     return np.bitwise_count(sets).sum(axis=0, dtype=np.intp)
 
@@ -345,8 +347,10 @@ class _Gains:
         gain, loss = self.gains
         losses = np.bincount(self.leaf, loss, len(self.values))
         values = [
-            _by_member(self.gained, gain * value.take(self.leaf), self.n_players)
-            + _by_member(self.lost, losses * value, self.n_players)
+            _weights_by_player(
+                self.gained, gain * value.take(self.leaf), self.n_players
+            )
+            + _weights_by_player(self.lost, losses * value, self.n_players)
             for value in self.values.T
         ]
         return np.array(values)
@@ -360,35 +364,40 @@ class _Gains:
         values = []
         for value in self.values.T:
             of_pairs = value.take(self.leaf)
-            mixed = _by_members(gained, lost_of_pairs, mixed_gain * of_pairs, n_players)
-            total = _by_members(gained, gained, gain * of_pairs, n_players)
-            total += _by_members(lost, lost, losses * value, n_players)
+            mixed = _weights_by_player_pair(
+                gained, lost_of_pairs, mixed_gain * of_pairs, n_players
+            )
+            total = _weights_by_player_pair(gained, gained, gain * of_pairs, n_players)
+            total += _weights_by_player_pair(lost, lost, losses * value, n_players)
             values.append(total + mixed + mixed.T)
         return np.triu(values, 1)
 
 
-def _by_member(
+def _weights_by_player(
     sets: Sets, weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight of the sets (n_words, n) that each player is in."""
-    sums = [np.bincount(octet, weights, 256) for octet in _octets(sets, n_players)]
+    sums = [
+        np.bincount(octet, weights, 256)
+        for octet in _octets_of_players(sets, n_players)
+    ]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
 
 
-def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
+def _octets_of_players(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
     """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
     octets = [octet for word in sets[..., None].view(np.uint8) for octet in word.T]
     return octets[: -(-n_players // 8)]
 
 
-def _by_members(
+def _weights_by_player_pair(
     first: Sets, second: Sets, weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight where one player is in the first set, another one in the second."""
     rows = []
-    for first_octet in _octets(first, n_players):
+    for first_octet in _octets_of_players(first, n_players):
         row = []
-        for second_octet in _octets(second, n_players):
+        for second_octet in _octets_of_players(second, n_players):
             octet_pairs = first_octet * np.intp(256) + second_octet
             sums = np.bincount(octet_pairs, weights, 2**16).reshape(256, 256)
             row.append(_MEMBERS.T @ sums @ _MEMBERS)
@@ -444,10 +453,10 @@ def pair_bytes(ensemble: TreeEnsemble, paths: TreePaths, n_rows: int) -> float:
 
 def _bytes_of_pair(paths: TreePaths) -> float:
     """Memory per node and row of the background; half of the nodes are leaves."""
-    return _as_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
+    return _single_player_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
 
 
-def is_cheaper(
+def comparing_is_cheaper(
     leaf_counts: NDArray[np.intp],
     n_players: int,
     n_others: int,
@@ -465,7 +474,9 @@ def is_cheaper(
     n_leaves, n_words = leaf_counts.sum(), -(-n_others // 64)
     # A leaf's d conditions are met by one of two rows with a probability of 0.6 ** d.
     n_pairs = n_others * (leaf_counts @ 0.6**d)
-    n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_by_members`
+    n_tables = (
+        (n_players / 8) ** 2 if order == 2 else 0
+    )  # see `_weights_by_player_pair`
     cost_of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
     cost_of_row += (0.04 + 0.01 * n_tables) * n_pairs
     cost_of_rows = n_rows * cost_of_row + 0.004 * n_leaves * n_others

@@ -65,7 +65,9 @@ def comparison_integrals(
 
 
 @lru_cache(maxsize=32)
-def _readings(d: int, order: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _integral_positions(
+    d: int, order: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where integrals start, and the bits of a pattern to keep, by absent set.
 
     Absent sets are those of at most `order` conditions, the smaller ones first.
@@ -76,12 +78,12 @@ def _readings(d: int, order: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return tables[:, None], masks[:, None]
 
 
-def gains_at(
+def gains_at_patterns(
     integrals: NDArray[np.float64], patterns: NDArray[np.integer], order: int
 ) -> NDArray[np.float64]:
     """Gains of one leaf at patterns (n,), from its integrals: (n_terms, n)."""
     d = integrals.shape[1].bit_length() - 1
-    tables, masks = _readings(d, order)
+    tables, masks = _integral_positions(d, order)
     readings = integrals.take(tables | (patterns & masks))
     if order == 1:
         return readings[0] - readings[1:]
@@ -123,5 +125,5 @@ def gains_of_integrals(
     gains = np.empty((len(terms(d, order)), len(patterns)))
     for leaf, of_leaf in enumerate(integrals):
         block = slice(ends[leaf], ends[leaf + 1])
-        gains[:, block] = gains_at(of_leaf, patterns[block], order)
+        gains[:, block] = gains_at_patterns(of_leaf, patterns[block], order)
     return gains

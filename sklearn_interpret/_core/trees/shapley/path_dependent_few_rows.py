@@ -26,7 +26,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.trees.shapley.patterns import features_with_gaps, lefts
+from sklearn_interpret._core.trees.shapley.patterns import (
+    features_with_gaps,
+    rows_going_left,
+)
 from sklearn_interpret._core.trees.shapley.tables import quadrature
 
 if TYPE_CHECKING:
@@ -217,7 +220,7 @@ class SplitBlock:
         goes_left = codes.take(self.feature, axis=1) <= self.rank
         not_by_rank = (gaps | ensemble.split_codes.categorical)[self.feature]
         if not_by_rank.any():
-            goes_left[:, not_by_rank] = lefts(
+            goes_left[:, not_by_rank] = rows_going_left(
                 ensemble, self.nodes[not_by_rank], codes, gaps
             ).T
         met = np.ones((len(codes), len(self.nodes) + 1), dtype=bool)
@@ -300,7 +303,7 @@ class Situations:
     active: NDArray[np.bool_]
 
 
-def carried_values(
+def values_by_carrying(
     plan: TreePlan, blocks: list[SplitBlock], codes: NDArray[np.intp], order: int
 ) -> NDArray[np.float64]:
     """Values of rows, as `value_blocks` has them: (n_keys, n_rows)."""

@@ -45,7 +45,7 @@ class Scratch:
         return self._memory[name][:n_bytes].view(dtype).reshape(shape)
 
 
-def lefts(
+def rows_going_left(
     ensemble: TreeEnsemble,
     nodes: NDArray[np.intp],
     codes: NDArray[Any],
@@ -72,7 +72,7 @@ def lefts(
         left[with_gaps] |= split_values[with_gaps] == missing_at
     if len(ensemble.categories_left):
         categorical = np.flatnonzero(ensemble.category_set[nodes] >= 0)
-        table = _lefts_by_category(ensemble, nodes[categorical])
+        table = _categories_going_left(ensemble, nodes[categorical])
         table_row = np.arange(len(categorical))[:, None]
         left[categorical] = table[table_row, split_values[categorical]]
     return left
@@ -85,11 +85,11 @@ def _left_blocks(
     gaps: NDArray[np.bool_],
     scratch: Scratch,
 ) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
-    """Blocks of rows, and their `lefts`."""
+    """Blocks of rows, and their `rows_going_left`."""
     step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
     for start in range(0, len(codes), step):
         rows = slice(start, start + step)
-        yield rows, lefts(ensemble, nodes, codes[rows], gaps, scratch)
+        yield rows, rows_going_left(ensemble, nodes, codes[rows], gaps, scratch)
 
 
 def features_with_gaps(
@@ -99,7 +99,7 @@ def features_with_gaps(
     return (codes == ensemble.split_codes.missing.astype(codes.dtype)).any(axis=0)
 
 
-def _lefts_by_category(
+def _categories_going_left(
     ensemble: TreeEnsemble, nodes: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
     """Whether each category, and missing values behind them, go left at splits."""
@@ -120,11 +120,11 @@ def all_met(
 ) -> NDArray[np.bool_]:
     """Which conditions rows meet, by the nodes that name them: (n_nodes, n_rows)."""
     inner = np.flatnonzero(~ensemble.is_leaf)
-    left = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes))
+    left = rows_going_left(ensemble, inner, codes, features_with_gaps(ensemble, codes))
     met = np.ones((ensemble.n_nodes, len(codes)), dtype=bool)
     met[ensemble.left[inner]] = left
     met[ensemble.right[inner]] = ~left
-    for nodes, previous in paths.merged:
+    for nodes, previous in paths.narrowing_steps:
         met[nodes] &= met[previous]
     return met
 
@@ -181,7 +181,7 @@ class PatternFinder:
         scratch: Scratch,
     ) -> None:
         """Fill arrays (n_units, n_rows) from whether rows go left at all splits."""
-        at_roots = self.root_paths.of_lefts(left, scratch)
+        at_roots = self.root_paths.patterns_of_splits(left, scratch)
         left = left[len(self.root_paths.splits) :].view(np.uint8)
         n_before, split = 0, 0
         for group, patterns in zip(self.groups, by_group, strict=True):
@@ -221,7 +221,7 @@ class RootPaths:
     ) -> None:
         self.ensemble = ensemble
         self.dtype = _pattern_dtype(paths.n_conditions[targets].max(initial=0))
-        needed = _at_and_above(ensemble, targets)
+        needed = _nodes_and_ancestors(ensemble, targets)
         target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         target_of[targets] = np.arange(len(targets))
         self.n_targets = len(targets)
@@ -257,10 +257,12 @@ class RootPaths:
         gaps, scratch = features_with_gaps(self.ensemble, codes), Scratch()
         blocks = _left_blocks(self.ensemble, self.splits, codes, gaps, scratch)
         for rows, left in blocks:
-            patterns[:, rows] = self.of_lefts(left, scratch)
+            patterns[:, rows] = self.patterns_of_splits(left, scratch)
         return patterns
 
-    def of_lefts(self, left: NDArray[np.bool_], scratch: Scratch) -> NDArray[Any]:
+    def patterns_of_splits(
+        self, left: NDArray[np.bool_], scratch: Scratch
+    ) -> NDArray[Any]:
         """Patterns of rows, from whether they go to the left at `splits` (m, n_rows).
 
         A new condition gets a bit of its own; one that is merged with a condition
@@ -298,7 +300,9 @@ def _pattern_dtype(n_bits: int) -> Any:
     return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
 
 
-def _at_and_above(ensemble: TreeEnsemble, nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _nodes_and_ancestors(
+    ensemble: TreeEnsemble, nodes: NDArray[np.intp]
+) -> NDArray[np.bool_]:
     """The mask of the given nodes and those above them."""
     needed = np.zeros(ensemble.n_nodes, dtype=bool)
     while len(nodes):

@@ -122,13 +122,13 @@ def cut_into_units(
         unit[below] = unit[ensemble.parents[below]]
     n_path, n_splits = paths.n_conditions[root], n_below[root]
 
-    splits = _by_unit(unit, is_in_unit & ~ensemble.is_leaf)
-    leaves = _by_unit(unit, ensemble.is_leaf)
+    splits = _nodes_by_unit(unit, is_in_unit & ~ensemble.is_leaf)
+    leaves = _nodes_by_unit(unit, ensemble.is_leaf)
     first_split = np.cumsum(n_splits) - n_splits
     first_leaf = first_split + np.arange(len(root))  # a unit has one leaf more
     number = np.full(ensemble.n_nodes, -1, dtype=np.intp)
     number[splits] = np.arange(len(splits)) - np.repeat(first_split, n_splits)
-    unit_players = _Players(ensemble, paths, unit, number, n_path, max_splits)
+    unit_players = _PlayersOfUnits(ensemble, paths, unit, number, n_path, max_splits)
 
     kind = n_path * (max_splits + 1) + n_splits
     groups = []
@@ -145,7 +145,7 @@ def _roots_of_units(
     ensemble: TreeEnsemble, paths: TreePaths, max_splits: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
     """Which nodes are roots of units, or in units; number of splits at and below."""
-    n_below, most_conditions = _below(ensemble, paths, max_splits)
+    n_below, most_conditions = _count_splits_below(ensemble, paths, max_splits)
     is_in_unit = (n_below <= max_splits) & (most_conditions <= MAX_TABLE_CONDITIONS)
     is_in_unit &= paths.n_conditions + n_below <= MAX_UNIT_BITS
     is_in_unit |= ensemble.is_leaf
@@ -153,7 +153,7 @@ def _roots_of_units(
     return is_root, is_in_unit, n_below
 
 
-def _below(
+def _count_splits_below(
     ensemble: TreeEnsemble, paths: TreePaths, max_splits: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Number of splits at and below each node; most conditions of a leaf below.
@@ -175,13 +175,13 @@ def _below(
     return n_splits, most_conditions
 
 
-def _by_unit(unit: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _nodes_by_unit(unit: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The nodes of a mask, unit by unit."""
     nodes = np.flatnonzero(mask)
     return nodes[np.argsort(unit[nodes], kind="stable")]
 
 
-class _Players:
+class _PlayersOfUnits:
     """Players of units: those of the conditions above, and those that splits bring in.
 
     Parameters
@@ -209,7 +209,7 @@ class _Players:
         self._brings[unit[splits], number[splits]] = np.where(
             paths.previous[child] < 0, paths.player[child], -1
         )
-        first = _first_alike(self._brings)
+        first = _first_split_of_player(self._brings)
         inside = np.flatnonzero((unit >= 0) & (paths.player >= 0))
         # Conditions that begin in the unit, and the highest node of each there.
         new = inside[paths.slot[inside] >= n_path[unit[inside]]]
@@ -252,7 +252,7 @@ class _Players:
             flips[unit, leaf] |= np.where(ensemble.left[split] == node, 0, bit)
             columns[unit, leaf, slot] = self._column[node]
             node = split
-        path_players = paths.player[paths.of_nodes(root).T]
+        path_players = paths.player[paths.conditions_by_slot(root).T]
         return TreeUnits(
             n_path=n_path,
             n_splits=n_splits,
@@ -267,7 +267,7 @@ class _Players:
         )
 
 
-def _first_alike(brings: NDArray[np.intp]) -> NDArray[np.intp]:
+def _first_split_of_player(brings: NDArray[np.intp]) -> NDArray[np.intp]:
     """For each split of units the first that brings in the same player.
 
     In `brings` (n_units, max_splits) later ones are set to -1, in place.

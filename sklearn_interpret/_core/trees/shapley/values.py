@@ -135,7 +135,9 @@ class TreePlan:
             size = 1 if of_kind.is_deep or not n else n * (n + 1) * 2 ** (n - 1)
             costs += size * _units_of_trees(self.ensemble, of_kind)
         # An even number of shares is fair to two workers.
-        return _spread(costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2)
+        return _split_by_cost(
+            costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2
+        )
 
     def shares(self, game: Game) -> list[TreeShare]:
         """The independent shares of work: list of TreeShare."""
@@ -185,9 +187,9 @@ class TreeShare:
         plan = self.plan
         ends = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)
         nodes = slice(int(ends[self.trees.start]), int(ends[self.trees.stop]))
-        ensemble = plan.ensemble.part(self.trees, nodes)
+        ensemble = plan.ensemble.slice_trees(self.trees, nodes)
         game = self.game.of_nodes(nodes)
-        return _share_alone, (ensemble, plan.players, plan.paths.n_players, game)
+        return _make_share, (ensemble, plan.players, plan.paths.n_players, game)
 
     def blocks(
         self,
@@ -199,7 +201,7 @@ class TreeShare:
         """Sums over the share's trees, block by block of rows."""
         codes, scratch = np.asarray(codes), Scratch()  # parts of a memory map are slow
         groups = self.groups(order, most_kept)
-        for rows in _slices(len(codes), rows_at_once):
+        for rows in _row_slices(len(codes), rows_at_once):
             totals = np.zeros((self.plan.n_keys(order), len(codes[rows])))
             gaps = features_with_gaps(self.plan.ensemble, codes[rows])
             for group in groups:
@@ -208,7 +210,9 @@ class TreeShare:
                     group.finder.groups, group.tables, patterns, strict=True
                 ):
                     if tables is None:
-                        _add_deep(self.plan, self.game, units, of_units, order, totals)
+                        _add_gains_of_deep_leaves(
+                            self.plan, self.game, units, of_units, order, totals
+                        )
                     else:
                         _add_gains(tables, of_units, totals)
             yield rows, totals
@@ -233,7 +237,7 @@ class TreeShare:
         n_units = np.sum(
             [_units_of_trees(plan.ensemble, units) for units in plan.units], axis=0
         )
-        edges = trees.start + _spread(n_units[trees], _UNITS_PER_GROUP)
+        edges = trees.start + _split_by_cost(n_units[trees], _UNITS_PER_GROUP)
         nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
         units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
         ends = [np.searchsorted(of_kind.root, nodes) for of_kind in units]
@@ -258,7 +262,7 @@ class TreeShare:
             yield UnitGroup(finder, group_tables)
 
 
-def _share_alone(
+def _make_share(
     ensemble: TreeEnsemble, players: Any, n_players: int, game: Callable[..., Any]
 ) -> TreeShare:
     """The share of all trees of an ensemble."""
@@ -272,7 +276,9 @@ def _units_of_trees(ensemble: TreeEnsemble, units: TreeUnits) -> NDArray[np.intp
     return np.diff(np.searchsorted(units.root, ends))
 
 
-def _spread(costs: NDArray[Any], most: float, multiple: int = 1) -> NDArray[np.intp]:
+def _split_by_cost(
+    costs: NDArray[Any], most: float, multiple: int = 1
+) -> NDArray[np.intp]:
     """Starts and ends of runs of trees that cost about `most` at most."""
     if not len(costs):
         return np.zeros(1, dtype=np.intp)
@@ -282,7 +288,7 @@ def _spread(costs: NDArray[Any], most: float, multiple: int = 1) -> NDArray[np.i
     return np.append(np.flatnonzero(np.diff(run, prepend=-1)), len(costs))
 
 
-def _slices(n_rows: int, rows_at_once: int) -> Iterator[slice]:
+def _row_slices(n_rows: int, rows_at_once: int) -> Iterator[slice]:
     starts = range(0, n_rows, rows_at_once)
     return (slice(start, start + rows_at_once) for start in starts)
 
@@ -298,7 +304,7 @@ class DirectValues:
         self, codes: NDArray[np.intp], order: int, rows_at_once: int, most_kept: float
     ) -> Blocks:
         """Values of the rows, block by block."""
-        for rows in _slices(len(codes), rows_at_once):
+        for rows in _row_slices(len(codes), rows_at_once):
             yield rows, self.game.direct_values(self.plan, codes[rows], order)
 
 
@@ -333,7 +339,7 @@ def value_tasks(
     list of tuple
         Arguments of `task_blocks`.
     """
-    direct = game.is_direct(len(codes), order)
+    direct = game.direct_is_cheaper(len(codes), order)
     shares = [DirectValues(plan, game)] if direct else plan.shares(game)
     return [(share, codes, order, rows_at_once, most_kept) for share in shares]
 
@@ -353,7 +359,7 @@ def add_blocks(values: NDArray[np.float64], blocks: Blocks) -> None:
     for rows, totals in blocks:
         block_values, totals = values[..., rows], totals.reshape(*shape, -1)
         # Few rows at a time: one of the arrays has rows far apart in memory.
-        for chunk in _slices(totals.shape[-1], _ADDED_AT_ONCE):
+        for chunk in _row_slices(totals.shape[-1], _ADDED_AT_ONCE):
             block_values[..., chunk] += totals[..., chunk]
 
 
@@ -467,7 +473,7 @@ def _unit_tables(
     return tables.reshape(len(units), -1, 2**n_slots)
 
 
-def _add_deep(
+def _add_gains_of_deep_leaves(
     plan: TreePlan,
     game: Game,
     units: TreeUnits,

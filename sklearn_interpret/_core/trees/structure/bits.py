@@ -89,20 +89,20 @@ class RowBits:
                 self._missing[int(j)] = table[-1] ^ table[-2]
             height = table_row[-1] + 1
 
-    def lefts(self, nodes: NDArray[np.intp]) -> NDArray[np.uint64]:
+    def left_rows(self, nodes: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Rows that would go to the left at inner nodes (m,): bits (m, n_words).
 
         Bits beyond the last row mean nothing.
         """
-        return self.lefts_at(self.ensemble.split_positions.take(nodes), nodes)
+        return self.left_rows_at(self.ensemble.split_positions.take(nodes), nodes)
 
-    def lefts_at(
+    def left_rows_at(
         self,
         positions: NDArray[np.integer],
         nodes: NDArray[np.integer],
         out: NDArray[np.uint64] | None = None,
     ) -> NDArray[np.uint64]:
-        """As :meth:`lefts`, for inner nodes whose `split_positions` are known.
+        """As :meth:`left_rows`, for inner nodes whose `split_positions` are known.
 
         A position past all codes, with any leaf as node, gives all rows.
         """
@@ -183,7 +183,7 @@ class LeafFinder:
         for nodes in trees.levels()[1:]:
             left, right = nodes[::2], nodes[1::2]
             splits = trees.parents[left]
-            at_splits, go_left = reached.take(splits, axis=0), bits.lefts(splits)
+            at_splits, go_left = reached.take(splits, axis=0), bits.left_rows(splits)
             go_left &= at_splits
             reached[left], reached[right] = go_left, at_splits ^ go_left
         number = np.zeros((trees.n_trees, len(codes)), dtype=self._dtype)
@@ -249,9 +249,9 @@ class Conditions:
         sides = np.where(right, _ALL, WORD.type(0))[:, None]
         return cls(nodes, parents, sides, tuple(narrowings))
 
-    def met(self, bits: RowBits) -> NDArray[np.uint64]:
+    def meeting_rows(self, bits: RowBits) -> NDArray[np.uint64]:
         """Rows that meet each condition: (m, n_words)."""
-        sets = bits.lefts(self.parents)
+        sets = bits.left_rows(self.parents)
         sets ^= self.sides
         sets[:, -1] &= bits.valid[-1]
         for narrowed, previous in self.narrowings:

@@ -131,7 +131,7 @@ class TreePaths:
         """
         return self._lists.conditions
 
-    def of_nodes(self, nodes: NDArray[np.intp]) -> NDArray[np.int32]:
+    def conditions_by_slot(self, nodes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Conditions (d, m) by slot of nodes (m,) that all need d of them."""
         d = self.n_conditions[nodes[0]] if len(nodes) else 0
         starts, strides, conditions = self._lists
@@ -160,13 +160,13 @@ class TreePaths:
         inner = np.flatnonzero(~ensemble.is_leaf)
         high[ensemble.left[inner]] = ensemble.split_codes.rank[inner]
         low[ensemble.right[inner]] = ensemble.split_codes.rank[inner] + 1
-        for nodes, previous in self.merged:
+        for nodes, previous in self.narrowing_steps:
             low[nodes] = np.maximum(low[nodes], low[previous])
             high[nodes] = np.minimum(high[nodes], high[previous])
         return low, high
 
     @cached_property
-    def merged(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    def narrowing_steps(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Nodes and their previous ones, the latter themselves merged before."""
         steps = []
         ready = self.previous < 0
