@@ -6,9 +6,10 @@ conditions. In the game of a row x, a leaf with conditions L gives the set U of 
 .. math:: w \sum_{T \subseteq U} (-1)^{|U| - |T|} q(T)\, [x \text{ meets } T], \quad
     U \subseteq L,
 
-where q(T) is the share of replacements that meet all conditions of the leaf but those
-in T: the Moebius transform of the game (Hiabu, Meyer & Wright 2023, by their Theorem
-3.5 the decomposition that partial dependence identifies). So a component is a weighted
+where q(T) is the share of replacements that meet all conditions of the leaf except the
+ones in T. This is the Moebius transform of the game (Hiabu, Meyer & Wright 2023), by
+their Theorem 3.5 the decomposition that partial dependence identifies. A component is a
+weighted
 sum of *conjunctions*, sets of conditions that a row meets or not, whatever the depth.
 """
 
@@ -44,7 +45,7 @@ _ROWS_AT_ONCE = 2**8
 
 
 class Conjunctions(NamedTuple):
-    """Some conjunctions, and how much each component gets where a row meets them."""
+    """Some conjunctions, and what they add to the components of rows that meet them."""
 
     nodes: NDArray[np.intp]  # (max_order, n): nodes that name the conditions
     weights: sparse.csr_array  # (k * n_sets, n)
@@ -184,7 +185,7 @@ def _conjunctions_of_leaves(
 def _weights_of_leaves(
     game: Game, leaves: NDArray[np.intp], max_order: int
 ) -> _LeafWeights:
-    """Weights of leaves with equally many conditions: those that are not zero."""
+    """Nonzero weights of leaves with equally many conditions."""
     conditions = game.paths.conditions_by_slot(leaves)
     d = len(conditions)
     subsets = [s for size in range(max_order + 1) for s in combinations(range(d), size)]
@@ -211,7 +212,7 @@ def _weights_of_leaves(
 def _distinct_columns(
     columns: NDArray[np.intp],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Distinct columns of an array of integers; position of each column among them."""
+    """Distinct columns of an array of integers; position of each column in these."""
     key = np.zeros(columns.shape[1], dtype=np.intp)
     for row in columns:
         key = key * (int(row.max(initial=0)) + 1) + row

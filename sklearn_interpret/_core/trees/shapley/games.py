@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
-# leave the cache or take memory. Background rows that are counted:
+# leave the cache or take memory. Background rows whose patterns are counted at once:
 _ROWS_AT_ONCE = 2048
-# Pairs of rows that are compared.
+# Pairs of rows that are compared at once.
 _COMPARED_AT_ONCE = 2**20
 # Pairs of a leaf and a pattern.
 _PAIRS_AT_ONCE = 4096
@@ -76,10 +76,10 @@ class PathDependentGame:
     ensemble : TreeEnsemble
         The trees.
     paths : TreePaths
-        Their paths.
+        Paths of the trees.
     chances : ndarray of shape (n_nodes,), optional
         Probability that each condition is met while its player is absent, whatever
-        else is met; None takes that of `node_chances`.
+        other conditions are met; None takes `node_chances`.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class PathDependentGame:
         return cls(ensemble, paths, met.astype(np.float64))
 
     def of_nodes(self, nodes: slice) -> Callable[..., Any]:
-        """A function that makes the game of some trees from these and their paths."""
+        """A function that makes the game of some trees, from the trees and paths."""
         return partial(type(self), chances=self.chances[nodes])
 
     def direct_is_cheaper(self, n_rows: int, order: int) -> bool:
@@ -127,7 +127,7 @@ class PathDependentGame:
         return split_blocks(self.ensemble, self.paths, self.chances)
 
     def leaf_tables(self, units: list[TreeUnits], order: int) -> LeafTables:
-        """LeafTables of all leaves of units, those of the first units first."""
+        """Tables of all leaves of units, in the order of the units."""
         nodes = np.concatenate([block.leaves.ravel() for block in units])
 
         def make(leaves: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -150,14 +150,14 @@ class PathDependentGame:
         patterns: NDArray[np.intp],
         order: int,
     ) -> NDArray[np.float64]:
-        """Gains of leaves with equally many conditions at few patterns of all.
+        """Gains of leaves with equally many conditions, at some of their patterns.
 
         Parameters
         ----------
         leaves : ndarray of shape (n_leaves,), intp
             Nodes.
         owner : ndarray of shape (n,), intp
-            Which of them each pattern is at; increasing.
+            Position in `leaves` of each pattern's leaf; increasing.
         patterns : ndarray of shape (n,), integer
             Patterns.
         order : {1, 2}
@@ -179,15 +179,15 @@ class PathDependentGame:
         return gains
 
     def few_components(self, codes: NDArray[Any], max_order: int) -> None:
-        """None: this game has no way for few rows."""
+        """None: this game has no faster computation for few rows."""
 
     def shares_without(
         self, leaves: NDArray[np.intp], subsets: list[tuple[int, ...]]
     ) -> NDArray[np.float64]:
         """Share of replacements that meet the conditions of leaves outside of subsets.
 
-        For leaves with equally many conditions, and tuples of slots: (n_subsets,
-        n_leaves).
+        All leaves have equally many conditions; subsets are tuples of slots. Returns
+        (n_subsets, n_leaves).
         """
         chances = self.chances[self.paths.conditions_by_slot(leaves)]
         outside = (np.delete(chances, subset, axis=0) for subset in subsets)
@@ -212,7 +212,7 @@ class InterventionalGame:
         Codes of the background's rows: an array, or an object that computes them for
         a slice of rows.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of these rows.
     most_kept : float, default=inf
         Largest memory of the blocks kept for comparisons of rows.
     """
@@ -239,7 +239,7 @@ class InterventionalGame:
         return self._codes[:]
 
     def of_nodes(self, nodes: slice) -> Callable[..., Any]:
-        """A function that makes the game of some trees from these and their paths."""
+        """A function that makes the game of some trees, from the trees and paths."""
         # Weights, since shares of shares differ in the last bit.
         return partial(type(self), codes=self.codes, weights=self._weights)
 
@@ -263,8 +263,8 @@ class InterventionalGame:
     ) -> NDArray[np.float64]:
         """Values of rows without tables: (n_keys, n_rows).
 
-        `weights` (n_rows, n_background_rows) are those of the comparisons; None gives
-        each background row its share. `measure` may have other `integrals`.
+        `weights` (n_rows, n_background_rows) are the weights of the comparisons; None
+        gives each background row its share. `measure` may have other `integrals`.
         """
         if weights is None:
             weights = np.broadcast_to(self.shares, (len(codes), len(self.shares)))
@@ -381,7 +381,7 @@ class InterventionalGame:
             failed = patterns ^ patterns.dtype.type((1 << int(d)) - 1)
             remaining = failed.copy()
             for _ in range(max_size):
-                remaining &= remaining - 1  # without its first member
+                remaining &= remaining - 1  # removes the first member
             leaf, row = np.nonzero(remaining == 0)
             failed, weights = failed[leaf, row], weights[row]
             for subset, mask in enumerate(masks):

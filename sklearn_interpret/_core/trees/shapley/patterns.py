@@ -27,15 +27,15 @@ MAX_PATTERN_BITS = 62
 class Scratch:
     """Memory for intermediate arrays, by name: arrays of one name share it.
 
-    Some processes give freed memory back to the system; asking for it again may take
-    longer than the work (Dask sets ``MALLOC_TRIM_THRESHOLD_`` for its workers).
+    Some processes give freed memory back to the system; to allocate it again may take
+    longer than the computation (Dask sets ``MALLOC_TRIM_THRESHOLD_`` for its workers).
     """
 
     def __init__(self) -> None:
         self._memory: dict[str, NDArray[np.uint8]] = {}
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """An array that is not filled, and lasts until the next one of its name."""
+        """An array that is not filled, valid until the next call with its name."""
         dtype = np.dtype(dtype)
         if dtype.hasobject:
             return np.empty(shape, dtype)
@@ -85,7 +85,7 @@ def _left_blocks(
     gaps: NDArray[np.bool_],
     scratch: Scratch,
 ) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
-    """Blocks of rows, and their `rows_going_left`."""
+    """Blocks of rows, with the results of `rows_going_left`."""
     step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
     for start in range(0, len(codes), step):
         rows = slice(start, start + step)
@@ -102,7 +102,7 @@ def features_with_gaps(
 def _categories_going_left(
     ensemble: TreeEnsemble, nodes: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Whether each category, and missing values behind them, go left at splits."""
+    """Whether each category goes left at splits; the last column is missing values."""
     sets = ensemble.category_set[nodes]
     missing_left = ensemble.missing_left[nodes, None]
     table = np.where(
@@ -154,7 +154,7 @@ class PatternFinder:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the levels, without that of the units."""
+        """Memory of the levels, without the memory of the units."""
         levels = self.root_paths.levels
         return sum(array.nbytes for level in levels for array in level)
 
@@ -198,9 +198,9 @@ class PathLevel(NamedTuple):
 
     parent: NDArray[np.intp]  # (m,): position of each split in the level above
     bit: NDArray[np.unsignedinteger]  # (m, 1): the bit of its condition in patterns
-    new_bit: NDArray[np.unsignedinteger]  # (m, 1): the same, 0 for merged conditions
-    reached: NDArray[np.intp]  # positions of the children that are targets,
-    target: NDArray[np.intp]  # and which targets these are
+    new_bit: NDArray[np.unsignedinteger]  # (m, 1): `bit`, 0 for merged conditions
+    reached: NDArray[np.intp]  # (r,): positions of the children that are targets
+    target: NDArray[np.intp]  # (r,): the target of each of these children
 
 
 class RootPaths:
@@ -265,8 +265,8 @@ class RootPaths:
     ) -> NDArray[Any]:
         """Patterns of rows, from whether they go to the left at `splits` (m, n_rows).
 
-        A new condition gets a bit of its own; one that is merged with a condition
-        further up keeps that one's bit, and turns it off where the split fails.
+        A new condition gets a bit of its own. A condition that is merged with one
+        further up keeps its bit, and turns it off where the split fails.
         """
         n_rows = left.shape[1]
         at_targets = scratch.empty("targets", (self.n_targets, n_rows), self.dtype)
@@ -280,7 +280,7 @@ class RootPaths:
             patterns.take(level.parent, axis=0, out=at_splits, mode="wrap")
             at_splits |= level.new_bit
             goes_left = left[n_before : n_before + n_splits].view(np.uint8)
-            # The bit of rows that go left, which lose it on the right.
+            # The bit of the rows that go left; on the right they lose it.
             left_bits = scratch.empty("left bits", shape, self.dtype)
             np.multiply(goes_left, bit, out=left_bits)
             left_bits &= at_splits
@@ -303,7 +303,7 @@ def _pattern_dtype(n_bits: int) -> Any:
 def _nodes_and_ancestors(
     ensemble: TreeEnsemble, nodes: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """The mask of the given nodes and those above them."""
+    """The mask of the given nodes and all nodes above them."""
     needed = np.zeros(ensemble.n_nodes, dtype=bool)
     while len(nodes):
         needed[nodes] = True
@@ -318,11 +318,11 @@ class DistinctPatterns(NamedTuple):
 
     unit: NDArray[np.intp]  # (n,)
     pattern: NDArray[Any]  # (n,)
-    position: NDArray[np.intp]  # (n_units, n_rows): of each row's among these
+    position: NDArray[np.intp]  # (n_units, n_rows): position of each row's pattern
 
 
 def distinct_patterns(patterns: NDArray[Any], n_bits: int) -> DistinctPatterns:
-    """Distinct patterns at units, from those of rows (n_units, n_rows)."""
+    """Distinct patterns at units, from the patterns of rows (n_units, n_rows)."""
     n = len(patterns)
     if n_bits <= 16:
         flat = patterns.astype(np.intp) + (np.arange(n)[:, None] << n_bits)

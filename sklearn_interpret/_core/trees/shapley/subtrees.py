@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # Largest number of conditions of a leaf whose patterns are tabulated. Chosen by hand:
 # each one more doubles the table, while few of its patterns occur.
 MAX_TABLE_CONDITIONS = 8
-# Largest number of bits of the patterns of units of several leaves, chosen likewise.
+# Largest number of bits of the patterns of units of several leaves. Chosen by hand, for
+# the same reason.
 MAX_UNIT_BITS = 9
 
 
@@ -42,11 +43,11 @@ class TreeUnits:
     splits : ndarray of shape (n_units, s), intp
         The unit's own splits, in the order of their nodes.
     leaves : ndarray of shape (n_units, s + 1), intp
-        The unit's leaves, those with fewer conditions first.
+        The unit's leaves, leaves with fewer conditions first.
     n_conditions : ndarray of shape (n_units, s + 1), intp
-        Number of conditions of each leaf; its slots from there on hold nothing.
+        Number of conditions of each leaf; later slots are void.
     masks : ndarray of shape (n_units, s + 1, p + s), int64
-        The bits of the unit's pattern that the condition needs; 0 where there is none.
+        The bits of the unit's pattern that each condition needs; 0 in void slots.
     flips : ndarray of shape (n_units, s + 1), int64
         The bits that the leaf needs to be off instead of on.
     columns : ndarray of shape (n_units, s + 1, p + s), intp
@@ -74,7 +75,7 @@ class TreeUnits:
 
     @property
     def is_deep(self) -> bool:
-        """Whether these are single leaves with too many patterns for a table."""
+        """Whether the units are single leaves with too many patterns for a table."""
         return self.n_path > MAX_TABLE_CONDITIONS and self.n_splits == 0
 
     def __len__(self) -> int:
@@ -158,7 +159,7 @@ def _count_splits_below(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Number of splits at and below each node; most conditions of a leaf below.
 
-    Right for nodes with up to `max_splits` splits; the others have more.
+    Exact for nodes with up to `max_splits` splits; other nodes get a larger number.
     """
     n_splits = np.where(ensemble.is_leaf, 0, max_splits + 1)
     most_conditions = paths.n_conditions.copy()
@@ -182,13 +183,13 @@ def _nodes_by_unit(unit: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[n
 
 
 class _PlayersOfUnits:
-    """Players of units: those of the conditions above, and those that splits bring in.
+    """Players of units: of the conditions above units, and of splits inside them.
 
     Parameters
     ----------
     unit, number : ndarray of shape (n_nodes,), intp
-        The unit that each node is in, and the number of each split among those of its
-        unit; -1 at other nodes.
+        The unit that each node is in, and the number of each split among the splits of
+        its unit; -1 at other nodes.
     n_path : ndarray of shape (n_units,), intp
         Number of conditions above each unit.
     """
@@ -217,7 +218,7 @@ class _PlayersOfUnits:
         for _ in range(1, max_splits):
             previous = paths.previous[highest]
             highest = np.where(previous < 0, highest, previous)
-        # Position of the player of each node's condition among those of its unit.
+        # Position of the player of each node's condition among the unit's players.
         self._column = paths.slot.copy()
         first = first[unit[new], number[ensemble.parents[highest]]]
         self._column[new] = n_path[unit[new]] + first
@@ -268,9 +269,9 @@ class _PlayersOfUnits:
 
 
 def _first_split_of_player(brings: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each split of units the first that brings in the same player.
+    """For each split of units the first split that brings in the same player.
 
-    In `brings` (n_units, max_splits) later ones are set to -1, in place.
+    In `brings` (n_units, max_splits) players of later splits are set to -1, in place.
     """
     first = np.tile(np.arange(brings.shape[1]), (len(brings), 1))
     for first_split, later_split in combinations(range(brings.shape[1]), 2):

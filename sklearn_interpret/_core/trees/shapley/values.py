@@ -1,8 +1,8 @@
 """Shapley and interaction values of tree ensembles.
 
 Trees are cut into units (`subtrees`). The gains of a unit's players depend on a row's
-pattern there only, so they are looked up in a table. Leaves that are too
-deep for a table are valued at the patterns that occur. Few rows are valued by the game
+pattern there only, so they are looked up in a table. Leaves that are too deep for a
+table are evaluated at the patterns that occur. Few rows are evaluated by the game
 itself, without tables: `value_tasks` chooses.
 """
 
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 _AT_ONCE = 2**17
 # Largest number of rows in a block.
 MOST_AT_ONCE = 2**14
-# Rows whose totals are added together, and deep leaves valued together.
+# Rows whose totals are added together, and deep leaves evaluated together.
 _ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
 # Units whose patterns are found together.
 _UNITS_PER_GROUP = 256
 # Numbers in the tables of a share of the trees (64 megabytes).
 _NUMBERS_PER_SHARE = 2**23
-# Largest number of splits of a unit. Each further one doubles its table, and halves the
-# number of tables at most.
+# Largest number of splits of a unit. Each further split doubles the unit's table, and
+# at most halves the number of tables.
 _SPLITS_PER_UNIT = 3
 
 Game = PathDependentGame | InterventionalGame
@@ -122,7 +122,7 @@ class TreePlan:
     # Cut on demand: few rows need no units.
     @cached_property
     def units(self) -> list[TreeUnits]:
-        """All units, single deep leaves last: list of TreeUnits."""
+        """All units by kind, single deep leaves last."""
         units = cut_into_units(self.ensemble, self.paths, _SPLITS_PER_UNIT)
         return sorted(units, key=lambda of_kind: of_kind.is_deep)
 
@@ -140,7 +140,7 @@ class TreePlan:
         )
 
     def shares(self, game: Game) -> list[TreeShare]:
-        """The independent shares of work: list of TreeShare."""
+        """The independent shares of work."""
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
@@ -172,7 +172,7 @@ class TreeShare:
     Parameters
     ----------
     plan : TreePlan
-        The plan that the share is of.
+        The plan of all trees.
     game : PathDependentGame or InterventionalGame
         The game: how absent players are replaced.
     trees : slice
@@ -218,9 +218,9 @@ class TreeShare:
             yield rows, totals
 
     def groups(self, order: int, most_kept: float) -> list[UnitGroup]:
-        """As :meth:`make_groups`: those that the game has kept, or new ones.
+        """Groups of :meth:`make_groups`: kept by the game, or new.
 
-        New ones are kept if all that is kept then takes at most `most_kept` bytes.
+        New groups are kept if all kept groups then take at most `most_kept` bytes.
         """
         cached, key = self.game.cached_groups, (order, self.trees.start)
         if key in cached:
@@ -279,7 +279,7 @@ def _units_of_trees(ensemble: TreeEnsemble, units: TreeUnits) -> NDArray[np.intp
 def _split_by_cost(
     costs: NDArray[Any], most: float, multiple: int = 1
 ) -> NDArray[np.intp]:
-    """Starts and ends of runs of trees that cost about `most` at most."""
+    """Starts of runs of trees that cost about `most` at most, and the last end."""
     if not len(costs):
         return np.zeros(1, dtype=np.intp)
     total = costs.sum()
@@ -289,6 +289,7 @@ def _split_by_cost(
 
 
 def _row_slices(n_rows: int, rows_at_once: int) -> Iterator[slice]:
+    """Slices of rows, each but the last of `rows_at_once` rows."""
     starts = range(0, n_rows, rows_at_once)
     return (slice(start, start + rows_at_once) for start in starts)
 
@@ -438,7 +439,7 @@ def _unit_tables(
 ) -> NDArray[np.float64]:
     """Sum the tables of leaves over units: (n_units, k * n_columns, 2 ** n_bits).
 
-    In memory of `scratch`, to be copied.
+    The result lies in memory of `scratch`, and has to be copied.
     """
     ensemble = plan.ensemble
     n_slots = units.n_bits
@@ -481,7 +482,7 @@ def _add_gains_of_deep_leaves(
     order: int,
     totals: NDArray[np.float64],
 ) -> None:
-    """Value single leaves at the patterns that occur; add to `totals` in place."""
+    """Add gains of deep leaves, at the patterns that occur, to `totals` in place."""
     keys = plan.column_keys(units, order)
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):

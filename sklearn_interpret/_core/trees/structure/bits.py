@@ -45,7 +45,8 @@ class RowBits:
     codes : ndarray of shape (n_rows, m), int
         The rows' codes of some features.
     features : ndarray of shape (m,), intp, optional
-        Their features; splits on others cannot be evaluated. None means all.
+        Features of the columns; splits on other features cannot be evaluated. None
+        means all features.
     """
 
     def __init__(
@@ -146,8 +147,8 @@ class _LeavesOfBit(NamedTuple):
 class LeafFinder:
     """Finds the leaf of each tree that rows reach, for many rows together.
 
-    The leaves of a tree are numbered; each bit of the number of the leaf that a row
-    reaches is whether it is in the union of the leaves with this bit.
+    The leaves of a tree are numbered. A bit of the number of a row's leaf says whether
+    the row reaches any of the leaves whose numbers have this bit.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ class LeafFinder:
 
 
 class Narrowing(NamedTuple):
-    """Conditions that hold only where their previous ones do, which come before."""
+    """Conditions that hold only where their previous conditions, listed earlier, do."""
 
     narrowed: slice
     previous: NDArray[np.intp]  # position of the previous condition of each
@@ -204,18 +205,19 @@ class Narrowing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """Conditions of some nodes, in an order in which any rows are compared.
+    """Conditions of some nodes, ordered for the comparison of any rows.
 
     Build it with :meth:`of_nodes`.
 
     Parameters
     ----------
     nodes : ndarray of shape (m,), intp
-        The nodes that name the conditions; those that are part of others first.
+        The nodes that name the conditions; conditions that are part of others first.
     parents : ndarray of shape (m,), intp
-        The nodes of the splits above them.
+        The splits above these nodes.
     sides : ndarray of shape (m, 1), uint64
-        Masks that turn the rows that go left into those that reach the node.
+        Masks by which ``xor`` turns the rows that go left at the split into the rows
+        that go to the node.
     narrowings : tuple of Narrowing
         Steps in which conditions are narrowed, in order.
     """
@@ -229,7 +231,7 @@ class Conditions:
     def of_nodes(
         cls, ensemble: TreeNodes, paths: TreePaths, nodes: NDArray[np.intp]
     ) -> Conditions:
-        """Conditions of nodes (m,), no roots, and with each its previous one."""
+        """Conditions of nodes (m,), which are no roots and include previous nodes."""
         position = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         ordered, narrowings, n_before = [nodes[:0]], [], 0
         ready = nodes[paths.previous[nodes] < 0]
@@ -277,9 +279,9 @@ def blocks_of_trees(ensemble: TreeNodes, most_nodes: int) -> list[NDArray[np.int
 def all_but_one_and_all(
     sets: NDArray[np.uint64], valid: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
-    """Rows in all of d sets but any one, and last those in all of them.
+    """Rows in all of d sets but one, for each of the d; and last the rows in all sets.
 
-    From sets (d, m, n_words) for m intersections; `valid` holds all rows. Returns
+    Takes sets (d, m, n_words) for m intersections, and all rows as `valid`; returns
     (d + 1, m, n_words).
     """
     d = len(sets)
@@ -288,10 +290,10 @@ def all_but_one_and_all(
     for s in range(d):
         np.bitwise_and(rows[s], sets[s], out=rows[s + 1])
     if d:
-        after = sets[-1].copy()
+        in_later_sets = sets[-1].copy()
         for s in range(d - 2, -1, -1):
-            rows[s] &= after
-            after &= sets[s]
+            rows[s] &= in_later_sets
+            in_later_sets &= sets[s]
     return rows
 
 

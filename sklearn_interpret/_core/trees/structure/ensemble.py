@@ -23,8 +23,8 @@ _MOST_PAIRS = 2**19
 # numpy more often, larger ones leave the cache.
 _PAIRS_IN_CACHE = 2**15
 # Rows from which, and largest mean number of nodes of a tree up to which, rows are
-# routed together as bits of words. The time of bits grows with the number of nodes,
-# that of single rows with the depth. The first is the number of bits of a word, the
+# routed together as bits of words. The time of bits grows with the number of nodes, the
+# time of single rows with the depth. The first is the number of bits of a word, the
 # second is chosen by hand.
 _MANY_ROWS = 64
 _MOST_NODES = 1000
@@ -60,6 +60,7 @@ class TreeEnsemble(TreeNodes):
 
     @cached_property
     def _leaf_finder(self) -> LeafFinder:
+        """Finds the leaves of many rows together."""
         return LeafFinder(self)
 
     def _route_in_blocks(
@@ -108,6 +109,7 @@ class TreeEnsemble(TreeNodes):
         return np.column_stack([self.left, self.right]).ravel()
 
     def _any_missing(self, codes: NDArray[np.integer]) -> bool:
+        """Whether some row has a missing value."""
         return bool((codes == self.split_codes.missing).any())
 
     def slice_trees(self, trees: slice, nodes: slice) -> TreeEnsemble:
@@ -237,7 +239,7 @@ def join_trees(
 def _join_column(trees: list[Tree], name: str, dtype: DTypeLike) -> NDArray[Any]:
     """One field of all trees, one entry for each node: (n_nodes,)."""
     arrays = [getattr(tree, name) for tree in trees]
-    # Most are arrays already, of very many trees.
+    # In most ensembles all fields are arrays already: of many trees this is faster.
     if not all(isinstance(array, np.ndarray) and array.ndim for array in arrays):
         sizes = [len(tree.left) for tree in trees]
         if all(np.ndim(array) == 0 for array in arrays):  # one number for all nodes
@@ -271,7 +273,7 @@ def stack_tables(tables: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
 
 
 def cover_shares(ensemble: TreeEnsemble) -> NDArray[np.float64]:
-    """Share of each node in its parent's cover; halves where there is none."""
+    """Share of each node in its parent's cover; halves where the parent has none."""
     parent_cover = ensemble.cover[ensemble.parents]
     halves = np.full(ensemble.n_nodes, 0.5)
     shares = np.divide(ensemble.cover, parent_cover, out=halves, where=parent_cover > 0)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def drop_unreached_nodes(tree: Tree) -> Tree:
     """A tree of arrays without the nodes that no path from its root leads to.
 
-    Libraries leave such nodes behind where they prune. The others keep their order.
+    Libraries leave such nodes behind where they prune. Other nodes keep their order.
     """
     left, right = np.asarray(tree.left), np.asarray(tree.right)
     reached = np.zeros(len(left), dtype=np.bool_)
@@ -104,7 +104,7 @@ def with_features(
 
 
 def in_float64(trees: TreeEnsemble) -> TreeEnsemble:
-    """The same ensemble for inputs in float64, a number equal to the threshold left.
+    """The ensemble for inputs in float64; numbers equal to a threshold go to the left.
 
     Every threshold is replaced by the largest float64 that the old comparison sends to
     the left, so that no row changes its leaf.
@@ -125,7 +125,7 @@ def in_float64(trees: TreeEnsemble) -> TreeEnsemble:
 
 
 def _previous_float32(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The next smaller float32 of each."""
+    """The next smaller float32 of each number."""
     return np.nextafter(numbers, np.float32(-np.inf))
 
 
@@ -137,7 +137,7 @@ def _round_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def _last_rounded_to(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The largest float64 that is cast to at most the float32, for each of them."""
+    """For each float32, the largest float64 that is cast to it or to less."""
     following = np.nextafter(numbers, np.float32(np.inf))
     # In place of infinity: the successor of the largest float32, if it had one.
     limit = 2.0**128
