@@ -352,8 +352,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
     ) -> None:
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
-        symmetric_matrices = partial(
-            h_statistics.symmetric_matrices, pairs=self._pairs, n_players=len(names)
+        as_matrices = partial(
+            h_statistics.as_matrices, pairs=self._pairs, n_players=len(names)
         )
         keys = [tuple(names[player] for player in triple) for triple in triples]
 
@@ -362,7 +362,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             return dict(zip(keys, outputs_last, strict=True))
 
         players = np.arange(len(names))[:, None]
-        self._set_statistic("pairwise", draws, self._pairs, symmetric_matrices)
+        self._set_statistic("pairwise", draws, self._pairs, as_matrices)
         self._set_statistic("overall", draws, players, np.transpose)
         self._set_statistic("three_way", draws, triples, by_triple)
         self._set_statistic("total", draws, [()], np.ravel)

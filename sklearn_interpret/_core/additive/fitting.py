@@ -294,7 +294,7 @@ class AdditiveFit:
     """
 
     problem: AdditiveProblem
-    equations_at_intercept: NormalEquations
+    null_equations: NormalEquations
     last: PenalisedFit
     coefficients: NDArray[np.float64]
     evaluation: Evaluation
@@ -452,7 +452,7 @@ def iterate_least_squares(
         equations = problem.equations(state, without)
         if n_iter == 1:
             # At the start: weights vanish once terms separate the classes.
-            equations_at_intercept, balanced = equations, equations.balanced
+            null, balanced = equations, equations.balanced
             fixed = np.broadcast_to(smoothing, balanced.shape)
             rho = equations.start if choosing else fixed
         last = PenalisedFit(equations, rho)
@@ -480,14 +480,7 @@ def iterate_least_squares(
         if not (state.products.size or converged):
             state = problem.evaluate(coefficients)
     return AdditiveFit(
-        problem,
-        equations_at_intercept,
-        last,
-        coefficients,
-        state,
-        start_deviance,
-        n_iter,
-        converged,
+        problem, null, last, coefficients, state, start_deviance, n_iter, converged
     )
 
 

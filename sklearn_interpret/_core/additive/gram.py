@@ -187,7 +187,7 @@ class _Piece:
         return self.table.T @ (counts.reshape(n, m) @ other.table)
 
 
-def _multiply_by_column(
+def _times_column(
     values: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Weights times the value of each row's bin."""
@@ -211,9 +211,7 @@ class _RoundedTerm:
         *outer_tables, table = self._tables
         if outer:
             for column in outer_tables[0].T:
-                yield _Piece(
-                    partial(_multiply_by_column, column, outer[0]), codes, table
-                )
+                yield _Piece(partial(_times_column, column, outer[0]), codes, table)
         elif self._line is not None:
             yield _Piece(partial(np.multiply, self._line), codes, table)
         else:
@@ -260,7 +258,7 @@ class RoundedDesign:
         bins: list[list[Bins]],
         histograms: list[Histogram],
     ) -> None:
-        rounded = list(map(_centre_and_tabulate, terms, bins, histograms))
+        rounded = list(map(_centre_term, terms, bins, histograms))
         self.terms = [term for term, _ in rounded]
         self.tables = [tables for _, tables in rounded]
         self.coordinates = block_diag(1.0, *(t.coordinates for t in self.terms))
@@ -268,7 +266,7 @@ class RoundedDesign:
         self.penalties = block_diag(*penalties)
 
 
-def _centre_and_tabulate(
+def _centre_term(
     term: Term, bins: list[Bins], histogram: Histogram
 ) -> tuple[Term, list[NDArray[np.float64]]]:
     """The centred term, and a table of functions for the bins of each column."""

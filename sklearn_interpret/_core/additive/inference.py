@@ -63,18 +63,15 @@ def term_tests(
     is_known = likelihood.family.dispersion is not None
     residual_dof = np.inf if is_known else fit.residual_dof
     is_glm = not likelihood.is_least_squares
-    fit_at_intercept = fit.last
-    if is_glm:
-        fit_at_intercept = PenalisedFit(
-            fit.equations_at_intercept, fit.last.log_smoothing
-        )
+    rho = fit.last.log_smoothing
+    fit_at_intercept = PenalisedFit(fit.null_equations, rho) if is_glm else fit.last
     tests = np.zeros((len(blocks), 2))
     uninformed: list[int] = []
     information_matrices = fit.last.information_matrices(blocks) if blocks else []
     for k, block in enumerate(blocks):
         last, information = fit.last, information_matrices[k]
-        enough_information = _INFORMED * _information(fit_at_intercept, block)
-        if is_glm and _information(last, block) < enough_information:
+        least_information = _INFORMED * _information(fit_at_intercept, block)
+        if is_glm and _information(last, block) < least_information:
             last = fit_without(fit, block, max_iter)
             (information,) = last.information_matrices([block])
             uninformed.append(k)

@@ -129,7 +129,7 @@ def overall_moments(
     return Moments(weight, mean, m2)
 
 
-def symmetric_matrices(
+def as_matrices(
     values: NDArray[np.float64], pairs: ArrayLike, n_players: int
 ) -> NDArray[np.float64]:
     """Values of pairs (n_pairs, k) as symmetric matrices (k, n_players, n_players).

@@ -195,7 +195,7 @@ class _Posterior(Generic[_P]):
         return squares.mean(axis=0)
 
 
-def _candidate_strengths(n_pairs: int, n_players: int) -> tuple[float, ...]:
+def _kernel_strengths(n_pairs: int, n_players: int) -> tuple[float, ...]:
     """Strengths of the candidate kernels."""
     # Pairs that do not identify main effects say nothing about other terms.
     if n_pairs < n_players:
@@ -205,7 +205,7 @@ def _candidate_strengths(n_pairs: int, n_players: int) -> tuple[float, ...]:
 
 def surrogate_bytes(n_pairs: int, n_players: int) -> tuple[int, int]:
     """Bytes that a surrogate keeps, and that it takes during construction."""
-    n_kernels = len(_candidate_strengths(n_pairs, n_players))
+    n_kernels = len(_kernel_strengths(n_pairs, n_players))
     # 8 bytes for each entry of the Cholesky factor and of three arrays by player.
     kernel_bytes = 8 * (n_pairs + 1) * (n_pairs + 1 + 3 * n_players)
     return n_kernels * kernel_bytes, (n_kernels + 1) * kernel_bytes
@@ -217,7 +217,7 @@ class _Surrogate(Generic[_P]):
     def __init__(self, pairs: NDArray[np.bool_], kind: Callable[[_Kernel], _P]) -> None:
         n_players = pairs.shape[1]
         coalitions = np.concatenate([np.ones((1, n_players), dtype=bool), pairs])
-        strengths = _candidate_strengths(*pairs.shape)
+        strengths = _kernel_strengths(*pairs.shape)
         self.coalitions = coalitions
         self._processes = [kind(_Kernel(coalitions, s)) for s in strengths]
 

@@ -224,11 +224,11 @@ class _Walk:
         # the column of ones are the intercepts, of sign 0; of three and more, one is
         # free.
         n_intercepts = max(1, targets.shape[1] - 1)
-        self._use_coefficients({(self._n_features, k): 0 for k in range(n_intercepts)})
+        self._use_signs({(self._n_features, k): 0 for k in range(n_intercepts)})
         self.points: list[_Point] = []
         self.order: list[int] = []
 
-    def _use_coefficients(self, signs: _Signs) -> None:
+    def _use_signs(self, signs: _Signs) -> None:
         """Take the coefficients of these signs into use."""
         self._signs = signs
         self._hessian: _Array | None = None
@@ -241,7 +241,7 @@ class _Walk:
         values = self._loss.null_intercepts(self._weights @ self._targets)
         mean = self._loss.mean(self._scores(values))
         correlations = self._correlations(self._targets - mean)[:-1]
-        event, size = _strongest_coefficient(correlations), 0
+        event, size = _strongest_event(correlations), 0
         since = np.inf  # the penalty at which this number of features came into use
         penalty = 0.0 if event is None else np.abs(correlations).max()
         self._end = self._loss.end * penalty
@@ -251,20 +251,15 @@ class _Walk:
             if event is None:
                 break
             start_values = values = self._exchange(event, values)
-            if _n_used_features(self._signs) != size:
-                size, since = _n_used_features(self._signs), penalty
+            if _n_used(self._signs) != size:
+                size, since = _n_used(self._signs), penalty
             start = penalty
             values, penalty, event = self._next_change(values, start)
-            next_size = (
-                size
-                if event is None
-                else _n_used_features(_signs_after(self._signs, event))
-            )
+            next_signs = _signs_after(self._signs, event) if event else self._signs
+            next_size = _n_used(next_signs)
             is_last = size == n_features and since - penalty > _SHORT * since
             if is_last and next_size < size:
-                values, penalty = self._fit_half_way(
-                    start_values, start, values, penalty
-                )
+                values, penalty = self._fit_middle(start_values, start, values, penalty)
             elif event is not None and not event.sign:
                 pair = event.feature, event.output
                 values[list(self._signs).index(pair)] = 0.0
@@ -282,7 +277,7 @@ class _Walk:
     def _exchange(self, event: _Event, values: _Array) -> _Array:
         """Add or drop a coefficient; the values of the coefficients then in use."""
         old_values = dict(zip(self._signs, values, strict=True))
-        self._use_coefficients(_signs_after(self._signs, event))
+        self._use_signs(_signs_after(self._signs, event))
         if event.feature not in self.order:
             self.order.append(event.feature)
         return np.array([old_values.get(pair, 0.0) for pair in self._signs])
@@ -298,13 +293,13 @@ class _Walk:
         penalty = last = start
         guess, slopes = values, np.zeros(len(values))
         for _ in range(_MAX_PENALTIES):
-            fitted = self._fit_values(guess, penalty)
+            fitted = self._fit_at(guess, penalty)
             if fitted is None:  # too far for Newton's method
                 penalty = (penalty + last) / 2
             else:
                 (values, mean), last = fitted, penalty
                 slopes = -self._newton_step(mean, self._used_signs)
-                next_penalty, event = self._nearest_change(
+                next_penalty, event = self._next_event(
                     values, slopes, mean, last, start
                 )
                 start = last if next_penalty <= last else start
@@ -317,17 +312,17 @@ class _Walk:
             guess = values + slopes * (penalty - last)
         return values, last, None
 
-    def _fit_half_way(
+    def _fit_middle(
         self, values: _Array, penalty: float, last_values: _Array, last_penalty: float
     ) -> tuple[_Array, float]:
         """Values and penalty between two points, nearer to the last one if need be."""
         fitted = None
         while fitted is None:
             values, penalty = (values + last_values) / 2, (penalty + last_penalty) / 2
-            fitted = self._fit_values(values, penalty)
+            fitted = self._fit_at(values, penalty)
         return fitted[0], penalty
 
-    def _nearest_change(
+    def _next_event(
         self, values: _Array, slopes: _Array, mean: _Array, penalty: float, start: float
     ) -> tuple[float, _Event]:
         """Penalty and event of the next change along the slopes."""
@@ -367,9 +362,7 @@ class _Walk:
         """Weighted products of features and residuals (n, K): (p + 1, K)."""
         return self._design.T @ (self._weights[:, None] * residuals)
 
-    def _fit_values(
-        self, values: _Array, penalty: float
-    ) -> tuple[_Array, _Array] | None:
+    def _fit_at(self, values: _Array, penalty: float) -> tuple[_Array, _Array] | None:
         """Values in use at a penalty, and predicted targets; None where that fails."""
         outputs, weights = self._used[1], self._weights[:, None]
         for _ in range(_MAX_STEPS):
@@ -396,7 +389,7 @@ class _Walk:
             return lstsq(self._hessian, gradient)[0]
 
 
-def _strongest_coefficient(correlations: _Array) -> _Event | None:
+def _strongest_event(correlations: _Array) -> _Event | None:
     """The coefficient of the largest correlation, with its sign, or None."""
     feature, output = np.unravel_index(
         np.abs(correlations).argmax(), correlations.shape
@@ -414,6 +407,6 @@ def _signs_after(signs: _Signs, event: _Event) -> _Signs:
     return {**unchanged, pair: event.sign} if event.sign else unchanged
 
 
-def _n_used_features(signs: _Signs) -> int:
+def _n_used(signs: _Signs) -> int:
     """Number of features in use."""
     return len({feature for (feature, _), sign in signs.items() if sign})

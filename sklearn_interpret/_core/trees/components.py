@@ -8,9 +8,9 @@ conditions. In the game of a row x, a leaf with conditions L gives the set U of 
 
 where q(T) is the share of replacements that meet all conditions of the leaf except the
 ones in T. This is the Moebius transform of the game (Hiabu, Meyer & Wright 2023), by
-their Theorem 3.5 the decomposition that partial dependence identifies. A component is a
-weighted
-sum of *conjunctions*, sets of conditions that a row meets or not, whatever the depth.
+their Theorem 3.5 the decomposition that partial dependence identifies. A component is
+a weighted sum of *conjunctions*: sets of conditions that a row meets or not, at any
+depth of the trees.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class TreeComponents:
         if "_conjunctions" not in vars(self) and self.max_order <= 2:
             components = game.few_components(codes, self.max_order)
             if components is not None:
-                return self._components_of_sets(components)
+                return self._select_sets(components)
         values = np.zeros((game.ensemble.n_outputs * n_sets, len(codes)))
         for start in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
@@ -129,7 +129,7 @@ class TreeComponents:
                 values[:, rows] += chunk.weights @ all_met_together.astype(np.float64)
         return values.reshape(game.ensemble.n_outputs, n_sets, len(codes))
 
-    def _components_of_sets(
+    def _select_sets(
         self, components: list[NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Components of `sets`, from arrays (k, n_players, ..., n_rows) by size."""
@@ -158,7 +158,7 @@ def _conjunctions_of_leaves(
     n_conditions = game.paths.n_conditions[leaves]
     max_order = max(map(len, positions))
     by_size = [
-        _weights_of_leaves(game, leaves[n_conditions == d], max_order)
+        _leaf_weights(game, leaves[n_conditions == d], max_order)
         for d in np.unique(n_conditions)
     ]
     players, nodes, weights = (
@@ -182,9 +182,7 @@ def _conjunctions_of_leaves(
         yield Conjunctions(nodes[:, chunk], matrix[:, chunk].tocsr())
 
 
-def _weights_of_leaves(
-    game: Game, leaves: NDArray[np.intp], max_order: int
-) -> _LeafWeights:
+def _leaf_weights(game: Game, leaves: NDArray[np.intp], max_order: int) -> _LeafWeights:
     """Nonzero weights of leaves with equally many conditions."""
     conditions = game.paths.conditions_by_slot(leaves)
     d = len(conditions)

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.effects.h_statistics import (
     Strength,
+    as_matrices,
     greenwell_strength,
     overall_moments,
     overall_strengths,
     rounding_floor,
-    symmetric_matrices,
     unexplained_strength,
 )
 
@@ -75,10 +75,10 @@ def test_rounding_is_no_interaction(size, offset):
 
 
 def test_a_matrix_of_pairs():
-    found = symmetric_matrices(np.array([[1.0, 2.0], [3.0, 4.0]]), [(2, 0), (0, 1)], 3)
+    found = as_matrices(np.array([[1.0, 2.0], [3.0, 4.0]]), [(2, 0), (0, 1)], 3)
     assert_array_equal(found[0], [[0, 3, 1], [3, 0, np.nan], [1, np.nan, 0]])
     assert_array_equal(found[1], [[0, 4, 2], [4, 0, np.nan], [2, np.nan, 0]])
-    assert symmetric_matrices(np.empty((0, 2)), [], 1).tolist() == [[[0]], [[0]]]
+    assert as_matrices(np.empty((0, 2)), [], 1).tolist() == [[[0]], [[0]]]
 
 
 def test_greenwells_strength_is_a_deviation_of_deviations():

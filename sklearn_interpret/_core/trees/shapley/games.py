@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
-# leave the cache or take memory. Background rows whose patterns are counted at once:
+# leave the cache or take memory. Background rows whose patterns are counted:
 _ROWS_AT_ONCE = 2048
-# Pairs of rows that are compared at once.
+# Pairs of rows that are compared together.
 _COMPARED_AT_ONCE = 2**20
 # Pairs of a leaf and a pattern.
 _PAIRS_AT_ONCE = 4096

@@ -163,9 +163,7 @@ class PairBlock:
         levels = Levels.below(ensemble, roots)
         splits = levels.splits
         children = ensemble.left[splits]
-        player = _single_player_sets(paths.n_players).take(
-            paths.player[children], axis=1
-        )
+        player = _player_sets(paths.n_players).take(paths.player[children], axis=1)
         left = bits.left_rows(splits)
         left &= bits.valid
         failed = _failed_players(levels, player, left, bits.n_rows)
@@ -178,7 +176,7 @@ class PairBlock:
             player=player,
             n_players=paths.n_players,
             value=ensemble.value[levels.leaves],
-            met=_condition_rows(levels, paths.previous[children], left, bits.valid),
+            met=_rows_meeting(levels, paths.previous[children], left, bits.valid),
             failed=failed.reshape(len(player), -1),
         )
 
@@ -258,7 +256,7 @@ class PairBlock:
         return split_values <= self.rank
 
 
-def _single_player_sets(n_players: int) -> Sets:
+def _player_sets(n_players: int) -> Sets:
     """Each player as a set: (n_words, n_players)."""
     size = next((n for n in (1, 2, 4) if n_players <= 8 * n), 8)
     dtype, players = np.dtype(f"<u{size}"), np.arange(n_players)
@@ -268,7 +266,7 @@ def _single_player_sets(n_players: int) -> Sets:
     return sets
 
 
-def _condition_rows(
+def _rows_meeting(
     levels: Levels,
     previous: NDArray[np.intp],
     left: NDArray[np.uint64],
@@ -348,10 +346,8 @@ class _Gains:
         gain, loss = self.gains
         losses = np.bincount(self.leaf, loss, len(self.values))
         values = [
-            _weights_by_player(
-                self.gained, gain * value.take(self.leaf), self.n_players
-            )
-            + _weights_by_player(self.lost, losses * value, self.n_players)
+            _player_weights(self.gained, gain * value.take(self.leaf), self.n_players)
+            + _player_weights(self.lost, losses * value, self.n_players)
             for value in self.values.T
         ]
         return np.array(values)
@@ -365,40 +361,37 @@ class _Gains:
         values = []
         for value in self.values.T:
             of_pairs = value.take(self.leaf)
-            mixed = _weights_by_player_pair(
+            mixed = _pair_weights(
                 gained, lost_of_pairs, mixed_gain * of_pairs, n_players
             )
-            total = _weights_by_player_pair(gained, gained, gain * of_pairs, n_players)
-            total += _weights_by_player_pair(lost, lost, losses * value, n_players)
+            total = _pair_weights(gained, gained, gain * of_pairs, n_players)
+            total += _pair_weights(lost, lost, losses * value, n_players)
             values.append(total + mixed + mixed.T)
         return np.triu(values, 1)
 
 
-def _weights_by_player(
+def _player_weights(
     sets: Sets, weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight of the sets (n_words, n) that each player is in."""
-    sums = [
-        np.bincount(octet, weights, 256)
-        for octet in _octets_of_players(sets, n_players)
-    ]
+    sums = [np.bincount(octet, weights, 256) for octet in _octets(sets, n_players)]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
 
 
-def _octets_of_players(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
+def _octets(sets: Sets, n_players: int) -> list[NDArray[np.uint8]]:
     """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
     octets = [octet for word in sets[..., None].view(np.uint8) for octet in word.T]
     return octets[: -(-n_players // 8)]
 
 
-def _weights_by_player_pair(
+def _pair_weights(
     first: Sets, second: Sets, weights: NDArray[np.float64], n_players: int
 ) -> NDArray[np.float64]:
     """Total weight where one player is in the first set, another one in the second."""
     rows = []
-    for first_octet in _octets_of_players(first, n_players):
+    for first_octet in _octets(first, n_players):
         row = []
-        for second_octet in _octets_of_players(second, n_players):
+        for second_octet in _octets(second, n_players):
             octet_pairs = first_octet * np.intp(256) + second_octet
             sums = np.bincount(octet_pairs, weights, 2**16).reshape(256, 256)
             row.append(_MEMBERS.T @ sums @ _MEMBERS)
@@ -457,7 +450,7 @@ def _bytes_of_pair(paths: TreePaths) -> float:
     """Memory per node and row of the background."""
     # A set of failed players at leaves, which are half of the nodes, and a bit for the
     # condition of each node.
-    return _single_player_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
+    return _player_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
 
 
 def comparing_is_cheaper(
@@ -478,9 +471,7 @@ def comparing_is_cheaper(
     n_leaves, n_words = leaf_counts.sum(), -(-n_others // 64)
     # A leaf's d conditions are met by one of two rows with a probability of 0.6 ** d.
     n_pairs = n_others * (leaf_counts @ 0.6**d)
-    n_tables = (
-        (n_players / 8) ** 2 if order == 2 else 0
-    )  # see `_weights_by_player_pair`
+    n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_pair_weights`
     cost_of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
     cost_of_row += (0.04 + 0.01 * n_tables) * n_pairs
     cost_of_rows = n_rows * cost_of_row + 0.004 * n_leaves * n_others

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
     from sklearn_interpret._core.trees.structure.paths import TreePaths
 
-# Nodes of the trees in a block, and numbers of an array that is computed at once
+# Nodes of the trees in a block, and numbers of an array that is computed together
 # (768 kB). Chosen by hand: smaller blocks call numpy more often, larger ones leave the
 # cache.
 _NODES_AT_ONCE = 2**15
@@ -196,7 +196,7 @@ class SplitBlock:
 
     @cached_property
     def _factors_of_all_points(self) -> QuadratureFactors:
-        """Factors at all points at once, kept for later rows."""
+        """Factors at all points together, kept for later rows."""
         return self._factors(*quadrature(2 * self.n_points - 1))
 
     def _factors(
