@@ -342,9 +342,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         pairwise, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
-        total = h_statistics.unexplained_strength(
-            predictions, sum_of_effects, weights, floor
-        )
+        total = h_statistics.strength(predictions, sum_of_effects, weights, floor)
         return _Statistics(pairwise, overall, three_way, total[None], constants)
 
     def _set_results(
@@ -548,15 +546,11 @@ def _strengths_of_sets(
         if len(players) == 3:
             pairs_of_triple = map(frozenset, combinations(players, 2))
             terms = sum(joint_of_pair[pair] for pair in pairs_of_triple) - terms
-            strengths[k] = h_statistics.unexplained_strength(
-                joint, terms, weights, floor
-            )
+            strengths[k] = h_statistics.strength(joint, terms, weights, floor)
             continue
         if frozenset(players) in needed:
             joint_of_pair[frozenset(players)] = joint
         if k < len(pairs):
-            strengths[k] = h_statistics.unexplained_strength(
-                joint, terms, weights, floor
-            )
+            strengths[k] = h_statistics.strength(joint, terms, weights, floor)
             constants[k] = np.average(joint - terms, axis=0, weights=weights)
     return strengths[: len(pairs)], strengths[n_sets - len(triples) :], constants

@@ -314,10 +314,8 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         selected = []
         for label in self.classes_:
             of_class = np.flatnonzero(predicted == label)
-            without_overlap = without_overlaps(
-                holds[of_class], weights, self.max_overlap
-            )
-            selected.extend(of_class[without_overlap].tolist())
+            distinct = without_overlaps(holds[of_class], weights, self.max_overlap)
+            selected.extend(of_class[distinct].tolist())
         selected.sort()
         uncovered = ~holds[selected].any(axis=0) * weights
         is_enough = uncovered @ training.factors >= training.min_weight

@@ -36,8 +36,8 @@ class Term:
     def centred(self, means: NDArray[np.float64]) -> Term:
         """The term with functions that sum to zero over the rows, from their means.
 
-        Products that sum to one, over all rows or those of a level, can be shifted by a
-        constant; those with a straight line stay as they are.
+        Products that sum to one, over all rows or the rows of a level, can be shifted
+        by a constant; products with a straight line stay as they are.
         """
         if isinstance(self.bases[0], LineBasis):
             return self

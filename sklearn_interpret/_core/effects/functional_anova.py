@@ -85,7 +85,7 @@ def maximal_sets(
 ) -> list[tuple[int, ...]]:
     """Maximal sets of players that may have a component of their own, sorted.
 
-    The maximal cliques of the graph of `edges`, without those that contain a `refuted`
+    The maximal cliques of the graph of `edges` that do not contain a `refuted`
     set: a set without a component although all of its pairs are edges.
     """
     neighbours: defaultdict[int, set[int]] = defaultdict(set)

@@ -80,7 +80,7 @@ def rounding_floor(
     return _RELATIVE_TO_SPREAD**2 * variance + (_RELATIVE_TO_SIZE * size) ** 2
 
 
-def unexplained_strength(
+def strength(
     total: NDArray[np.float64],
     terms: NDArray[np.float64],
     weights: NDArray[np.float64],

@@ -48,7 +48,7 @@ def squared_error_values(
     """Shapley values (n_players,) from E[r g_U] and E[g_U g_V] of nonempty sets."""
     sizes = members.sum(axis=1)
     shares = gram / (sizes[:, None] + sizes - members @ members.T)
-    # Of all pairs of sets with j in one of them, those with j in both count once.
+    # Of the pairs of sets with j in one of them, pairs with j in both count once.
     single = 2 * (linear / sizes - shares.sum(axis=1)) @ members
     return single + ((shares @ members) * members).sum(axis=0)
 

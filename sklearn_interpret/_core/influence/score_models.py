@@ -62,7 +62,9 @@ class _FirstSteps(NamedTuple):
     """
 
     steps: NDArray[np.float64]  # (r, d, k)
-    decreases: NDArray[np.float64]  # (r,): twice those of the objective, predicted
+    decreases: NDArray[
+        np.float64
+    ]  # (r,): twice the predicted decrease of the objective
     is_decisive: NDArray[np.bool_]  # (r,): rows that determine a parameter alone
     inverse: NDArray[np.float64]  # (d k, d k): H^-1, of all rows
     solved_design: NDArray[np.float64]  # (r, d k, k): H^-1 A

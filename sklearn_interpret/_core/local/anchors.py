@@ -266,7 +266,7 @@ class _BestArms:
         return float(self._means.max())
 
     def find_beam(self) -> list[_Rule]:
-        """The rules of the beam, those of the highest precision first."""
+        """The rules of the beam, by falling precision."""
         unclear, n_draws, stage = np.arange(len(self._rules)), _FIRST_DRAWS, 0
         while True:
             stage += 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn_interpret._core.rules.coded_conditions import CodedTable
 
 _WORD = 64  # bits of a word
-# Words of each set in a block: those of some thousands of sets fit the cache
+# Words of each set in a block: blocks of some thousands of sets fit the cache
 # (benchmarks/bench_rules.py times it). Sums over a block fit two bytes: 32 * 64 bits.
 _BLOCK = 32
 # Largest sum of the weights in units: the larger one of a number in all,

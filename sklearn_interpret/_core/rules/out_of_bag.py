@@ -82,7 +82,7 @@ def f1(precision: float, recall: float) -> float:
 def without_overlaps(
     holds: NDArray[np.bool_], weights: NDArray[np.float64], max_overlap: float
 ) -> list[int]:
-    """Positions of rules, none of which overlaps too much with an earlier one.
+    """Positions of the rules that do not overlap too much with an earlier one of these.
 
     Parameters
     ----------

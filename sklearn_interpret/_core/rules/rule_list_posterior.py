@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # follow each other in a chain differ in one rule (benchmarks/bench_rules.py).
 _MAX_CACHED = 2**22
 # Logarithmic posteriors that differ by less are equal: sums of thousands of logarithms
-# are rounded to 1e-12, such as those of lists whose rules decide on the same rows.
+# are rounded to 1e-12, as for lists whose rules decide on the same rows.
 _ROUNDING = 1e-9
 # Shares of the steps of a chain that move a rule, and that move or replace one; the
 # other steps insert one. Chosen by hand; any shares sample the same posterior.

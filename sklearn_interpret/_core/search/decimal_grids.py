@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Significant digits of a column's largest value that steps keep at least, where its
-# numbers have more: those that are printed by default, and that single precision holds.
+# numbers have more: as many as are printed by default, and as single precision holds.
 _DIGITS = 6
 # Digits of the column's spread that steps keep at least: steps of 1e-3 of the spread
 # hardly lengthen the distances to counterfactuals.

@@ -23,7 +23,7 @@ _SAME = 1e-7
 # Options of `milp`. Limits of nodes and seconds, chosen by hand: narrow intervals of
 # sums of many columns would take hours. The gap is below `_SAME`.
 _OPTIONS = {"node_limit": 2000, "time_limit": 5.0, "mip_rel_gap": 1e-9}
-# Statuses of milp: optimal, infeasible. Those of limits differ between versions.
+# Statuses of milp: optimal, infeasible. Statuses of limits differ between versions.
 _DECIDED = 0, 2
 # Moves of lower costs count as moves of this, so that gains per cost stay finite.
 _LEAST_COST = 1e-200

@@ -3,7 +3,7 @@
 The prediction of a row i with its partner i' is ``fixed_i + permuted_i'``. Each
 function takes targets (n, k) and the `Pairs`, and returns for each row the sum of
 ``weights_i' L(targets_i, fixed_i + permuted_i')`` over the partners in its stratum:
-(n,). The losses L are those of the same names in `losses`.
+(n,). The losses L are the functions of the same names in `losses`.
 """
 
 from dataclasses import dataclass

@@ -139,7 +139,7 @@ class BinnedColumn:
         """Whether other edges, from the sample, would leave less to collect."""
         return self.weights[bins].sum() > _MAX_COLLECTED * self.weights.sum()
 
-    def with_edges_of_other_bins(
+    def merge_collected(
         self, bins: NDArray[np.bool_], collected: DistinctValues
     ) -> DistinctValues:
         """Distinct values of some bins, and an edge in the place of each other bin."""

@@ -11,7 +11,7 @@ from sklearn_interpret._core.effects.h_statistics import (
     overall_moments,
     overall_strengths,
     rounding_floor,
-    unexplained_strength,
+    strength,
 )
 
 RNG = np.random.default_rng(0)
@@ -27,7 +27,7 @@ def centred_square(values):
 
 def test_every_statistic_is_a_ratio_of_centred_sums():
     f, terms = RNG.normal(size=(2, 30, 2))
-    found = unexplained_strength(f, terms, WEIGHTS, NO_FLOOR)
+    found = strength(f, terms, WEIGHTS, NO_FLOOR)
     left = centred_square(f - terms)
     assert_allclose(found.numerator, left)
     assert_allclose(found.denominator, centred_square(f))
@@ -69,9 +69,9 @@ def test_rounding_is_no_interaction(size, offset):
     f = (x + offset) + (z - offset / 3) + offset
     floor = rounding_floor(f, weights)
     noise = 1e-15 * np.abs(f).max() * RNG.normal(size=f.shape)
-    assert unexplained_strength(f + noise, x + z, weights, floor).squared == 0
+    assert strength(f + noise, x + z, weights, floor).squared == 0
     real = 1e-8 * np.abs(f).max() * (x / size) * (z / size)
-    assert unexplained_strength(f + real, x + z, weights, floor).numerator > 0
+    assert strength(f + real, x + z, weights, floor).numerator > 0
 
 
 def test_a_matrix_of_pairs():

@@ -63,7 +63,7 @@ class TreeCurves:
         effects = self.effects
         met = self._shares_of_conditions(shares)
         fixed, means = np.zeros((2, self._k, len(codes) * self._n_moved))
-        for reached in self._reached(codes, fixed):
+        for reached in self._reached_leaves(codes, fixed):
             entry, row = set_bits(reached.all_but_one)
             index = (
                 row * self._n_moved + effects.paths.player[reached.conditions][entry]
@@ -103,7 +103,7 @@ class TreeCurves:
         """
         fixed = np.zeros((self._k, len(codes), self._n_moved))
         sums = np.zeros((self._k, len(codes), self._n_points))
-        for reached in self._reached(codes, fixed.reshape(self._k, -1)):
+        for reached in self._reached_leaves(codes, fixed.reshape(self._k, -1)):
             self._add_entries(reached, sums.reshape(self._k, -1))
         for player, moved in enumerate(self.effects.moved_features):
             first = self.effects.first[player]
@@ -130,7 +130,7 @@ class TreeCurves:
             for total, amount in zip(sums, amounts[chunk].T, strict=True):
                 np.add.at(total, index, amount.take(entry))
 
-    def _reached(
+    def _reached_leaves(
         self, codes: NDArray[np.integer], fixed: NDArray[np.float64]
     ) -> Iterator[Reached]:
         """Leaves with their rows; `fixed` gets outputs without each player's leaves.

@@ -357,7 +357,7 @@ class LinkedTreeSets:
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """Leaves that have conditions on the same players of those that move.
+    """Leaves that have conditions on the same ones of the players that move.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # hand: smaller blocks call numpy more often, larger ones leave the cache.
 _MOST_WORDS = 2**16
 
-# Bits of the numbers by which rows are sorted: those of uint16, which numpy sorts by
+# Bits of the numbers by which rows are sorted: 16, since numpy sorts uint16 by
 # counting. Wider numbers take longer to sort.
 _N_BITS = 16
 

@@ -339,7 +339,7 @@ class _PairSums:
             QuadrantSums(points[first], points[second], shape, k)
             for (first, second), shape in zip(pairs, sizes.tolist(), strict=True)
         ]
-        # Amounts that move along one player alone, and those that do not move.
+        # Amounts that depend on one player alone, and amounts that are constant.
         self._ends = np.cumsum(sizes, axis=0)
         self._lines = [np.zeros((k, size)) for size in sizes.sum(axis=0)]
         self._starts = self._ends - sizes

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # Sizes of blocks. Chosen by hand: smaller blocks call numpy more often, larger ones
 # leave the processor's caches. Words of the bit sets of a block's conditions (2 MB),
-# and of those that are combined together (256 kB):
+# and of the bit sets that are combined together (256 kB):
 _WORDS_OF_CONDITIONS = 2**18
 _MOST_WORDS = 2**15
 
@@ -331,11 +331,13 @@ class TreeEffects:
         crossed = np.any(crossing, axis=1)
         differences = np.zeros((k, len(codes) * n_moved))
         for reached in self.leaves(bits):
-            for row, player, amounts in self._crossed(reached, crossing, crossed):
+            for row, player, amounts in self._amounts_of_crossings(
+                reached, crossing, crossed
+            ):
                 _add_to(differences, row * n_moved + player, amounts)
         return differences.T.reshape(len(codes), n_moved, k)
 
-    def _crossed(
+    def _amounts_of_crossings(
         self, reached: Reached, crossing: NDArray[np.uint64], crossed: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
         """Amounts of leaves in differences: row, player that moves, amounts (n, k)."""
@@ -370,9 +372,11 @@ class TreeEffects:
             for splits in block.groups:
                 for chunk, sets, lefts in splits.rows_at_splits(met, bits):
                     for child, side in enumerate((lefts, ~lefts)):
-                        yield self._reached(block, splits, chunk, sets, child, side)
+                        yield self._leaves_of_side(
+                            block, splits, chunk, sets, child, side
+                        )
 
-    def _reached(
+    def _leaves_of_side(
         self,
         block: BlockOfTrees,
         splits: LastSplits,

@@ -72,7 +72,7 @@ def _integral_positions(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where integrals start, and the bits of a pattern to keep, by absent set.
 
-    Absent sets are those of at most `order` conditions, the smaller ones first.
+    Absent sets have at most `order` conditions; smaller sets come first.
     """
     sets = [s for size in range(order + 1) for s in terms(d, size)]
     tables = np.array([len(absent) << d for absent in sets])

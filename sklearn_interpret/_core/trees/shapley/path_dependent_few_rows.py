@@ -88,7 +88,7 @@ class QuadratureFactors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SplitBlock:
-    """Splits of some trees, level by level, those with most splits below first.
+    """Splits of some trees, level by level; splits with most child splits come first.
 
     Parameters
     ----------

@@ -53,8 +53,8 @@ class TreeUnits:
     columns : ndarray of shape (n_units, s + 1, p + s), intp
         Which of the unit's players each slot belongs to.
     players : ndarray of shape (n_units, p + s), intp
-        The unit's players, -1 where there are fewer: first those of the conditions
-        above, then for each split the player that it brings in.
+        The unit's players, -1 where there are fewer: first the players of the
+        conditions above, then for each split the player that it brings in.
     """
 
     n_path: int

@@ -31,7 +31,7 @@ def terms(d: int, order: int) -> list[tuple[int, ...]]:
 
 
 def term_position(term: tuple[int, ...], d: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Position of terms among those of `d` conditions; all may be arrays."""
+    """Position of terms among the terms of `d` conditions; all may be arrays."""
     if len(term) == 1:
         return term[0] + np.zeros_like(d)
     i, j = term

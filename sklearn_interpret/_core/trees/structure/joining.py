@@ -55,7 +55,7 @@ def sum_ensembles(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     nodes = np.cumsum([0, *(trees.n_nodes for trees in ensembles)])
     sets = np.cumsum([0, *map(len, tables)])
 
-    def shifted(name: str, offsets: NDArray[np.intp]) -> NDArray[np.intp]:
+    def shift_indices(name: str, offsets: NDArray[np.intp]) -> NDArray[np.intp]:
         """Indices of all ensembles, each raised by an offset; -1 stays."""
         indices = [getattr(trees, name) for trees in ensembles]
         offset = np.repeat(offsets[:-1], [len(index) for index in indices])
@@ -68,10 +68,10 @@ def sum_ensembles(ensembles: list[TreeEnsemble]) -> TreeEnsemble:
     }
     return replace(
         first,
-        roots=shifted("roots", nodes),
-        left=shifted("left", nodes),
-        right=shifted("right", nodes),
-        category_set=shifted("category_set", sets),
+        roots=shift_indices("roots", nodes),
+        left=shift_indices("left", nodes),
+        right=shift_indices("right", nodes),
+        category_set=shift_indices("category_set", sets),
         categories_left=stack_tables(tables),
         categories_known=stack_tables([trees.categories_known for trees in ensembles]),
         base=np.sum([trees.base for trees in ensembles], axis=0),
