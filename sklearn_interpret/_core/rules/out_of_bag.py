@@ -62,7 +62,7 @@ def judge(
 
     Returns
     -------
-    Judged
+    RuleScores
     """
     covered, total = (weights * holds) @ classes, weights @ classes
     weight = covered.sum(axis=1)

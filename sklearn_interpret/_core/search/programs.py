@@ -118,7 +118,7 @@ def solve(
 
     Returns
     -------
-    Solved
+    Solution
     """
     best_point, least_cost, lower_bounds = None, (np.inf, np.inf), []
     for number, (boxes, starts) in enumerate(alternatives):
@@ -216,7 +216,7 @@ def cheapest_point(
 
     Returns
     -------
-    Solved
+    Solution
     """
     end = monotonic() + time_limit
     known_cost = np.inf if point is None else boxes.total_cost(point)

@@ -49,7 +49,7 @@ def nearest_point(
 
     Returns
     -------
-    Solved
+    Solution
     """
     end = monotonic() + time_limit
     search = _Search(alternatives)
