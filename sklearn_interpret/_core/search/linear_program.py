@@ -73,7 +73,9 @@ class Moves:
         least_unit = self.costs[is_first].min(initial=np.inf)
         return least_unit * self.is_integer[is_first].all()
 
-    def cheapest(self, needs: _Array, weights: _Array, limits: _Array) -> _Array | None:
+    def cheapest_units(
+        self, needs: _Array, weights: _Array, limits: _Array
+    ) -> _Array | None:
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
         `weights` (k, n_columns) of moved columns add up to `limits` (k,) at most.
@@ -84,7 +86,9 @@ class Moves:
         units = self._solve_program(self.costs, needs, weights, limits)
         return None if units is None else self.cover_shortfalls(units, needs)
 
-    def fewest(self, needs: _Array, weights: _Array, limits: _Array) -> int | None:
+    def fewest_columns(
+        self, needs: _Array, weights: _Array, limits: _Array
+    ) -> int | None:
         """The least number of moved columns that is enough, or None."""
         units = self._take_by_rate(needs)
         if (

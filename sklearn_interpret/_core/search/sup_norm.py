@@ -54,14 +54,16 @@ def nearest_point(
     end = monotonic() + time_limit
     search = _Search(alternatives)
     # Without time, sums of the best boxes alone refute sizes; then one program each.
-    search.low = search.first(partial(search.is_not_refuted, seconds=0.0, end=0.0))
-    search.low = search.first(
+    search.low = search.first_position(
+        partial(search.is_not_refuted, seconds=0.0, end=0.0)
+    )
+    search.low = search.first_position(
         partial(search.is_not_refuted, seconds=0.0, end=end), roughly=_ROUGHLY
     )
-    search.first(search.is_attained, roughly=_ROUGHLY)
+    search.first_position(search.is_attained, roughly=_ROUGHLY)
     seconds = _FIRST_SHARE * time_limit
     while search.low < search.high and monotonic() < end:
-        search.low = search.first(
+        search.low = search.first_position(
             partial(search.is_not_refuted, seconds=seconds, end=end),
             step=search.high - search.low,
             roughly=_ROUGHLY,
@@ -91,7 +93,7 @@ class _Search:
         self.best_point: NDArray[np.intp] | None = None
         self.best_alternative = 0  # the alternative whose needs the best point reaches
 
-    def first(
+    def first_position(
         self, is_enough: Callable[[int], bool], step: int = 1, roughly: float = 0.0
     ) -> int:
         """The first position for which `is_enough` is true, or a little before it.

@@ -662,9 +662,9 @@ def _units(
             return units
     weights, limits = goal.limits(n_columns)
     if goal.objective == "n_changed":
-        fewest = moves.fewest(needs, weights, limits)
+        fewest = moves.fewest_columns(needs, weights, limits)
         if fewest is None:
             return None
         weights = np.vstack([weights, np.ones(n_columns)])
         limits = np.append(limits, fewest)
-    return moves.cheapest(needs, weights, limits)
+    return moves.cheapest_units(needs, weights, limits)

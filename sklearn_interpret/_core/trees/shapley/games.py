@@ -138,7 +138,7 @@ class PathDependentGame:
             for start in range(0, len(leaves), step):
                 block = slice(start, start + step)
                 rule = ProductRule.of_chances(chances[:, block], order)
-                tables[block] = rule.everywhere().transpose(1, 0, 2)
+                tables[block] = rule.gains_everywhere().transpose(1, 0, 2)
             return tables
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
@@ -175,7 +175,7 @@ class PathDependentGame:
             chances = self.chances[conditions[:, owner[block]]]
             met = pattern_bits(patterns[block, None], d)
             rule = ProductRule.of_chances(chances, order)
-            gains[:, block] = rule.at(met)[:, :, 0]
+            gains[:, block] = rule.gains_at(met)[:, :, 0]
         return gains
 
     def few_components(self, codes: NDArray[Any], max_order: int) -> None:

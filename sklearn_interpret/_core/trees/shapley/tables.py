@@ -102,7 +102,7 @@ class ProductRule:
         on = t + off
         return cls(off, on, (1 - chances) / on, points, weights / order, order)
 
-    def at(self, met: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def gains_at(self, met: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Gains (n_terms, n_leaves, m) from which conditions are met (d, ...)."""
         factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
         factors[:, 0] = self.weights[:, None, None]
@@ -112,7 +112,7 @@ class ProductRule:
         factors[:, 1:] += self.off[..., None]
         return self._gains(np.multiply.reduce(factors, axis=1), met)
 
-    def everywhere(self) -> NDArray[np.float64]:
+    def gains_everywhere(self) -> NDArray[np.float64]:
         """Gains at all patterns: (n_terms, n_leaves, 2 ** d)."""
         n_points, d, n_leaves = self.on.shape
         products = np.empty((n_points, n_leaves, 2**d))
