@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
+from sklearn_interpret._core.rules.coded_conditions import CodedTable, merge_conditions
 from sklearn_interpret._core.rules.coded_conditions import Condition as CodeInterval
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.dates import date_between
@@ -89,7 +89,7 @@ class ConditionSpace:
 
     def conditions(self, rule: list[CodeInterval]) -> tuple[Condition, ...]:
         """A rule of intervals of codes, as a tuple of `Condition`."""
-        return tuple(self.condition(*interval) for interval in merged(rule))
+        return tuple(self.condition(*interval) for interval in merge_conditions(rule))
 
     def condition(self, column: int, first: int, last: int) -> Condition:
         """An interval of codes, as a `Condition`."""

@@ -22,7 +22,7 @@ from sklearn_interpret._core.additive.fitting import (
     AdditiveProblem,
     Likelihood,
     fit_additive,
-    iterated,
+    iterate_least_squares,
 )
 from sklearn_interpret._core.additive.gram import RoundedDesign
 from sklearn_interpret._core.additive.inference import (
@@ -268,7 +268,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
         """Deviance of a model of the intercept and the offset alone."""
         design = RoundedDesign([], [], [])
         null = replace(fit.problem, design=design, rows=_with_design(coded, design))
-        return iterated(null, 0.0, self.max_iter).evaluation.deviance
+        return iterate_least_squares(null, 0.0, self.max_iter).evaluation.deviance
 
     def _warn_of_separation(self, separated: set[int]) -> None:
         """Warn of terms, by their positions, that separate the targets."""

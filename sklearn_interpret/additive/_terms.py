@@ -382,7 +382,7 @@ class FittedTerm:
         outside = np.zeros(len(values[0]), dtype=bool)
         for column, basis, x in zip(self.columns, self.term.bases, values, strict=True):
             if not isinstance(basis, LevelBasis):
-                outside |= column.is_extrapolated(basis.inside(x))
+                outside |= column.is_extrapolated(basis.moved_to_first_period(x))
         return outside
 
     def read(

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.search.norm_balls import nearest_beyond, nearest_beyond_all
+from sklearn_interpret._core.search.norm_balls import (
+    shortest_steps,
+    shortest_steps_for_all,
+)
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model.actions.linear_search import ColumnEffects, precision
 from sklearn_interpret._model.formulas.trees.nearest import TreeSearch
@@ -117,7 +120,7 @@ class LinearPerturbation:
         rounding = self._effects.precision * programs.sizes
         # Needs that are missed by rounding alone do not prove a row impossible.
         relaxed_needs = needs - _EXCESSES[0] * rounding
-        steps, possible = nearest_beyond_all(
+        steps, possible = shortest_steps_for_all(
             slopes, budget.low, budget.high, relaxed_needs, budget.norm
         )
         norms = np.linalg.norm(steps, budget.norm, axis=1)
@@ -168,7 +171,7 @@ class LinearPerturbation:
             np.where(is_fixed, 0, limits) for limits in (budget.low, budget.high)
         )
         needs = needs - np.einsum("nmp,np->nm", slopes, fixed)
-        free, _ = nearest_beyond_all(slopes, low, high, needs, budget.norm)
+        free, _ = shortest_steps_for_all(slopes, low, high, needs, budget.norm)
         return fixed + free
 
     def _make_programs(
@@ -328,7 +331,7 @@ class SmoothPerturbation:
             n, m = margins.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
             needs = np.where(np.isinf(margins), 0, np.maximum(-margins, 0))
-            steps, _ = nearest_beyond(
+            steps, _ = shortest_steps(
                 slopes.reshape(n * m, -1),
                 np.repeat(budget.low, m, axis=0),
                 np.repeat(budget.high, m, axis=0),
@@ -416,7 +419,7 @@ class SmoothPerturbation:
         slopes = self._slopes(budget, values, rivals)
         gained = np.einsum("nmp,np->nm", slopes, steps)
         needs = np.reshape(aims, (-1, 1)) - all_margins + gained
-        shortest, _ = nearest_beyond_all(
+        shortest, _ = shortest_steps_for_all(
             slopes, budget.low, budget.high, needs, budget.norm
         )
         norms = np.linalg.norm(shortest, budget.norm, axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.search.norm_balls import shrunk
+from sklearn_interpret._core.search.norm_balls import project_onto_ball
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.progress import with_progress
 from sklearn_interpret.adversarial._base import AttackResult, BaseGradientAttack, Budget
@@ -225,5 +225,5 @@ class ProjectedGradient(BaseGradientAttack):
             slopes = self._margins.slopes(problem, values, index, rival)
             active_budget = budget.take(rows)
             steps = active_budget.farthest(slopes, float(size), steps)
-            steps = shrunk(steps, active_budget.epsilon, active_budget.norm)
+            steps = project_onto_ball(steps, active_budget.epsilon, active_budget.norm)
         return succeeded

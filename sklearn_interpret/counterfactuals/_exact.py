@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.search.linear_program import shared_room
+from sklearn_interpret._core.search.linear_program import share_slack
 from sklearn_interpret._core.search.programs import Goal
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.actions.actionability import LARGEST_INTEGER
@@ -402,7 +402,7 @@ def _constrained_box(
     losses = np.maximum(added, 0).T * (rooms[:, None] > 0)
     (excess,), *_ = actionability.excess(values[None])
     slack = np.maximum(-excess, 0)
-    moves, _ = shared_room(rooms, losses, slack, np.tile(actionability.integer, 2))
+    moves, _ = share_slack(rooms, losses, slack, np.tile(actionability.integer, 2))
     down, up = np.split(moves, 2)
     return np.maximum(low, values - down), np.minimum(high, values + up)
 

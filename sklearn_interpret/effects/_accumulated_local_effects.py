@@ -428,7 +428,7 @@ default="similarity"
             # Resampled rows are weights of the same differences: no new responses.
             index = rng.integers(n_rows, size=n_rows)
             weights = sample.weights * np.bincount(index, minlength=n_rows)
-            resampled = effect.reweighted(nodes, weights)
+            resampled = effect.with_weights(nodes, weights)
             draws.append(resampled.effect(centred=self.centered))
         tail = (1 - level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)

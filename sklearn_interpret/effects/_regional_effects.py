@@ -346,7 +346,7 @@ class RegionalEffects(BaseEffect):
         self.heterogeneity_ = np.array(
             [
                 [
-                    entry.curves.spread([node.rows for node in root.at(level)])
+                    entry.curves.spread([node.rows for node in root.nodes_at(level)])
                     for level in range(self.max_depth + 1)
                 ]
                 for entry, root in zip(entries, roots, strict=True)
@@ -581,7 +581,7 @@ class RegionalEffects(BaseEffect):
 
 def _leaves(root: RegionNode) -> list[RegionNode]:
     """The regions below a node."""
-    return root.at(np.inf)
+    return root.nodes_at(np.inf)
 
 
 def _shapes(responses: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -601,7 +601,7 @@ def _differences(effect: LocalEffects, weights: NDArray[np.float64]) -> RowCurve
     n_rows, (n_outputs, n_steps) = len(weights), effect.local.shape
     values, step_weights = np.zeros((2, n_rows, n_outputs, n_steps))
     if effect.differences.rows:
-        index, steps, differences = effect.differences.joined
+        index, steps, differences = effect.differences.all_rows
         # The variance of the uniform distribution between 0 and 1 is 1 / 12.
         values[index, :, steps] = differences * n_steps / np.sqrt(12)
         step_weights[index, :, steps] = weights[index, None]
@@ -631,4 +631,4 @@ def _accumulated_effect(
     """Accumulated local effects (k, n_nodes) of some rows."""
     weights_of_rows = np.zeros(len(weights))
     weights_of_rows[rows] = weights[rows]
-    return effect.reweighted(nodes, weights_of_rows).effect(centred=True)
+    return effect.with_weights(nodes, weights_of_rows).effect(centred=True)

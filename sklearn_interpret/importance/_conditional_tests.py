@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.stats import t
 
 from sklearn_interpret._core.statistics.covariance_tests import (
+    generalised_covariance_test,
     one_sided_test,
-    product_test,
 )
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret.importance._base import (
@@ -120,7 +120,7 @@ class ConditionalTests:
         remaining = self._remaining(columns)
         target = self.residuals(self.outcomes, remaining)
         feature = self.residuals(coded(self.rows, columns), remaining)
-        statistic, pvalue = product_test(
+        statistic, pvalue = generalised_covariance_test(
             _products(target.values, feature.values),
             _products(target.held_out, feature.held_out),
             self.weights,

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.influence.networks import descended
+from sklearn_interpret._core.influence.networks import minimise_objective
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._inspectors.results import ResultsMixin
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
@@ -576,7 +576,7 @@ def _refitted_losses(
                 f"{lost_classes.tolist()[0]!r}: the model can't be fitted again."
             )
     if value_and_gradient is not None:
-        parameters = descended(value_and_gradient, parameters, weights * mask)
+        parameters = minimise_objective(value_and_gradient, parameters, weights * mask)
         scores = objective.network.scores_at(inputs, parameters[None])[:, 0]
         return objective.loss.values(targets, scores)
     refit = clone(model)

@@ -299,7 +299,7 @@ class RegressionInfluence(ResultsMixin, BaseRegressionInspector):
         return objective
 
     def _inspect(self, sample: Sample, response: Any) -> None:
-        model = scores_of(type(self).__name__, self.estimator_, sample).polished()
+        model = scores_of(type(self).__name__, self.estimator_, sample).at_optimum()
         is_known = has_known_dispersion(response.loss)
         without = None
         # One step is exact for sums of squares, unless the penalty grows with the rows.

@@ -342,7 +342,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         pairwise, three_way, constants = _strengths_of_sets(
             responses, self._pairs, triples, weights, floor
         )
-        total = h_statistics.unexplained(predictions, sum_of_effects, weights, floor)
+        total = h_statistics.strength(predictions, sum_of_effects, weights, floor)
         return _Statistics(pairwise, overall, three_way, total[None], constants)
 
     def _set_results(
@@ -350,8 +350,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
     ) -> None:
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
-        symmetric = partial(
-            h_statistics.symmetric, pairs=self._pairs, n_players=len(names)
+        as_matrices = partial(
+            h_statistics.as_matrices, pairs=self._pairs, n_players=len(names)
         )
         keys = [tuple(names[player] for player in triple) for triple in triples]
 
@@ -360,7 +360,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             return dict(zip(keys, outputs_last, strict=True))
 
         players = np.arange(len(names))[:, None]
-        self._set_statistic("pairwise", draws, self._pairs, symmetric)
+        self._set_statistic("pairwise", draws, self._pairs, as_matrices)
         self._set_statistic("overall", draws, players, np.transpose)
         self._set_statistic("three_way", draws, triples, by_triple)
         self._set_statistic("total", draws, [()], np.ravel)
@@ -546,11 +546,11 @@ def _strengths_of_sets(
         if len(players) == 3:
             pairs_of_triple = map(frozenset, combinations(players, 2))
             terms = sum(joint_of_pair[pair] for pair in pairs_of_triple) - terms
-            strengths[k] = h_statistics.unexplained(joint, terms, weights, floor)
+            strengths[k] = h_statistics.strength(joint, terms, weights, floor)
             continue
         if frozenset(players) in needed:
             joint_of_pair[frozenset(players)] = joint
         if k < len(pairs):
-            strengths[k] = h_statistics.unexplained(joint, terms, weights, floor)
+            strengths[k] = h_statistics.strength(joint, terms, weights, floor)
             constants[k] = np.average(joint - terms, axis=0, weights=weights)
     return strengths[: len(pairs)], strengths[n_sets - len(triples) :], constants

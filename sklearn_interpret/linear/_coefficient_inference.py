@@ -470,7 +470,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
 
         `weights` are those of the model.
         """
-        model = self._scores_reader()(sample).polished()
+        model = self._scores_reader()(sample).at_optimum()
         known_dispersion = self._known_dispersion
         regression = working_regression.WorkingRegression(
             model, known_dispersion, counts_rows=self._weights_count_rows

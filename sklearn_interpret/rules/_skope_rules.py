@@ -14,7 +14,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.rules.coded_conditions import all_hold, distinct_rows
-from sklearn_interpret._core.rules.out_of_bag import draw_share, f1, judge, unlike
+from sklearn_interpret._core.rules.out_of_bag import (
+    draw_share,
+    f1,
+    judge,
+    without_overlaps,
+)
 from sklearn_interpret._inspectors.predictor import most_probable_class
 from sklearn_interpret._inspectors.sklearn_bases import ClassifierMixin
 from sklearn_interpret._model._sklearn_compat import Interval
@@ -311,8 +316,8 @@ class SkopeRulesClassifier(ClassifierMixin, RuleModel):
         selected = []
         for label in self.classes_:
             of_class = np.flatnonzero(predicted == label)
-            is_unlike = unlike(holds[of_class], weights, self.max_overlap)
-            selected.extend(of_class[is_unlike].tolist())
+            distinct = without_overlaps(holds[of_class], weights, self.max_overlap)
+            selected.extend(of_class[distinct].tolist())
         selected.sort()
         uncovered = ~holds[selected].any(axis=0) * weights
         is_enough = uncovered @ training.factors >= training.min_weight

@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.masks import MOST_POINTS, cosine_distances, gaussian
+from sklearn_interpret._core.local.masks import (
+    MOST_POINTS,
+    cosine_distances,
+    gaussian_kernel,
+)
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import (
     HasMethods,
@@ -131,7 +135,7 @@ class MaskSampler(Sampler):
                 design=masks.present.astype(np.float64),
                 responses=np.concatenate(responses),
                 weights=masks.probabilities
-                * gaussian(squared_distances, self.kernel_width),
+                * gaussian_kernel(squared_distances, self.kernel_width),
                 origin=np.ones(masked.n_segments),
                 complete=masks.complete,
             )

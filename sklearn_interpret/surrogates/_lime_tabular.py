@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
-from sklearn_interpret._core.local.masks import gaussian, quasi_random_points
+from sklearn_interpret._core.local.masks import gaussian_kernel, quasi_random_points
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.formulas.formula import read_formula
@@ -357,7 +357,7 @@ class _TableSampler(Sampler):
             design=np.where(discrete, samples.codes == origin.codes, samples.scores),
             responses=responses,
             # Relative to the nearest: otherwise all weights may underflow.
-            weights=gaussian(squares - squares.min(), self._width),
+            weights=gaussian_kernel(squares - squares.min(), self._width),
             origin=np.where(discrete, 1.0, origin.scores[0]),
             moments=moments,
         )

@@ -19,9 +19,9 @@ from sklearn.linear_model import lars_path_gram
 
 from sklearn_interpret._core.local.linear_surrogates import (
     LocalMoments,
-    by_weight,
-    forward,
     largest_first,
+    select_by_weight,
+    select_forward,
 )
 from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._model.responses.predictors import (
@@ -60,8 +60,8 @@ def least_angles(moments: LocalMoments, output: int, size: int) -> NDArray[np.in
 # Methods of feature selection: ``f(moments, output, size)`` returns positions.
 SELECTIONS = {
     "lars": least_angles,
-    "forward": forward,
-    "highest_weights": by_weight,
+    "forward": select_forward,
+    "highest_weights": select_by_weight,
     "none": lambda moments, output, size: np.arange(len(moments.mean)),
 }
 

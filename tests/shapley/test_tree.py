@@ -336,7 +336,7 @@ def logistic(margin):
 def test_probabilities_of_boosting_share_out_pair_by_pair(
     name, order, compared, monkeypatch
 ):
-    monkeypatch.setattr(games, "is_cheaper", lambda *_: compared)
+    monkeypatch.setattr(games, "comparing_is_cheaper", lambda *_: compared)
     model, kind = LINKED[name]
     X, y = data_of(kind)
     model = model.fit(X, y)

@@ -18,7 +18,7 @@ from scipy.special import expit
 from sklearn_interpret._core.search.linear_program import (
     Moves,
     UnsolvedError,
-    shared_room,
+    share_slack,
 )
 from sklearn_interpret._core.search.programs import GAP
 from sklearn_interpret._model.actions.target import SAME, SumTarget
@@ -464,7 +464,7 @@ class LinearSearch:
                 gains = np.array(slopes).reshape(-1, len(needs))
                 errors = self.effects.errors[columns] @ np.abs(weights).T
                 losses = np.concatenate([gains + errors, errors - gains])
-                rooms, slack = shared_room(
+                rooms, slack = share_slack(
                     np.append((values - lowest)[columns], (highest - values)[columns]),
                     np.maximum(losses, 0),
                     slack,
@@ -657,14 +657,14 @@ def _units(
     if not len(moves.costs) or not np.isfinite(needs).all():
         return None
     if least is not None:
-        units = moves.completed(least, needs)
+        units = moves.cover_shortfalls(least, needs)
         if (units @ moves.gains >= needs).all():
             return units
     weights, limits = goal.limits(n_columns)
     if goal.objective == "n_changed":
-        fewest = moves.fewest(needs, weights, limits)
+        fewest = moves.fewest_columns(needs, weights, limits)
         if fewest is None:
             return None
         weights = np.vstack([weights, np.ones(n_columns)])
         limits = np.append(limits, fewest)
-    return moves.cheapest(needs, weights, limits)
+    return moves.cheapest_units(needs, weights, limits)

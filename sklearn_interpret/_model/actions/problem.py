@@ -107,7 +107,7 @@ class SearchProblem:
             self.values[index],
             index,
             costs=self.actionability.costs,
-            filling=self.actionability.filling,
+            missing_change_sizes=self.actionability.filling,
             has_units=~self.actionability.categorical,
             holds=holds,
             projected=self.projected,

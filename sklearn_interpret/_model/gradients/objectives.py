@@ -33,7 +33,7 @@ from sklearn.utils import check_array
 from sklearn_interpret._core.influence.networks import (
     LayerFactors,
     NetworkModel,
-    descended,
+    minimise_objective,
 )
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
@@ -279,7 +279,7 @@ def score_model(
     ScoreModel
         At the optimum, to rounding.
     """
-    return fitted_scores(estimator, X, y, weights).polished()
+    return fitted_scores(estimator, X, y, weights).at_optimum()
 
 
 def fitted_scores(
@@ -451,7 +451,7 @@ def network_model(
         )
 
     trained = model_at(network.parameters)
-    optimum = descended(value_and_gradient, trained.parameters, weights)
+    optimum = minimise_objective(value_and_gradient, trained.parameters, weights)
     return trained.distance, model_at(optimum)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._core.local.masks import gaussian
+from sklearn_interpret._core.local.masks import gaussian_kernel
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
@@ -170,7 +170,7 @@ class Marginals:
             location = Location(locations.scores[:, [j]], locations.codes[:, [j]])
             squares = values.squared_distances(location)
             squares -= squares.min(axis=1, keepdims=True)
-            weighted = column.shares * gaussian(squares, width)
+            weighted = column.shares * gaussian_kernel(squares, width)
             probabilities.append(weighted / weighted.sum(axis=1, keepdims=True))
             has_code = (column.codes == location.codes).astype(np.float64)
             statistics.append(has_code if column.discrete else column.scores)

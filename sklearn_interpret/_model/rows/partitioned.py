@@ -145,7 +145,7 @@ class PartitionedSample:
             return {}
         task = partial(_values_in_bins, {j: (columns[j].edges, bins[j]) for j in bins})
         distinct = self.map_reduce(task, merged, list(bins))
-        return {j: columns[j].completed(bins[j], distinct[j]) for j in bins}
+        return {j: columns[j].merge_collected(bins[j], distinct[j]) for j in bins}
 
     @property
     def total_weight(self) -> float:

@@ -72,7 +72,7 @@ def regime(request, monkeypatch):
     """The ways in which leaves are valued; all give the same."""
     few = request.param == "few rows"
     monkeypatch.setattr(games, "carrying_is_cheaper", lambda *_: few)
-    monkeypatch.setattr(games, "is_cheaper", lambda *_: few)
+    monkeypatch.setattr(games, "comparing_is_cheaper", lambda *_: few)
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
     if request.param == "deeper":
@@ -155,7 +155,7 @@ def test_values_of_any_trees(check):
 def test_a_row_gets_the_same_alone_and_among_many(
     order, most, integrals, longest, monkeypatch
 ):
-    monkeypatch.setattr(games, "is_cheaper", lambda *sizes: sizes[3] < 20)
+    monkeypatch.setattr(games, "comparing_is_cheaper", lambda *sizes: sizes[3] < 20)
     monkeypatch.setattr(games, "_MOST_WITH_INTEGRALS", integrals)
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)

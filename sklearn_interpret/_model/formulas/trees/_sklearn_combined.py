@@ -106,7 +106,7 @@ def sum_of_models(
     encoders = tuple(starts)
     covers = {member.model.cover for member in members}
     return TreeModel(
-        ensemble=joining.merged(
+        ensemble=joining.sum_ensembles(
             [
                 joining.with_features(
                     trees, starts[block.encoder] + block.positions, len(columns)
@@ -128,7 +128,7 @@ def sum_of_models(
 
 def _weighted(member: Member, n_outputs: int) -> TreeEnsemble:
     """The trees of a member with its weight, and its outputs among those of the sum."""
-    trees = joining.scaled(member.model.ensemble, member.weight)
+    trees = joining.scale_outputs(member.model.ensemble, member.weight)
     if member.outputs is None:
         return trees
     return joining.with_outputs(trees, member.outputs, n_outputs)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.ensemble import Tree, join_trees
-from sklearn_interpret._core.trees.structure.joining import without_unreached
+from sklearn_interpret._core.trees.structure.joining import drop_unreached_nodes
 from sklearn_interpret._model.formulas.formula_class import ModelClass
 from sklearn_interpret._model.formulas.trees.tree_model import (
     ArrayEncoder,
@@ -302,7 +302,7 @@ def _tree(
         categories_left=~go_right,
         categories_known=np.ones_like(go_right),
     )
-    return without_unreached(tree)
+    return drop_unreached_nodes(tree)
 
 
 def _leaf_vectors(

@@ -333,7 +333,7 @@ class TreeCells:
         high[left], low[right] = n_left - 1, n_left
         high[right] = sizes[self.model.columns[trees.feature[inner]]] - 1
         # And those of the nodes above that split on the same column.
-        for nodes, previous in paths.merged:
+        for nodes, previous in paths.narrowing_steps:
             low[nodes] = np.maximum(low[nodes], low[previous])
             high[nodes] = np.minimum(high[nodes], high[previous])
         leaves = np.concatenate(
@@ -427,7 +427,7 @@ class TreeCells:
         left = trees.goes_left(inner, codes[trees.feature[inner]])
         met = np.ones(trees.n_nodes, dtype=bool)
         met[trees.left[inner]], met[trees.right[inner]] = left, ~left
-        for nodes, previous in self.paths.merged:
+        for nodes, previous in self.paths.narrowing_steps:
             met[nodes] &= met[previous]
         return met
 

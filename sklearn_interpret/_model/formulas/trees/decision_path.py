@@ -162,7 +162,7 @@ def _moments(
     """Means and standard deviations, by cover, of the leaves below nodes of a tree."""
     ends = np.append(trees.roots, trees.n_nodes)
     span = slice(int(ends[tree]), int(ends[tree + 1]))
-    single = trees.part(slice(tree, tree + 1), span)
+    single = trees.slice_trees(slice(tree, tree + 1), span)
     nodes_of_single = np.array(nodes) - span.start
     all_means = node_means(single)
     means, root_mean = all_means[nodes_of_single], all_means[single.roots[0]]

@@ -29,7 +29,7 @@ from sklearn_interpret._model.formulas.trees.tree_response import (
 from sklearn_interpret._model.rows.arrays import as_rows
 
 if TYPE_CHECKING:
-    from sklearn_interpret._core.search.programs import Goal, Solved
+    from sklearn_interpret._core.search.programs import Goal, Solution
     from sklearn_interpret._model.actions.actionability import Actionability
     from sklearn_interpret._model.actions.problem import SearchProblem
 
@@ -185,7 +185,7 @@ class TreeSearch:
             # The model misses the target at all points of these sums.
             needs = boxes.needs + np.where(tied, 2 * rounding, 0)
             return alternative._replace(boxes=replace(boxes, needs=needs))
-        return alternative._replace(boxes=boxes.without(point))
+        return alternative._replace(boxes=boxes.exclude_boxes_at(point))
 
     def region(
         self, problem: SearchProblem, row: int, values: NDArray[np.float64], goal: Goal
@@ -212,7 +212,7 @@ class TreeSearch:
                 continue
             for columns in (widened & changed, widened & ~changed):
                 columns = np.flatnonzero(columns[space.free])
-                first, last = boxes.widened(first, last, columns)
+                first, last = boxes.widen_box(first, last, columns)
             break
         low, high = values.copy(), values.copy()
         (lowest,), (highest,) = actionability.intervals(values[None], origin[None])
@@ -276,11 +276,11 @@ class TreeSearch:
 
 def _solved(
     space: _Space, alternatives: list[_Alternative], goal: Goal, end: float
-) -> Solved:
-    """`Solved` of alternatives until a time; those that lack least come first."""
+) -> Solution:
+    """`Solution` of alternatives until a time; those that lack least come first."""
 
     def shortfall_at_origin(alternative: _Alternative) -> float:
-        return alternative.boxes.missing(space.origin_cells[None])[0]
+        return alternative.boxes.shortfalls(space.origin_cells[None])[0]
 
     if not len(space.origin_cells):
         alternatives = []
