@@ -59,7 +59,7 @@ from sklearn_interpret._model.responses.response import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows, default_name
-from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, read_head
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import (
     FitArguments,
@@ -245,7 +245,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self._reset()
         partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
-            X, y, sample_weight = first_rows(self, partitions), None, None
+            X, y, sample_weight = read_head(self, partitions), None, None
             if not isinstance(self._get_estimator(), FrozenEstimator):
                 raise TypeError(
                     f"{type(self).__name__} fits no model to rows in partitions: pass "

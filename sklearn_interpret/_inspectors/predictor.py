@@ -20,7 +20,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 )
 from sklearn_interpret._model.progress import shows_progress
 from sklearn_interpret._model.rows import validation
-from sklearn_interpret._model.rows.partitioned import PartitionedSample, first_rows
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, read_head
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret.partitions import Partitions
 
@@ -71,7 +71,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         """
         partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
-            rows = self._check_rows(first_rows(self, partitions), reset=True)
+            rows = self._check_rows(read_head(self, partitions), reset=True)
             check = partial(_checked, clone(self))
             self._fit(PartitionedSample(partitions, rows, check))
             return self

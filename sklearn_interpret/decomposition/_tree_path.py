@@ -138,7 +138,7 @@ class TreePathContributions(BaseAttribution):
         trees = explained_response(self.estimator_, self.response_method, self.target)
         if not trees.additive:
             raise UnreadableModelError(
-                f'{trees.refusal} response_method="auto" explains the sum.'
+                f'{trees.why_not_additive} response_method="auto" explains the sum.'
             )
         return trees
 
@@ -182,7 +182,7 @@ class TreePathContributions(BaseAttribution):
 
     def _attribute(self, rows: Rows) -> Attributions:
         trees = self._trees
-        asks_model = not (self._follows_trees and trees.takes(rows))
+        asks_model = not (self._follows_trees and trees.surely_accepts(rows))
         coded = trees.codes(rows)
         step = rows_in_memory(coded.row_bytes + self._paths.row_bytes)
         blocks = []

@@ -203,7 +203,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             quantiles[j] = None
             if earlier is not None and needed is not None:
                 quantiles[j] = np.union1d(earlier, np.asarray(needed, np.float64))
-        return sample.summarised(quantiles, level_sets, most_distinct)
+        return sample.with_values_and_levels(quantiles, level_sets, most_distinct)
 
     @abstractmethod
     def _quantiles_of(self, rows: Rows, column: int, size: int) -> ArrayLike | None:

@@ -31,7 +31,7 @@ from sklearn_interpret._model.replacement.replaced import replaced
 from sklearn_interpret._model.rows.axes import Axis, CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
 from sklearn_interpret._model.rows.features import untreatable
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret.effects._base import (
     distinct_axes,
     grid_replacement,
@@ -102,11 +102,11 @@ class LocalState:
     def merge(self, second: LocalState) -> LocalState:
         """The state of the rows of both, without their nodes."""
         return LocalState(
-            merged(self.inside, second.inside),
-            merged(self.outside, second.outside),
-            merged(self.between, second.between),
-            merged(self.differences, second.differences),
-            merged(self.sums, second.sums),
+            merge_states(self.inside, second.inside),
+            merge_states(self.outside, second.outside),
+            merge_states(self.between, second.between),
+            merge_states(self.differences, second.differences),
+            merge_states(self.sums, second.sums),
         )
 
 
@@ -172,11 +172,11 @@ def similar_levels_first(
     numbers = [j for j in compared if not are_levels[j]]
     levels = [(j,) for j in compared if are_levels[j]]
     quantiles = dict.fromkeys(numbers, PERCENTILES)
-    sample = sample.summarised(quantiles, levels, len(PERCENTILES))
+    sample = sample.with_values_and_levels(quantiles, levels, len(PERCENTILES))
     points = {j: percentiles(*sample.values_of(j)) for j in numbers}
     level_axes = [level_axis(sample, columns, "") for columns in levels]
     task = partial(_tables_by_level, axis, points, level_axes)
-    tables = sample.map_reduce(task, merged)
+    tables = sample.map_reduce(task, merge_states)
     number_tables, level_tables = tables[: len(numbers)], tables[len(numbers) :]
     order = order_levels(len(axis.values), number_tables, level_tables)
     return reordered(axis, order, by_similarity=True)

@@ -23,7 +23,7 @@ from sklearn_interpret._model.responses.response import (
     drop_single_output,
     make_response,
 )
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret._model.rows.tables import effect_blocks
 from sklearn_interpret.effects._axes import (
     GRID_CONSTRAINTS,
@@ -311,7 +311,7 @@ class PartialDependence(BaseEffect):
         """
         columns = {j for axes in self.axes_ for axis in axes for j in axis.columns}
         task = partial(sums_of_entries, self.axes_, self.centered)
-        totals = sample.map_reduce(task, merged, columns)
+        totals = sample.map_reduce(task, merge_states, columns)
         sums: list[Any] = []
         masses = []
         for axes, total in zip(self.axes_, totals, strict=True):

@@ -387,7 +387,7 @@ class _Steps(Attributor):
     ) -> Iterator[list[Step]]:
         """Steps of each row: its active players', then the other players."""
         empty = game.base_values
-        evaluated = played.designed(self._coalitions_of_candidates)
+        evaluated = played.values_by_design(self._coalitions_of_candidates)
         for (players, responses), active in zip(evaluated, played.active, strict=True):
             steps = self._candidates(len(players))
             effects = responses - empty

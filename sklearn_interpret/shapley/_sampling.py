@@ -263,7 +263,7 @@ class _Permutations(Attributor):
                 for number in numbers_of_players
             }
             coalitions = {number: each.coalitions for number, each in by_number.items()}
-            evaluated = played.designed(coalitions.__getitem__)
+            evaluated = played.values_by_design(coalitions.__getitem__)
             for row, (players, responses) in enumerate(evaluated):
                 ends = game.base_values, played.predictions[row]
                 gains[row].append(by_number[len(players)].gains(responses, *ends))

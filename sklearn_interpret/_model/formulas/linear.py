@@ -33,7 +33,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.formulas.formula import Comparison, Formula, errors_in
 from sklearn_interpret._model.formulas.formula_class import formula_class
-from sklearn_interpret._model.formulas.last_step import LastStep, after_steps
+from sklearn_interpret._model.formulas.last_step import LastStep, with_steps_before
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.responses.predictors import (
     check_predictor_is_fitted,
@@ -274,7 +274,7 @@ def _read_pipeline(pipeline: BaseEstimator) -> LinearModel:
     last = unfrozen(pipeline.steps[-1][1])
     with errors_in(f"its last step {type(last).__name__} can't be read"):
         model = _read(last)
-    return after_steps(pipeline, model)
+    return with_steps_before(pipeline, model)
 
 
 def check_is_linear(model: BaseEstimator) -> None:

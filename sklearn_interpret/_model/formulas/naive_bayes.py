@@ -65,7 +65,7 @@ class NaiveBayesOdds:
         numbers = inputs.toarray() if issparse(inputs) else np.asarray(inputs)
         terms_of = _TERMS[formula_class(model, _TERMS)]
         terms = terms_of(model, numbers) @ self.contrasts
-        return self.step.by_column(terms, axis=1), sums
+        return self.step.sum_by_input_column(terms, axis=1), sums
 
 
 def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayesOdds:

@@ -90,7 +90,7 @@ class ReplacedTrees:
     def __init__(
         self, trees: TreeResponse, rows: Rows, replacements: list[Replacement]
     ) -> None:
-        self._trees, self._codes = trees, trees.checked_codes(rows)
+        self._trees, self._codes = trees, trees.encode_and_check(rows)
         self._groups = []
         for numbers in _disjoint([grid.columns for grid in replacements]):
             grids = [replacements[number] for number in numbers]
@@ -100,7 +100,7 @@ class ReplacedTrees:
     @property
     def n_outputs(self) -> int:
         """Number of outputs."""
-        return self._trees.of_codes(self._codes[:1]).shape[1]
+        return self._trees.responses_of_codes(self._codes[:1]).shape[1]
 
     def most_sums_of_pairs(self, n_pairs: int, n_points: int) -> float:
         """About how many sums averages of pairs take, with `n_points` in total."""
@@ -296,7 +296,7 @@ def _moved_features(
         numbers = trees.model.encode(native)
         blocks.append(trees.ensemble.codes(numbers))
         if not np.isfinite(numbers).all():  # the model may refuse missing values
-            trees.check_codes(native, blocks[-1])
+            trees.check_agreement(native, blocks[-1])
     codes = np.concatenate(blocks)
     for grid in replacements:
         features = np.flatnonzero(np.isin(trees.model.columns, grid.columns))
@@ -400,7 +400,10 @@ def _curves(
             if sums.shape[1]:
                 index = np.arange(block.start, block.stop)
                 points, number = slice(0, sums.shape[1]), numbers[i]
-                yield number, reduce(number, index, points, trees.of_sums(sums))
+                yield (
+                    number,
+                    reduce(number, index, points, trees.responses_of_sums(sums)),
+                )
 
 
 def _differences(

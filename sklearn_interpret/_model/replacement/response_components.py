@@ -91,7 +91,7 @@ class ComponentsOfTrees:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
         trees, coded = self._trees, self._trees.codes(rows)
-        asks = not (self._follows_trees and trees.takes(rows))
+        asks = not (self._follows_trees and trees.surely_accepts(rows))
         n_outputs = trees.ensemble.n_outputs
         values = np.empty((rows.n_rows, len(self.sets), n_outputs))
         predictions = np.empty((rows.n_rows, n_outputs))
@@ -100,7 +100,7 @@ class ComponentsOfTrees:
         for block in with_progress(list(blocks)):
             codes = coded[block]
             values[block] = self.components.values(codes).transpose(2, 1, 0)
-            predictions[block] = trees.of_codes(codes)
+            predictions[block] = trees.responses_of_codes(codes)
             if asks:
                 returned = trees.predictions(rows.sliced(block).native)
                 if returned.dtype == np.float64:  # else the sums are more precise

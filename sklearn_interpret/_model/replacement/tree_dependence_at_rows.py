@@ -91,7 +91,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
     ) -> None:
         self._trees, self._weights, self._n_jobs = trees, weights, n_jobs
         self._shares = weights / weights.sum()
-        self._codes = trees.checked_codes(rows)[:]
+        self._codes = trees.encode_and_check(rows)[:]
         ensemble = trees.ensemble
         used = np.zeros(ensemble.n_features, dtype=bool)
         used[ensemble.feature[~ensemble.is_leaf]] = True
@@ -108,7 +108,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             ensemble, ensemble.value, ensemble.base, moved_features, len(self._codes)
         )
         self._sums = ensemble.raw_of_codes(self._codes)
-        self.predictions = trees.of_sums(self._sums)
+        self.predictions = trees.responses_of_sums(self._sums)
 
     def most_rows(self, *sets: Sets) -> float:
         """The number of rows that the model gets: none."""
@@ -208,7 +208,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
     def _linked(self, sets: Iterator[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for a function of sums."""
         average = LinkedTreeSets(self._tree_effects, self.positions).averages
-        inputs = self._codes, self._weights, self._sums, self._trees.of_sums
+        inputs = self._codes, self._weights, self._sums, self._trees.responses_of_sums
         while wave := list(islice(sets, _SETS_OF_WAVE)):
             tasks = [
                 (wave[batch], *inputs) for batch in slices(len(wave), _SETS_OF_TASK)

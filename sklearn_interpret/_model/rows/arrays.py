@@ -95,13 +95,15 @@ class ArrayRows(_OneDtypeRows):
         return type(self)(np.concatenate([self.native, below]))
 
     def blended(
-        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+        self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
         # Column by column: writes to contiguous memory are fastest.
-        blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
+        blended = np.empty(
+            (self.n_columns, len(donors), n_background), self.native.dtype
+        )
         for j, column in enumerate(blended):
-            column[:] = self.native[:n_bases, j]
+            column[:] = self.native[:n_background, j]
             copies = np.flatnonzero(present[:, j])
             column[copies] = self.native[donors[copies], j, None]
         return blended.reshape(self.n_columns, -1).T
@@ -203,24 +205,24 @@ class SparseRows(_OneDtypeRows):
         return type(self)(sparse.vstack([self._csr, below], format=self._format))
 
     def blended(
-        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+        self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
-        bases = self._csr[np.tile(np.arange(n_bases), len(donors))]
-        replacements = self._csr[np.repeat(donors, n_bases)]
+        bases = self._csr[np.tile(np.arange(n_background), len(donors))]
+        replacements = self._csr[np.repeat(donors, n_background)]
         for rows, is_taken in ((bases, False), (replacements, True)):
             entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-            rows.data[present[entries // n_bases, rows.indices] != is_taken] = 0
+            rows.data[present[entries // n_background, rows.indices] != is_taken] = 0
             rows.eliminate_zeros()
         return (bases + replacements).asformat(self._format)
 
-    def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
+    def equals_first_rows(self, n_background: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row."""
         first = self._csr[:1].toarray()
-        bases = self._csr[:n_bases]
+        bases = self._csr[:n_background]
         low, high = bases.min(axis=0).toarray(), bases.max(axis=0).toarray()
         constant = (low == high).reshape(-1)
-        return constant & (self._csr[n_bases:].toarray() == first)
+        return constant & (self._csr[n_background:].toarray() == first)
 
     def column(self, j: int) -> Any:
         """Column `j`, dense."""

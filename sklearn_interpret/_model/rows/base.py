@@ -259,13 +259,13 @@ class Rows(ABC):
         """The rows with some columns, a dict, cast to native dtypes."""
 
     def blended(
-        self, n_bases: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
+        self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row.
 
         Parameters
         ----------
-        n_bases : int
+        n_background : int
             Number of first rows.
         donors : ndarray of shape (m,), int
             The later row that each copy takes from.
@@ -274,19 +274,19 @@ class Rows(ABC):
 
         Returns
         -------
-        native container of m x n_bases rows, copy after copy
+        native container of m x n_background rows, copy after copy
         """
-        bases = np.arange(n_bases)
+        bases = np.arange(n_background)
         sources = {
             j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
             for j in np.flatnonzero(present.any(axis=0)).tolist()
         }
         return self.mixed(np.tile(bases, len(donors)), sources)
 
-    def agreeing(self, n_bases: int) -> NDArray[np.bool_]:
+    def equals_first_rows(self, n_background: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row.
 
-        Of shape (n_rows - n_bases, n_columns); missing values count as equal.
+        Of shape (n_rows - n_background, n_columns); missing values count as equal.
         """
         agrees = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
@@ -295,7 +295,7 @@ class Rows(ABC):
                 values, _ = self.encode_column(j)
             first = values[0]
             agrees[:, j] = values == first if first == first else values != values
-        return agrees[:n_bases].all(axis=0) & agrees[n_bases:]
+        return agrees[:n_background].all(axis=0) & agrees[n_background:]
 
     @property
     def detected_categorical(self) -> NDArray[np.bool_]:

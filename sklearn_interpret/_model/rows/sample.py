@@ -150,7 +150,7 @@ class Sample:
         """
         return function(self)
 
-    def summarised(
+    def with_values_and_levels(
         self,
         quantiles: Mapping[int, NDArray[np.float64] | None],
         level_sets: Sequence[tuple[int, ...]],

@@ -478,12 +478,14 @@ def literal_blends(container, bases, donors, present):
 def test_blended_rows_take_some_columns_from_a_later_row(container):
     before = cells(container)
     rows = as_rows(container)
-    n_bases, donors = 3, np.array([3, 5, 3, 4])
+    n_background, donors = 3, np.array([3, 5, 3, 4])
     rng = np.random.default_rng(0)
     present = rng.random((len(donors), rows.n_columns)) < 0.5
     present[0], present[1] = False, True
-    found = rows.blended(n_bases, donors, present)
-    assert same_cells(cells(found), literal_blends(container, n_bases, donors, present))
+    found = rows.blended(n_background, donors, present)
+    assert same_cells(
+        cells(found), literal_blends(container, n_background, donors, present)
+    )
     assert schema(found) == schema(container)
     assert same_cells(cells(container), before)
 
@@ -500,17 +502,17 @@ def test_rows_behind_others_are_those_rows(container):
 def test_agreement_is_that_of_cells(container):
     rows = as_rows(container)
     source = cells(container)
-    for n_bases in (1, 2):
-        found = rows.agreeing(n_bases)
+    for n_background in (1, 2):
+        found = rows.equals_first_rows(n_background)
         expected = [
             [
                 all(
                     same_cells([[source[base][j]]], [[row[j]]])
-                    for base in range(n_bases)
+                    for base in range(n_background)
                 )
                 for j in range(rows.n_columns)
             ]
-            for row in source[n_bases:]
+            for row in source[n_background:]
         ]
         assert found.tolist() == expected
 
