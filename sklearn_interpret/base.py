@@ -85,7 +85,7 @@ def _estimator_has(name: str) -> Callable[..., Any]:
     return check
 
 
-def _strings_in_words(model: BaseEstimator, X: Any) -> str:
+def _strings_message(model: BaseEstimator, X: Any) -> str:
     """Message of a model that cannot be fitted to strings: where they are."""
     name, rows = type(model).__name__, as_rows(X)
     columns = [
@@ -354,7 +354,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             except ValueError as error:
                 if "could not convert string to float" not in str(error):
                     raise
-                raise ValueError(_strings_in_words(model, X)) from error
+                raise ValueError(_strings_message(model, X)) from error
 
     def _missing_y_message(self) -> str:
         name = type(self).__name__

@@ -49,7 +49,7 @@ def responses(estimator: BaseInspector, X: Any) -> dict[str, Any]:
     return {name: getattr(estimator, name)(X) for name in methods}
 
 
-def everything(estimator: BaseInspector, X: Any) -> dict[str, Any]:
+def all_results(estimator: BaseInspector, X: Any) -> dict[str, Any]:
     """Fitted results, and responses to the rows `X`."""
     return {**fitted_results(estimator), **responses(estimator, X)}
 
@@ -98,7 +98,9 @@ def _assert_same_arrays(
         assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
         return
     pairs = zip(
-        map(_comparable, left.ravel()), map(_comparable, right.ravel()), strict=True
+        map(_as_comparable, left.ravel()),
+        map(_as_comparable, right.ravel()),
+        strict=True,
     )
     for first, second in pairs:
         if isinstance(first, tuple) or is_dataclass(first):  # rules of conditions
@@ -109,7 +111,7 @@ def _assert_same_arrays(
         _require(both_missing or first == second, where, first, second)
 
 
-def _comparable(value: Any) -> Any:
+def _as_comparable(value: Any) -> Any:
     """A scalar as Python's own, and a date as days: dates of two libraries differ."""
     value = value.item() if isinstance(value, np.number | np.str_ | np.bool_) else value
     return days([value])[0] if isinstance(value, date | np.datetime64) else value

@@ -81,13 +81,13 @@ def check_dict_survives_json(estimator: Any) -> None:
     assert len(lines) == len(table)
     for name, column in table.items():
         assert_same(
-            [_finite(line[name]) for line in lines],
-            [_finite(entry) for entry in column.astype(object)],
+            [_none_if_not_finite(line[name]) for line in lines],
+            [_none_if_not_finite(entry) for entry in column.astype(object)],
             f"results, {name}",
         )
 
 
-def _finite(entry: Any) -> Any:
+def _none_if_not_finite(entry: Any) -> Any:
     """The entry, or None for a number that JSON does not have."""
     is_number = isinstance(entry, float | np.floating)
     missing = entry is None or str(entry) in ("<NA>", "NaT")

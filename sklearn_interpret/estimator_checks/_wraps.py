@@ -20,8 +20,8 @@ from sklearn_interpret.estimator_checks._recorders import (
 )
 from sklearn_interpret.estimator_checks._results import (
     BY_ROW,
+    all_results,
     assert_same,
-    everything,
     expect_error,
     fitted_results,
 )
@@ -285,7 +285,7 @@ def _results_of_recorder(inspector: Any, X: Any) -> dict[str, Any]:
     """Results around a recording model, which must see rows like those of its `fit`."""
     model = clone(recorder_for(inspector)).fit(X, target_for(inspector))
     inspector = prepared(inspector, estimator=FrozenEstimator(model))
-    results = everything(inspector.fit(X, target_for(inspector)), X[FEW_ROWS])
+    results = all_results(inspector.fit(X, target_for(inspector)), X[FEW_ROWS])
     fitted_on, *called_with = model.seen_
     assert called_with, "the model was never called"
     for seen in called_with:

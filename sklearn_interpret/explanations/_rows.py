@@ -248,7 +248,7 @@ default=None
         first_of_row = np.searchsorted(self.origin, self.origin)
         number_in_row = np.arange(len(self.origin)) - first_of_row
         names = np.array(self.feature_names, dtype=object)
-        before, after = self._entries(index, feature)
+        before, after = self._values_before_and_after(index, feature)
         columns = {
             "row": self.row_names[self.origin[index]],
             "status": self.status[self.origin[index]],
@@ -259,7 +259,7 @@ default=None
         }
         if self.low is not None and self.high is not None:
             box_low, box_high = self.low[index, feature], self.high[index, feature]
-            columns["low"], columns["high"] = self._with_dates(
+            columns["low"], columns["high"] = self._days_as_dates(
                 box_low, box_high, feature
             )
         if self.beyond_data is not None:
@@ -271,7 +271,7 @@ default=None
                 table[name] = pandas.Series(columns[name], dtype=object)
         return table
 
-    def _entries(
+    def _values_before_and_after(
         self, indices: NDArray[np.intp], features: NDArray[np.intp]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Values before and after, objects, of some pairs of row found and feature."""
@@ -284,7 +284,7 @@ default=None
             new[cells] = _as_objects(after.displayed(j)[rows_found])
         return old, new
 
-    def _with_dates(
+    def _days_as_dates(
         self,
         low: NDArray[np.float64],
         high: NDArray[np.float64],
@@ -326,13 +326,15 @@ default=None
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "status", "distance", "changes"]
         body = []
-        for row in self._shown:
+        for row in self._shown_rows:
             indices, name = np.flatnonzero(self.origin == row), str(self.row_names[row])
             if not len(indices):
                 body.append([name, self.status[row], "", self.reasons[row]])
             for index in indices[:SHOWN_ROWS].tolist():
                 features = np.flatnonzero(self.changed[index])
-                old, new = self._entries(np.full(len(features), index), features)
+                old, new = self._values_before_and_after(
+                    np.full(len(features), index), features
+                )
                 changes = [
                     f"{self.feature_names[j]}: {_value_text(before)} → "
                     f"{self._after_text(index, j, after)}"

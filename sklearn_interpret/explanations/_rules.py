@@ -62,7 +62,7 @@ class Condition:
     only: float | None = None
 
     def __str__(self) -> str:
-        return self._in_words(entry_text)
+        return self._as_text(entry_text)
 
     def to_text(self, digits: int | None = None) -> str:
         """Return the condition as text.
@@ -79,9 +79,9 @@ class Condition:
         str
             The condition.
         """
-        return self._in_words(partial(entry_text, digits=digits))
+        return self._as_text(partial(entry_text, digits=digits))
 
-    def _in_words(self, text: Callable[..., Any]) -> str:
+    def _as_text(self, text: Callable[..., Any]) -> str:
         """The condition, its values as ``text(value)``."""
         if self.only is not None:
             return f"{self.name} = {text(self.only)}"
@@ -373,7 +373,7 @@ class RuleExplanation(BaseExplanation):
     def _html_table(self) -> tuple[list[str], list[list[str]]]:
         head = ["row", "rule", "answer", "precision", "coverage", "status"]
         body = []
-        for row in self._shown:
+        for row in self._shown_rows:
             low = rounded_text(self.precision_low[row], down=True)
             high = rounded_text(self.precision_high[row], down=False)
             body.append(

@@ -208,7 +208,7 @@ class TrainingExplanation(BaseExplanation):
                     for k in self.largest(SHOWN_ROWS)[row]
                 ),
             ]
-            for row in self._shown
+            for row in self._shown_rows
         ]
         return head, body
 

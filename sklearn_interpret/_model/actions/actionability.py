@@ -138,13 +138,13 @@ class Actionability(PlainState):
         no_columns = np.zeros(fit_rows.n_columns, dtype=bool)
         self._two_valued = no_columns if two_valued is None else two_valued
         self._within_data = no_columns if within_data is None else within_data
-        self._take_steps([self._step_of(j, steps, weights) for j in columns])
+        self._set_steps([self._step_of(j, steps, weights) for j in columns])
         dtype_limits = [self._limits_of_dtype(j) for j in columns]
         self._dtype_limits = np.array(dtype_limits).reshape(-1, 2).T
         all_rows = np.ones(fit_rows.n_rows, dtype=bool)
         self.observed, self._observed_levels = self._observed_values(weights > 0)
         _, self.seen_levels = self._observed_values(all_rows)
-        self._limit_to(self._within_data)
+        self._limit_to_data(self._within_data)
         for j, limits in ranges.items():
             if categorical[j]:
                 allowed = set(map(label_key, limits))
@@ -154,7 +154,7 @@ class Actionability(PlainState):
             else:
                 self._low[j] = self.grid.up(max(limits[0], self._low[j]), j)
                 self._high[j] = self.grid.down(min(limits[1], self._high[j]), j)
-        self.costs, self.filling = self._costs(weights, distance)
+        self.costs, self.filling = self._unit_costs(weights, distance)
         self._weights = weights
         self.coefficients = np.zeros((0, fit_rows.n_columns))
         self.bounds = np.zeros(0)
@@ -198,10 +198,10 @@ class Actionability(PlainState):
             return 0.0
         values = self.fit_rows.numbers(j)
         present = ~np.isnan(values) & (weights > 0)
-        spread = _unit("mad", values[present], weights[present])
+        spread = _unit_of_numbers("mad", values[present], weights[present])
         return decimal_step(values, self.dtypes[j], spread)
 
-    def _take_steps(self, steps: Sequence[float] | NDArray[np.float64]) -> None:
+    def _set_steps(self, steps: Sequence[float] | NDArray[np.float64]) -> None:
         """Limit numbers to multiples of steps (n_columns,); zero allows all numbers."""
         self.grid = DecimalGrid.of(steps, self.dtypes)
         self.stepped, self.integer = self.grid.steps > 0, self.grid.steps == 1
@@ -243,7 +243,7 @@ class Actionability(PlainState):
             observed[:, j] = values.min(initial=np.inf), values.max(initial=-np.inf)
         return observed, levels
 
-    def _limit_to(self, within_data: NDArray[np.bool_]) -> None:
+    def _limit_to_data(self, within_data: NDArray[np.bool_]) -> None:
         """Limit some columns to values of the rows of `fit`, others by their dtype."""
         self._within_data = within_data
         low, high = np.where(within_data, self.observed, self._dtype_limits)
@@ -282,7 +282,7 @@ class Actionability(PlainState):
                 )
         return medians
 
-    def _costs(
+    def _unit_costs(
         self, weights: NDArray[np.float64], distance: Mapping[int, float] | str
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Costs of a unit of each column, or of a change of category; `filling`."""
@@ -292,7 +292,7 @@ class Actionability(PlainState):
         for j in np.flatnonzero(~self.categorical).tolist():
             values = self.fit_rows.numbers(j)
             present = ~np.isnan(values) & (weights > 0)
-            units[j] = _unit(kind, values[present], weights[present])
+            units[j] = _unit_of_numbers(kind, values[present], weights[present])
         costs = 1 / units
         if kind == "gower":
             costs /= n_columns
@@ -333,9 +333,9 @@ class Actionability(PlainState):
         elif limits == "direction":
             free._directions = np.zeros_like(self._directions)
         elif limits == "steps":
-            free._take_steps(np.where(self.integer, 1.0, 0.0))
+            free._set_steps(np.where(self.integer, 1.0, 0.0))
         else:
-            free._limit_to(self._two_valued)
+            free._limit_to_data(self._two_valued)
         return free
 
     def encode(self, rows: Rows) -> NDArray[np.float64]:
@@ -436,7 +436,9 @@ class Actionability(PlainState):
         for j in np.flatnonzero(self._rounded & ~unchanged.all(axis=0)).tolist():
             column = values[:, j]
             if self.possible_levels[j] is not None:
-                column = self._possible_level(j, np.rint(column), origins[:, j])
+                column = self._replace_impossible_levels(
+                    j, np.rint(column), origins[:, j]
+                )
             else:
                 column = self._nearest_in_dtype(j, column, low[:, j], high[:, j])
             values[:, j] = column
@@ -444,7 +446,7 @@ class Actionability(PlainState):
         unchanged |= ~((low <= values) & (values <= high))
         return np.where(unchanged, origins, values)
 
-    def _possible_level(
+    def _replace_impossible_levels(
         self, j: int, codes: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Codes of levels, those that are not possible replaced by the origins'."""
@@ -618,7 +620,7 @@ class Actionability(PlainState):
         columns = np.flatnonzero(any_changed & ~returning).tolist()
         if columns:
             tiles = self.fit_rows.sliced(slice(0, 1)).tiles(0, 1, len(values))
-            donors = self._replaced(tiles, columns, values, changed)
+            donors = self._replace_columns(tiles, columns, values, changed)
             stacked = rows.followed_by(type(self.fit_rows)(donors))
             below = rows.n_rows + np.arange(len(values))
             sources = {j: np.where(changed[:, j], below, index) for j in columns}
@@ -627,10 +629,10 @@ class Actionability(PlainState):
         if columns:
             everywhere = np.ones_like(changed)
             tiles = mixed.tiles(0, len(values), 1)
-            return self._replaced(tiles, columns, values, everywhere)
+            return self._replace_columns(tiles, columns, values, everywhere)
         return mixed.native
 
-    def _replaced(
+    def _replace_columns(
         self,
         tiles: Tiles,
         columns: list[int],
@@ -659,7 +661,7 @@ class Actionability(PlainState):
         return self._level_vectors[j], values.astype(np.intp)
 
 
-def _unit(
+def _unit_of_numbers(
     kind: str, values: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
     """The unit of the numbers of a column."""

@@ -167,8 +167,8 @@ class ColumnEffects:
         # Errors of n terms added one by one grow like n / 2; a term has two more.
         self.rounding = (len(self.model.columns) / 2 + 2) * self.precision
         first = self._complete[:1]
-        self._size = self._sizes(self.model.derived(rows.take(first).native))[0]
-        effects = [self._effect(j) for j in range(rows.n_columns)]
+        self._size = self._term_sizes(self.model.derived(rows.take(first).native))[0]
+        effects = [self._read_effect(j) for j in range(rows.n_columns)]
         self.slopes: list[Any] = [effect.slopes for effect in effects]
         self.levels: list[Any] = [effect.levels for effect in effects]
         errors = [effect.errors for effect in effects]
@@ -176,7 +176,7 @@ class ColumnEffects:
         zero = np.zeros(len(self._size))
         slopes = [zero if slope is None else np.abs(slope) for slope in self.slopes]
         self._absolute_slopes = np.array(slopes)
-        self._check()
+        self._check_is_linear()
 
     def target(self, margin: float = 0.0) -> SumTarget:
         """The `SumTarget` of the linear functions."""
@@ -213,17 +213,17 @@ class ColumnEffects:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Linear functions of rows, and bounds of their rounding errors, (n, k)."""
         derived = self.model.derived(native)
-        sizes = self._sizes(derived)
+        sizes = self._term_sizes(derived)
         if self.model.steps:  # numbers before the pipeline's steps round too
             sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
         return self.model.margin(derived), self.rounding * sizes
 
-    def _sizes(self, derived: Any) -> NDArray[np.float64]:
+    def _term_sizes(self, derived: Any) -> NDArray[np.float64]:
         """Sizes of the terms that the functions are sums of, (n_rows, k)."""
         terms = abs(derived) @ np.abs(self.model.coefficients)
         return terms + np.abs(self.model.intercept)
 
-    def _effect(self, j: int) -> _ColumnEffect:
+    def _read_effect(self, j: int) -> _ColumnEffect:
         """The effect of a column, from rows that differ in it alone."""
         rounding = self.rounding * _DOUBLE / self.precision * self._size
         actionability = self._fit_problem.actionability
@@ -252,7 +252,7 @@ class ColumnEffects:
         index = np.repeat(first, len(column))
         return self.margins(self._fit_problem.decode(values, index))
 
-    def _check(self) -> None:
+    def _check_is_linear(self) -> None:
         """Raise if the functions at rows of `fit` are not the sums of their effects."""
         sampled = self._complete[:: max(1, len(self._complete) // _COMPARED_ROWS)]
         rows = self._fit_problem.rows
@@ -329,7 +329,10 @@ class LinearSearch:
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound; units of whole moves by column."""
         origin, index = problem.values[[row]], np.array([row])
-        n_columns, row_moves = origin.shape[1], self._moves(problem, row, step_units)
+        n_columns, row_moves = (
+            origin.shape[1],
+            self._moves_of_row(problem, row, step_units),
+        )
         moves = row_moves.moves
         best, best_cost = None, _Cost(np.inf, np.inf)
         bounds: list[_Cost] = []
@@ -343,12 +346,12 @@ class LinearSearch:
             bounds.append(_Cost(fewest, bound if np.isfinite(bound) else 0.0))
             if bounds[-1] >= best_cost:
                 continue
-            for raised in self._raised(system):
+            for raised in self._needs_with_margins(system):
                 raised_units = _best_units(system, raised, goal, n_columns, units)
                 if raised_units is None:
                     continue
-                values = _moved(origin, row_moves, raised_units)
-                values = self._on_grid(problem, values, index, step_units)
+                values = _apply_moves(origin, row_moves, raised_units)
+                values = self._round_to_grid(problem, values, index, step_units)
                 if len(values):
                     n_moved = moves.n_moved(raised_units) if counts else 0
                     cost = _Cost(n_moved, problem.distances(values, index)[0])
@@ -364,7 +367,7 @@ class LinearSearch:
             if bound.n_changed <= best_cost.n_changed
         )
 
-    def _on_grid(
+    def _round_to_grid(
         self,
         problem: SearchProblem,
         values: NDArray[np.float64],
@@ -423,7 +426,7 @@ class LinearSearch:
                 len(shortfall),
             )
 
-    def _raised(self, system: _System) -> Iterator[NDArray[np.float64]]:
+    def _needs_with_margins(self, system: _System) -> Iterator[NDArray[np.float64]]:
         """The needs of a system with one safety margin after another."""
         needs, error_bounds = system.needs, system.error_bounds
         of_functions = np.arange(len(needs)) < system.n_functions
@@ -475,7 +478,7 @@ class LinearSearch:
             break
         return np.fmax(low, lowest), np.fmin(high, highest)
 
-    def _moves(
+    def _moves_of_row(
         self, problem: SearchProblem, row: int, step_units: NDArray[np.float64]
     ) -> _RowMoves:
         """Moves up, down and to values.
@@ -495,10 +498,14 @@ class LinearSearch:
                 continue
             unit = step_units[j]
             ends = low[j], high[j]
-            for sign, start in _starts(actionability, j, origin[j], *ends, unit > 0):
+            for sign, start in _signs_and_starts(
+                actionability, j, origin[j], *ends, unit > 0
+            ):
                 after = _NO_MOVE
                 if start != origin[j]:
-                    start = problem.projected(_with(origin, j, start), [row])[0, j]
+                    start = problem.projected(
+                        _copies_with_values(origin, j, start), [row]
+                    )[0, j]
                     if np.isnan(start) or start == origin[j]:
                         continue  # there is no such number of the dtype
                     after = len(added)
@@ -509,10 +516,10 @@ class LinearSearch:
         table = np.array(added, dtype=np.float64).reshape(-1, len(_Move._fields))
         column_numbers, targets, most_units, positions_before, enters = table.T
         columns, exclusive = column_numbers.astype(np.intp), enters.astype(bool)
-        gains, errors = self._gains(problem, row, columns, targets, exclusive)
+        gains, errors = self._gains_of_moves(problem, row, columns, targets, exclusive)
         # Which number fills a missing entry costs nothing.
         sizes = np.where(np.isnan(origin[columns]), 0.0, np.abs(targets))
-        values = _with(origin, columns[exclusive], targets[exclusive])
+        values = _copies_with_values(origin, columns[exclusive], targets[exclusive])
         changes = actionability.changes(values, origin[None])
         sizes[exclusive] = changes.max(axis=1)
         moves = Moves(
@@ -526,7 +533,7 @@ class LinearSearch:
         )
         return _RowMoves(moves, targets, errors)
 
-    def _gains(
+    def _gains_of_moves(
         self,
         problem: SearchProblem,
         row: int,
@@ -553,7 +560,12 @@ class LinearSearch:
                 gains[move] = levels[int(targets[move])] - levels[level]
         if from_model.any():
             values = np.vstack(
-                [origin, _with(origin, columns[from_model], targets[from_model])]
+                [
+                    origin,
+                    _copies_with_values(
+                        origin, columns[from_model], targets[from_model]
+                    ),
+                ]
             )
             native = problem.decode(values, np.full(len(values), row))
             margins, error_bounds = effects.margins_and_errors(native, values)
@@ -562,7 +574,7 @@ class LinearSearch:
         return gains, errors
 
 
-def _with(
+def _copies_with_values(
     origin: NDArray[np.float64],
     columns: NDArray[np.intp] | int,
     values: NDArray[np.float64] | float,
@@ -574,7 +586,7 @@ def _with(
     return rows
 
 
-def _starts(
+def _signs_and_starts(
     actionability: Actionability,
     j: int,
     value: float,
@@ -602,7 +614,7 @@ def _starts(
     return [(sign, start) for sign, start, permitted in moves if permitted]
 
 
-def _moved(
+def _apply_moves(
     origin: NDArray[np.float64], row_moves: _RowMoves, units: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The encoded row (1, n_columns) to which units of moves lead."""
@@ -622,11 +634,11 @@ def _relaxed_units(
     """Units that cost at most as much as any that meet the needs; None if none do."""
     moves, needs = system.relaxed, system.needs - system.error_bounds
     try:
-        return _units(moves, needs, goal, n_columns)
+        return _solve_units(moves, needs, goal, n_columns)
     except UnsolvedError:
         # Real numbers bound the costs, too.
         real_moves = replace(moves, is_integer=moves.exclusive)
-        return _units(real_moves, needs, goal, n_columns)
+        return _solve_units(real_moves, needs, goal, n_columns)
 
 
 def _best_units(
@@ -638,12 +650,12 @@ def _best_units(
 ) -> NDArray[np.float64] | None:
     """Units that meet the needs, the best found in time; None if none were."""
     try:
-        return _units(system.nominal, needs, goal, n_columns, least)
+        return _solve_units(system.nominal, needs, goal, n_columns, least)
     except UnsolvedError as unsolved:
         return unsolved.units
 
 
-def _units(
+def _solve_units(
     moves: Moves,
     needs: NDArray[np.float64],
     goal: Goal,

@@ -74,7 +74,7 @@ class TargetOutcome:
     @classmethod
     def of_model(cls, estimator: Any, desired: Any, target: Any = None) -> Self:
         """The target that `desired` names; a ValueError says what is accepted."""
-        interval = _interval(desired)
+        interval = _as_interval(desired)
         if not is_classifier(estimator):
             if interval is None:
                 raise ValueError(
@@ -311,13 +311,13 @@ class SumTarget:
             return [LinearSystem(np.array([[sign]]), needs, allows_equality, rounding)]
         if self.wanted is not None:
             others = np.delete(np.arange(self.n_sums), self.wanted)
-            return [self._beats(np.full(len(others), self.wanted), others)]
+            return [self._system_of_wins(np.full(len(others), self.wanted), others)]
         # To beat the class of the origin is enough: then another class wins.
         origin = np.array([origin_class])
         rivals = np.delete(np.arange(self.n_sums), origin_class)
-        return [self._beats(np.array([rival]), origin) for rival in rivals]
+        return [self._system_of_wins(np.array([rival]), origin) for rival in rivals]
 
-    def _beats(
+    def _system_of_wins(
         self, winners: NDArray[np.intp], losers: NDArray[np.intp]
     ) -> LinearSystem:
         """The sum of each winning class exceeds that of a losing one."""
@@ -331,7 +331,7 @@ class SumTarget:
         )
 
 
-def _interval(desired: Any) -> tuple[float, float] | None:
+def _as_interval(desired: Any) -> tuple[float, float] | None:
     """An interval as two floats; None where `desired` is none."""
     if not isinstance(desired, tuple | list) or len(desired) != 2:
         return None

@@ -121,7 +121,7 @@ class BagOfWords:
         spaces = self._half_spaces(class_position)
         if spaces is None:
             return None
-        words = self._contributions(tokens)
+        words = self._read_contributions(tokens)
         if words is None:
             return None
         hints = [
@@ -167,9 +167,9 @@ class BagOfWords:
             return None
         return _HalfSpaces(directions[has_end], shifts[has_end])
 
-    def _contributions(self, tokens: Tokens) -> _Contributions | None:
+    def _read_contributions(self, tokens: Tokens) -> _Contributions | None:
         """Contributions of the words; None if the text is not the sum of its words."""
-        if not self._stand_alone(tokens):
+        if not self._words_stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
         pieces: list[list[str]] = [[] for _ in range(n_words)]
@@ -202,7 +202,7 @@ class BagOfWords:
                 return _Contributions(by_word @ coefficients, sizes, total, norm)
         return None
 
-    def _stand_alone(self, tokens: Tokens) -> bool:
+    def _words_stand_alone(self, tokens: Tokens) -> bool:
         """Whether the vectorizer finds the same in each word next to any others."""
         analyze = self.vectorizer.build_analyzer()
         terms, is_separated = [], True
@@ -226,10 +226,10 @@ def word_form(estimator: BaseEstimator) -> Callable[[str], str] | None:
         _Analyzer(v.analyzer, v.build_analyzer(), v.build_preprocessor())
         for v in _vectorizers(estimator)
     ]
-    return partial(_form, analyzers) if analyzers else None
+    return partial(_common_form, analyzers) if analyzers else None
 
 
-def _form(analyzers: list[_Analyzer], word: str) -> str:
+def _common_form(analyzers: list[_Analyzer], word: str) -> str:
     """The form that all analyzers give a word; the word where they differ."""
     forms = set()
     for kind, analyze, preprocess in analyzers:

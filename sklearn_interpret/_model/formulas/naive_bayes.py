@@ -98,17 +98,21 @@ def naive_bayes_odds(estimator: BaseEstimator, target: Any = None) -> NaiveBayes
 # (m, n_columns): (m, n_columns, n_classes).
 
 
-def _gaussian(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gaussian_terms(
+    model: BaseEstimator, X: NDArray[np.float64]
+) -> NDArray[np.float64]:
     deviations = X[:, :, None] - model.theta_.T
     variances = model.var_.T
     return -0.5 * (np.log(2 * np.pi * variances) + deviations**2 / variances)
 
 
-def _counts(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _count_terms(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
     return X[:, :, None] * model.feature_log_prob_.T
 
 
-def _bernoulli(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bernoulli_terms(
+    model: BaseEstimator, X: NDArray[np.float64]
+) -> NDArray[np.float64]:
     is_present = X if model.binarize is None else model.binarize < X
     is_present = is_present[:, :, None].astype(np.float64)
     log_present = model.feature_log_prob_.T
@@ -116,7 +120,9 @@ def _bernoulli(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float
     return is_present * (log_present - log_absent) + log_absent
 
 
-def _categorical(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _categorical_terms(
+    model: BaseEstimator, X: NDArray[np.float64]
+) -> NDArray[np.float64]:
     codes = X.astype(np.intp)
     by_column = [
         table[:, codes[:, j]].T for j, table in enumerate(model.feature_log_prob_)
@@ -125,9 +131,9 @@ def _categorical(model: BaseEstimator, X: NDArray[np.float64]) -> NDArray[np.flo
 
 
 _TERMS = {
-    GaussianNB: _gaussian,
-    MultinomialNB: _counts,
-    ComplementNB: _counts,
-    BernoulliNB: _bernoulli,
-    CategoricalNB: _categorical,
+    GaussianNB: _gaussian_terms,
+    MultinomialNB: _count_terms,
+    ComplementNB: _count_terms,
+    BernoulliNB: _bernoulli_terms,
+    CategoricalNB: _categorical_terms,
 }

@@ -42,7 +42,7 @@ def numbers_of(X: Any) -> _Array:
     return np.asarray(dense, dtype=np.float64)
 
 
-def _in_container(numbers: _Array, X: Any) -> Any:
+def _like_container(numbers: _Array, X: Any) -> Any:
     """Numbers in a container like that of X, with the names of its columns."""
     if not hasattr(X, "columns"):
         return numbers
@@ -118,7 +118,7 @@ class Columnwise:
         numbers = numbers_of(X)
         steps = _STEP * (1 + np.abs(numbers))
         low, high = numbers - steps, numbers + steps
-        differences = self(_in_container(high, X)) - self(_in_container(low, X))
+        differences = self(_like_container(high, X)) - self(_like_container(low, X))
         distances = (high - low)[:, self.columns]
         gradients = np.zeros(numbers.shape)
         np.add.at(gradients.T, self.columns, (weights * differences / distances).T)
@@ -148,7 +148,7 @@ class Differences:
             ends[0, :, column, column] -= steps.T
             ends[1, :, column, column] += steps.T
             distances = ends[1, :, column, column] - ends[0, :, column, column]
-            outputs = self(_in_container(ends.reshape(-1, n_columns), X))
+            outputs = self(_like_container(ends.reshape(-1, n_columns), X))
             low, high = outputs.reshape(2, len(rows), n_columns, -1)
             differences = np.einsum("rjk,rk->rj", high - low, weights[block])
             gradients[block] = differences / distances.T

@@ -94,14 +94,14 @@ class Margins:
             return read_scores(self.outcome.estimator)
         has_one_score = self.outcome.response.method == "decision_function"
         pairs = [(1, 0)] if has_one_score and self.n_classes == 2 else None
-        return Scores(Differences(self._responses), pairs)
+        return Scores(Differences(self._smooth_responses), pairs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {
             key: attribute for key, attribute in vars(self).items() if key != "scores"
         }
 
-    def _responses(self, native: Any) -> NDArray[np.float64]:
+    def _smooth_responses(self, native: Any) -> NDArray[np.float64]:
         """Responses, or logarithms of responses that are probabilities."""
         outcome = self.outcome
         if not self.n_classes or outcome.response.method == "decision_function":
@@ -149,7 +149,7 @@ class Margins:
         rivals = np.arange(self.n_classes)
         if outcome.wanted is None:
             classes = np.asarray(classes)[: len(scores), None]
-            if self._vote:
+            if self._pairs_vote:
                 margins = self._pair_margins(scores).min(axis=2)
             else:
                 weights = self.scores.differences(rivals, classes, self.n_classes)
@@ -181,12 +181,12 @@ class Margins:
 
         Their scores are the response then.
         """
-        is_any_other = self.outcome.is_other and not self._vote
+        is_any_other = self.outcome.is_other and not self._pairs_vote
         by_scores = self.outcome.response.method == "decision_function"
         return is_any_other and by_scores and self.by_formula and self.scores.are_linear
 
     @property
-    def _vote(self) -> bool:
+    def _pairs_vote(self) -> bool:
         """Whether pairs of several classes vote."""
         return self.scores.pairs is not None and self.n_classes > 2
 
@@ -236,19 +236,19 @@ class Margins:
         classes = problem.classes_of(index)
         if self.by_formula:
             native = problem.decode(values, index)
-            if self.outcome.is_other and self._vote:
+            if self.outcome.is_other and self._pairs_vote:
                 pair_margins = self._pair_margins(self.scores.function(native))
                 classes = pair_margins[np.arange(len(rival)), rival].argmin(axis=1)
-            weights = self._weights(classes, rival)
+            weights = self._margin_weights(classes, rival)
             gradients = self.scores.function.vjp(native, weights)
         else:
-            weights = self._weights(classes, rival)
-            gradients = self._differences(problem, values, index, weights)
+            weights = self._margin_weights(classes, rival)
+            gradients = self._difference_gradients(problem, values, index, weights)
         actionability = problem.actionability
         gradients = np.where(actionability.moving & np.isfinite(values), gradients, 0)
         return gradients / actionability.costs
 
-    def _weights(
+    def _margin_weights(
         self, classes: NDArray[np.intp] | None, rival: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Weights (n, k) of scores in the margin of each row over its `rival`."""
@@ -259,7 +259,7 @@ class Margins:
             return self.scores.differences(rival, np.asarray(classes), self.n_classes)
         return self.scores.differences(outcome.wanted, rival, self.n_classes)
 
-    def _differences(
+    def _difference_gradients(
         self,
         problem: SearchProblem,
         values: NDArray[np.float64],

@@ -118,7 +118,7 @@ def _read_pipeline(pipeline: BaseEstimator) -> Scores:
     return Scores(Chain([*steps, last.function]), last.pairs)
 
 
-def _column(outputs: _Array) -> _Array:
+def _as_columns(outputs: _Array) -> _Array:
     """Outputs of a model as (n_rows, k)."""
     outputs = numbers_of(outputs)
     return outputs[:, None] if outputs.ndim == 1 else outputs
@@ -127,21 +127,23 @@ def _column(outputs: _Array) -> _Array:
 def _read_linear(model: BaseEstimator) -> Scores:
     coefficients = coefficient_table(model).T
     if not is_classifier(model):
-        function = Affine(lambda X: _column(model.predict(X)), coefficients)
+        function = Affine(lambda X: _as_columns(model.predict(X)), coefficients)
         if has_log_link(model):
-            return Scores(_exponential(model.predict, coefficients))
+            return Scores(_exponential_of_linear(model.predict, coefficients))
         return Scores(function)
-    function = Affine(lambda X: _column(model.decision_function(X)), coefficients)
+    function = Affine(lambda X: _as_columns(model.decision_function(X)), coefficients)
     return Scores(function, _SECOND_OVER_FIRST if coefficients.shape[1] == 1 else None)
 
 
-def _exponential(predict: Callable[[Any], Any], coefficients: _Array) -> Smooth:
+def _exponential_of_linear(
+    predict: Callable[[Any], Any], coefficients: _Array
+) -> Smooth:
     """The exponential of a linear function, as `predict` returns it."""
 
     def vjp_rule(X: _Array, weights: _Array) -> _Array:
-        return (weights * _column(predict(X))) @ coefficients.T
+        return (weights * _as_columns(predict(X))) @ coefficients.T
 
-    return Smooth(lambda X: _column(predict(X)), vjp_rule)
+    return Smooth(lambda X: _as_columns(predict(X)), vjp_rule)
 
 
 def _read_support_vectors(model: BaseEstimator) -> Scores:
@@ -239,13 +241,13 @@ class Network:
 
     def scores_at(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
-        return self._side_by_side(parameters)(inputs).transpose(1, 0, 2)
+        return self._stack_networks(parameters)(inputs).transpose(1, 0, 2)
 
     def moves_of(
         self, parameters: _Array, changes: _Array
     ) -> Callable[[_Array], _Array]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
-        changed = self._side_by_side(parameters + changes)
+        changed = self._stack_networks(parameters + changes)
         unchanged = self.with_parameters(parameters)
         return lambda inputs: (
             changed(inputs).transpose(1, 0, 2) - unchanged(inputs)[:, None]
@@ -253,9 +255,9 @@ class Network:
 
     def scores_of_pairs(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, k) of each row at parameters of its own."""
-        return self._side_by_side(parameters)(inputs[:, None])[:, 0]
+        return self._stack_networks(parameters)(inputs[:, None])[:, 0]
 
-    def _side_by_side(self, parameters: _Array) -> Network:
+    def _stack_networks(self, parameters: _Array) -> Network:
         """Networks at c parameters each, (c, n_parameters): outputs (c, n_rows, k)."""
         coefs, biases, start = [], [], 0
         for bias, weights in zip(
@@ -273,7 +275,7 @@ class Network:
 
     def with_parameters(self, parameters: _Array) -> Network:
         """The network with other parameters, (n_parameters,)."""
-        network = self._side_by_side(parameters[None])
+        network = self._stack_networks(parameters[None])
         network.model.coefs_ = [coefs[0] for coefs in network.model.coefs_]
         network.model.intercepts_ = [bias[0, 0] for bias in network.model.intercepts_]
         return network
@@ -304,7 +306,7 @@ def _read_process(model: BaseEstimator) -> Scores:
     """The mean of a Gaussian process."""
     kernel = ProcessKernel(model.kernel_)
     scale = np.atleast_1d(model._y_train_std)
-    dual = _column(model.alpha_) * scale
+    dual = _as_columns(model.alpha_) * scale
 
     def call(X: Any) -> _Array:
         return kernel(numbers_of(X), model.X_train_) @ dual + model._y_train_mean
@@ -329,7 +331,7 @@ def _read_process_of_classes(model: BaseEstimator) -> Scores:
 
 
 @dataclass(frozen=True, eq=False)
-class _Stacked:
+class _SideBySide:
     """Functions of one score each, side by side."""
 
     functions: list[Function]
@@ -351,7 +353,7 @@ def _read_one_against_rest(model: BaseEstimator) -> Scores:
         return scores[0]
     if any(score.pairs != _SECOND_OVER_FIRST for score in scores):
         raise UnreadableModelError("its estimators have no single score.")
-    return Scores(_Stacked([score.function for score in scores]))
+    return Scores(_SideBySide([score.function for score in scores]))
 
 
 _READERS = {

@@ -512,7 +512,7 @@ def _loss_of(model: BaseEstimator) -> Loss | None:
     return None if known_class is None else _LOSSES[known_class](model)
 
 
-def _of_classes(model: BaseEstimator) -> Logistic | Softmax:
+def _loss_of_classes(model: BaseEstimator) -> Logistic | Softmax:
     scheme, binary = getattr(model, "multi_class", None), len(model.classes_) == 2
     if binary and scheme == "multinomial":
         raise UnreadableModelError('it has multi_class="multinomial" for two classes.')
@@ -521,18 +521,18 @@ def _of_classes(model: BaseEstimator) -> Logistic | Softmax:
     return Logistic() if one_vs_rest else Softmax()
 
 
-def _of_margins(model: BaseEstimator) -> SquaredHinge | None:
+def _loss_of_margins(model: BaseEstimator) -> SquaredHinge | None:
     return SquaredHinge() if model.loss == "squared_hinge" else None
 
 
-def _of_deviances(model: BaseEstimator) -> HalfTweedie | HalfSquared | None:
+def _loss_of_deviances(model: BaseEstimator) -> HalfTweedie | HalfSquared | None:
     if has_log_link(model):
         power = {PoissonRegressor: 1, GammaRegressor: 2}.get(type(model))
         return HalfTweedie(model.power if power is None else power)
     return HalfSquared() if model.power == 0 else None
 
 
-def _of_network(model: BaseEstimator) -> Loss:
+def _loss_of_network(model: BaseEstimator) -> Loss:
     if model.out_activation_ == "softmax":
         return Softmax()
     if model.out_activation_ == "logistic":
@@ -542,13 +542,13 @@ def _of_network(model: BaseEstimator) -> Loss:
 
 _LOSSES: dict[ModelClass, Callable[[BaseEstimator], Loss | None]] = {
     HuberRegressor: lambda model: HalfHuber(model.epsilon * model.scale_),
-    LogisticRegression: _of_classes,
-    LinearSVC: _of_margins,
-    PoissonRegressor: _of_deviances,
-    GammaRegressor: _of_deviances,
-    TweedieRegressor: _of_deviances,
-    MLPClassifier: _of_network,
-    MLPRegressor: _of_network,
+    LogisticRegression: _loss_of_classes,
+    LinearSVC: _loss_of_margins,
+    PoissonRegressor: _loss_of_deviances,
+    GammaRegressor: _loss_of_deviances,
+    TweedieRegressor: _loss_of_deviances,
+    MLPClassifier: _loss_of_network,
+    MLPRegressor: _loss_of_network,
     LinearRegression: lambda model: HalfSquared(),
     Ridge: lambda model: HalfSquared(),
     RidgeClassifier: lambda model: HalfSquared(),

@@ -12,12 +12,12 @@ from sklearn.pipeline import Pipeline
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows
 from sklearn_interpret._model.formulas.last_step import steps_and_model
 from sklearn_interpret._model.formulas.linear import coefficient_table
-from sklearn_interpret._model.leave_out.training import Training, transformed
+from sklearn_interpret._model.leave_out.training import Training, transform_by_steps
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.responses.response import Response, check_finite
 
 
-def refitted(training: Training, rows: NDArray[np.intp]) -> BaseEstimator:
+def refit_without(training: Training, rows: NDArray[np.intp]) -> BaseEstimator:
     """A clone fitted without some rows."""
     remaining = np.delete(np.arange(training.rows.n_rows), rows)
     X = training.rows.native
@@ -56,7 +56,7 @@ def _score_without(
     metric: Callable[..., float],
     test: tuple[Any, Any],
 ) -> float:
-    return metric(refitted(training, rows), *test, None)
+    return metric(refit_without(training, rows), *test, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class ModelsWithout:
 
     def responses(self, response: Response, X: Any) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) without each of the lists of rows, one after the other."""
-        inputs = transformed(self.steps, X)
+        inputs = transform_by_steps(self.steps, X)
         tasks = [(response, model, inputs) for model in self.models]
         yield from run(_responses_of, tasks, n_jobs=self.n_jobs)
 

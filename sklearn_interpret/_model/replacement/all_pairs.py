@@ -264,7 +264,7 @@ def _sums_over_partners(
     if additive is None:
         closed = []
     else:
-        sums = _closed_sums(additive, pair_losses, weights, strata, shares)
+        sums = _sums_in_closed_form(additive, pair_losses, weights, strata, shares)
         yield _PartnerSums(closed, additive.predictions, sums)
     asked = [member for member in members if member not in closed]
     if asked:
@@ -276,7 +276,7 @@ def _sums_over_partners(
         yield _PartnerSums(asked, responses.predictions, sums)
 
 
-def _closed_sums(
+def _sums_in_closed_form(
     additive: AdditiveModel,
     pair_losses: Sequence[Callable[..., NDArray[np.float64]]],
     weights: NDArray[np.float64],
@@ -455,14 +455,14 @@ def losses_by_response(
     """
     groups: dict[Any, tuple[Response, list[MetricLoss]]] = {}
     for position, metric in enumerate(metrics):
-        response, loss = _prepared(metric, estimator, sample, shares)
+        response, loss = _prepare_loss(metric, estimator, sample, shares)
         key = response.method, response.classes is None
         _, members = groups.setdefault(key, (response, []))
         members.append(MetricLoss(position, loss))
     return groups.values()
 
 
-def _prepared(
+def _prepare_loss(
     metric: Metric,
     estimator: BaseEstimator,
     sample: Sample,
@@ -483,10 +483,10 @@ def _prepared(
     function, kind = ROW_LOSSES[metric.row_loss]
     response = make_response(estimator, _METHODS[kind])
     if kind == "values":
-        targets = _as_numbers(metric, sample.y)
+        targets = _targets_as_numbers(metric, sample.y)
         response = replace(response, classes=None)
     else:
-        targets = _indicators(metric, sample.y, response.classes)
+        targets = _targets_as_indicators(metric, sample.y, response.classes)
     # The closed form over pairs has the name of the loss.
     of_pairs = getattr(losses_of_pairs, function.__name__, None)
     if function is losses.weighted_squared:
@@ -499,7 +499,7 @@ def _prepared(
     return response, _RowLoss(function, targets, of_pairs)
 
 
-def _as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
+def _targets_as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
     try:
         targets = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -509,7 +509,7 @@ def _as_numbers(metric: Metric, y: NDArray[Any]) -> NDArray[np.float64]:
     return targets.reshape(len(targets), -1)
 
 
-def _indicators(
+def _targets_as_indicators(
     metric: Metric, y: NDArray[Any], classes: NDArray[Any] | list[NDArray[Any]] | None
 ) -> NDArray[np.float64]:
     """Targets as a 0/1 column for each class."""

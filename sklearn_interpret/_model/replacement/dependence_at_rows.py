@@ -209,7 +209,7 @@ class DependenceAtRows(PointMeans):
         """
         reduced: list[list[Any]] = [[] for _ in self._players]
         for block, responses in self._responses(with_progress(self._single_players)):
-            reduced[block.number] += _reduced(reduce, block, responses)
+            reduced[block.number] += _reduce_block(reduce, block, responses)
         return reduced
 
     @property
@@ -248,8 +248,8 @@ class DependenceAtRows(PointMeans):
         bases = next(grid.blocks(batch_rows(self._rows.row_bytes)))
         start = perf_counter()
         timed_block = _GridBlock(player, grid, bases)
-        for block, responses in self._of_wave([timed_block]):
-            list(_reduced(reduce, block, responses))
+        for block, responses in self._responses_of_wave([timed_block]):
+            list(_reduce_block(reduce, block, responses))
         seconds_of_point = (perf_counter() - start) / timed_block.n_points
         n_workers = effective_n_jobs(self._n_jobs)
         return seconds_of_point * self.most_rows() / n_workers
@@ -278,20 +278,20 @@ class DependenceAtRows(PointMeans):
             for bases in grid.blocks(most_points):
                 block = _GridBlock(number, grid, bases)
                 if wave and n_points + block.n_points > most_points:
-                    yield from self._of_wave(wave)
+                    yield from self._responses_of_wave(wave)
                     wave, n_points = [], 0
                 wave.append(block)
                 n_points += block.n_points
         if wave:
-            yield from self._of_wave(wave)
+            yield from self._responses_of_wave(wave)
 
-    def _of_wave(
+    def _responses_of_wave(
         self, wave: list[_GridBlock]
     ) -> Iterator[tuple[_GridBlock, NDArray[np.float64]]]:
         """Responses of some blocks; their unknown points are sent together."""
         tables, unknown, points, keys = [], [], [], []
         for position, block in enumerate(wave):
-            responses, is_unknown = self._known(block)
+            responses, is_unknown = self._known_responses(block)
             base, donor = np.nonzero(is_unknown)
             tables.append(responses)
             unknown.append(is_unknown)
@@ -304,7 +304,9 @@ class DependenceAtRows(PointMeans):
         ]
         all_points = MixedPoints(*map(np.concatenate, zip(*points, strict=True)))
         if self._may_repeat:
-            answers = self._answers(columns_of_sets, all_points, np.concatenate(keys))
+            answers = self._responses_by_cache(
+                columns_of_sets, all_points, np.concatenate(keys)
+            )
         else:
             answers = self._send(columns_of_sets, all_points)
         ends = np.cumsum([len(of_block.bases) for of_block in points])
@@ -314,7 +316,7 @@ class DependenceAtRows(PointMeans):
             responses[is_unknown] = block_answers
             yield block, responses
 
-    def _known(
+    def _known_responses(
         self, block: _GridBlock
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Responses (n_bases, n_donors, k) of a block, and mask of those not known."""
@@ -328,7 +330,7 @@ class DependenceAtRows(PointMeans):
         is_unknown[diagonal] = False
         return responses, is_unknown
 
-    def _answers(
+    def _responses_by_cache(
         self,
         columns_of_sets: list[tuple[int, ...]],
         points: MixedPoints,
@@ -396,7 +398,7 @@ class _GridBlock(NamedTuple):
         return self.grid.donor_keys[donor] + self.grid.base_keys[self.bases][base]
 
 
-def _reduced(
+def _reduce_block(
     reduce: Callable[..., Any], block: _GridBlock, responses: NDArray[np.float64]
 ) -> Iterator[Any]:
     """Reduced responses of the rows whose bases are in a block, batch by batch."""

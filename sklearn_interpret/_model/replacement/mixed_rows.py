@@ -45,11 +45,11 @@ def responses_to_mixed(
 ) -> NDArray[np.float64]:
     """Responses (m, k) to batches of points, one after the other."""
     return np.concatenate(
-        [response(_mixed(rows, points, columns_of_sets)) for points in batches]
+        [response(_mix_rows(rows, points, columns_of_sets)) for points in batches]
     )
 
 
-def _mixed(
+def _mix_rows(
     rows: Rows, points: MixedPoints, columns_of_sets: list[tuple[int, ...]]
 ) -> Any:
     """The points in the native container."""

@@ -184,7 +184,7 @@ class ReplacedResponses:
             which they are merged depend on `n_jobs`.
         """
         keyed: list[dict[tuple[int, int], Any]] = [{} for _ in self._replacements]
-        for block, n_outputs, reduced in self._reduced(reduce, n_jobs):
+        for block, n_outputs, reduced in self._reduce_blocks(reduce, n_jobs):
             self._n_outputs = n_outputs
             results = keyed[block.number]
             # Of blocks that are merged, the first rows stand for all.
@@ -194,12 +194,12 @@ class ReplacedResponses:
             results[key] = reduced
         return [[results[key] for key in sorted(results)] for results in keyed]
 
-    def _reduced(
+    def _reduce_blocks(
         self, reduce: Callable[..., Any], n_jobs: int | None
     ) -> Iterator[tuple[Block, int, Any]]:
         """Blocks, the number of outputs, and what the blocks are reduced to."""
         inputs = self._response, self._rows, self._replacements, reduce
-        blocks = _plan(self._replacements, self._rows)
+        blocks = _plan_blocks(self._replacements, self._rows)
         workers = effective_n_jobs(n_jobs)
         if workers <= 1:
             return with_progress(_respond(*inputs, blocks), len(blocks))
@@ -239,14 +239,14 @@ class ReplacedResponses:
         row_cells = cells[:]
         row_steps = [grid_steps.row_steps(row_cells) for grid_steps in steps]
         to_neighbours = [
-            _to_neighbours(grid, grid_steps, steps_taken, row_cells)
+            _replace_by_neighbours(grid, grid_steps, steps_taken, row_cells)
             for grid, grid_steps, steps_taken in zip(
                 self._replacements, steps, row_steps, strict=True
             )
         ]
         model = ReplacedResponses(self._response, self._rows, to_neighbours)
         reduced = model.responses(
-            partial(_difference, reduce, steps, row_steps), **options
+            partial(_reduce_differences, reduce, steps, row_steps), **options
         )
         self._n_outputs = model.n_outputs
         return reduced
@@ -262,7 +262,7 @@ class Block(NamedTuple):
     last: int
 
 
-def _plan(replacements: list[Replacement], rows: Rows) -> list[Block]:
+def _plan_blocks(replacements: list[Replacement], rows: Rows) -> list[Block]:
     """Blocks of rows x variants within the batch size.
 
     Blocks over the same rows with as many variants come together, so that they share
@@ -327,7 +327,7 @@ def _respond(
         yield block, responses.shape[2], reduced
 
 
-def _to_neighbours(
+def _replace_by_neighbours(
     grid: Replacement,
     steps: NeighbourSteps,
     row_steps: list[NDArray[np.integer]],
@@ -343,7 +343,7 @@ def _to_neighbours(
     return replace(grid, codes=codes, shape=None, rows=rows, together=True)
 
 
-def _difference(
+def _reduce_differences(
     reduce: Callable[..., Any],
     steps: list[NeighbourSteps],
     row_steps: list[list[NDArray[np.integer]]],

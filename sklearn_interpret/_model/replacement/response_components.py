@@ -142,7 +142,7 @@ class ComponentsOfCoalitions:
             if players != term
         }
         self._coalitions = sorted(asked)
-        self._matrices = [self._matrix(term) for term in terms]
+        self._matrices = [self._moebius_matrix(term) for term in terms]
 
     def warn_of_cost(self, n_rows: int, advice: str) -> None:
         """Warn before a very large number of rows goes to the model."""
@@ -152,7 +152,7 @@ class ComponentsOfCoalitions:
         """Values (..., n_terms * k) by term."""
         return values.reshape(*values.shape[:-1], len(self._terms), -1)
 
-    def _matrix(self, term: tuple[int, ...]) -> sparse.csr_array:
+    def _moebius_matrix(self, term: tuple[int, ...]) -> sparse.csr_array:
         """Map from the values of nobody, coalitions and everybody to components."""
         column_of = {players: i for i, players in enumerate(self._coalitions, 1)}
         column_of |= {(): 0, term: len(self._coalitions) + 1}
@@ -174,11 +174,13 @@ class ComponentsOfCoalitions:
         components_bytes = len(self.sets) * self.base_values.nbytes
         n_rows = rows_in_memory(2 * (values_bytes + components_bytes))
         tasks = [(rows.sliced(block),) for block in slices(rows.n_rows, n_rows)]
-        results = run(self._of_rows, tasks, n_jobs=n_jobs)
+        results = run(self._of_few_rows, tasks, n_jobs=n_jobs)
         values, predictions = zip(*results, strict=True)
         return np.concatenate(values), np.concatenate(predictions)
 
-    def _of_rows(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _of_few_rows(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components and predictions of a few rows."""
         played, n_rows = self._game.play(rows), rows.n_rows
         coalitions = np.zeros(

@@ -98,7 +98,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         moved_features, self.positions = [], []
         for columns in players:
             features = np.flatnonzero(used & np.isin(trees.model.columns, columns))
-            points, positions = _distinct(self._codes[:, features])
+            points, positions = _distinct_codes(self._codes[:, features])
             moved = MovedFeatures(features, points.astype(np.intp), (len(points),))
             moved_features.append(moved)
             self.positions.append(positions.astype(np.min_scalar_type(len(points))))
@@ -168,17 +168,19 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
         n_words = int(self._bytes_of_curves / max(bytes_of_row, 1)) // 64
         size = min(self._tree_effects.block_rows, 64 * max(1, n_words))
-        for rows, means in self._evaluated(curves.expectations, shares, size):
+        for rows, means in self._evaluate(curves.expectations, shares, size):
             yield rows, slice(None), means
 
     def joint(self, sets: Iterable[Sequence[int]]) -> Iterator[NDArray[np.float64]]:
         """Mean responses with some players as the row has them, set by set."""
-        joint = self._joint_sums if self._trees.additive else self._linked
+        joint = self._means_of_sums if self._trees.additive else self._linked_means
         return joint(map(tuple, sets))
 
     def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
         """Reduced responses with one player at each of its points, in order of rows."""
-        return self.responses(partial(_at_all_points, reduce), n_jobs=self._n_jobs)
+        return self.responses(
+            partial(_reduce_at_all_points, reduce), n_jobs=self._n_jobs
+        )
 
     @property
     def _bytes_of_curves(self) -> int:
@@ -205,7 +207,9 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
     def _leaves_of_pairs(self) -> NDArray[np.int32]:
         return pairwise_interactions.leaves_of_pairs(self._tree_effects)
 
-    def _linked(self, sets: Iterator[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
+    def _linked_means(
+        self, sets: Iterator[tuple[int, ...]]
+    ) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for a function of sums."""
         average = LinkedTreeSets(self._tree_effects, self.positions).averages
         inputs = self._codes, self._weights, self._sums, self._trees.responses_of_sums
@@ -216,7 +220,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             for averages in run_in_threads(average, tasks, n_jobs=self._n_jobs):
                 yield from averages
 
-    def _joint_sums(
+    def _means_of_sums(
         self, sets: Iterator[tuple[int, ...]]
     ) -> Iterator[NDArray[np.float64]]:
         """Mean responses given sets of players, for sums of trees."""
@@ -229,24 +233,28 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             if is_pair:
                 pairs.append(players)
             if len(pairs) == _MOST_PAIRS or not is_pair:
-                yield from self._pairs(pairs)
+                yield from self._means_of_pairs(pairs)
                 pairs = []
             if not is_pair:
-                yield self._mean_given(players)
-        yield from self._pairs(pairs)
+                yield self._means_given(players)
+        yield from self._means_of_pairs(pairs)
 
-    def _pairs(self, pairs: list[tuple[int, int]]) -> Iterator[NDArray[np.float64]]:
+    def _means_of_pairs(
+        self, pairs: list[tuple[int, int]]
+    ) -> Iterator[NDArray[np.float64]]:
         """Mean responses given two players, pair by pair."""
         if not pairs:
             return
         n_leaves = self._leaves_of_pairs
         mean = np.average(self._sums, axis=0, weights=self._weights)
-        terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
+        terms = self._interaction_terms(
+            [pair for pair in pairs if n_leaves[pair]], n_leaves
+        )
         for pair in pairs:
             added = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
             yield added + next(terms) if n_leaves[pair] else added
 
-    def _terms(
+    def _interaction_terms(
         self, pairs: list[tuple[int, int]], n_leaves: NDArray[np.int32]
     ) -> Iterator[NDArray[np.float64]]:
         """Interaction terms of pairs that share leaves, as memory allows."""
@@ -273,7 +281,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         total = self._weights.sum()
         return terms.terms(self._leaf_weights, weights, total, self.positions)
 
-    def _mean_given(self, players: tuple[int, ...]) -> NDArray[np.float64]:
+    def _means_given(self, players: tuple[int, ...]) -> NDArray[np.float64]:
         """Mean responses (n_rows, k) given some players."""
         trees, moved_features = self._trees.ensemble, self._tree_effects.moved_features
         features = [moved_features[player].features for player in players]
@@ -281,13 +289,13 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         sets = TreeSets(trees, trees.value, np.concatenate(features), size)
         leaf_weights = self._summed_leaf_weights(sets, self._weights, self._n_jobs)
         means = np.empty_like(self._sums)
-        for rows, outputs in self._evaluated(
+        for rows, outputs in self._evaluate(
             sets.outputs, leaf_weights, sets.block_rows
         ):
             means[rows] = outputs
         return means + trees.base
 
-    def _evaluated(
+    def _evaluate(
         self, function: Callable[..., Any], weights: Any, size: int
     ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Slices of the rows with ``function(codes, weights)``, `size` at a time."""
@@ -296,12 +304,12 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             for rows in row_tasks(len(self._codes), size)
         ]
         start = 0
-        for values in run_in_threads(_in_blocks, tasks, n_jobs=self._n_jobs):
+        for values in run_in_threads(_call_in_blocks, tasks, n_jobs=self._n_jobs):
             yield slice(start, start + len(values)), values
             start += len(values)
 
 
-def _distinct(
+def _distinct_codes(
     codes: NDArray[np.integer],
 ) -> tuple[NDArray[np.integer], NDArray[np.intp]]:
     """Distinct rows of codes, in order, and which one each row has."""
@@ -312,7 +320,7 @@ def _distinct(
     return points, positions.reshape(-1)
 
 
-def _at_all_points(
+def _reduce_at_all_points(
     reduce: Callable[..., Any],
     player: int,
     index: NDArray[np.intp],
@@ -323,7 +331,7 @@ def _at_all_points(
     return reduce(player, index, responses)
 
 
-def _in_blocks(
+def _call_in_blocks(
     function: Callable[..., NDArray[np.float64]],
     codes: NDArray[Any],
     weights: Any,

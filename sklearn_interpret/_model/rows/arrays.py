@@ -285,7 +285,7 @@ def as_rows(X: Any) -> Rows:
     if isinstance(X, Rows):
         return X
     if sparse.issparse(X):
-        return SparseRows(_canonical(X))
+        return SparseRows(_make_canonical(X))
     for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
         module = sys.modules.get(library)  # not imported: X cannot be of this library
         if module is not None and isinstance(X, module.DataFrame):
@@ -320,7 +320,7 @@ def with_days(rows: Rows) -> Any:
     return as_days(rows) if has_dates else rows.native
 
 
-def _canonical(X: Any) -> Any:
+def _make_canonical(X: Any) -> Any:
     """A sparse matrix without duplicate entries, in which indices are sorted.
 
     Many of scipy's functions would sort the user's own matrix in place.

@@ -364,7 +364,7 @@ class Rows(ABC):
         """Codes and ordered labels of one column; some labels may be unused."""
         try:
             values = self.displayed(j)
-            distinct, inverse = _distinct(values)
+            distinct, inverse = _distinct_entries(values)
         except TypeError as error:
             raise ValueError(
                 f"The feature {self.names[j]!r} has values that cannot be levels: "
@@ -442,7 +442,7 @@ class ArrayTiles(Tiles):
         return self._work
 
 
-def _distinct(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _distinct_entries(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct entries of a vector, and the position (n_rows,) of each row's entry."""
     if values.dtype.kind != "O":
         distinct, inverse = np.unique(values, return_inverse=True)

@@ -104,8 +104,8 @@ def resolve_features(
     index = partial(feature_index, names=names, named=named, parameter=parameter)
     orders = min_order, max_order
     entries = [
-        _entry(entry, index, groups, orders, parameter)
-        for entry in _listed(features, names, parameter)
+        _resolve_entry(entry, index, groups, orders, parameter)
+        for entry in _list_features(features, names, parameter)
     ]
     if not entries:
         needed = "feature" if min_order == 1 else f"entry of {min_order} features"
@@ -116,7 +116,7 @@ def resolve_features(
     return entries
 
 
-def _listed(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
+def _list_features(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
     """Features as a list, from a single one, a slice, a mask or a sequence."""
     if isinstance(features, np.ndarray) and features.ndim == 0:
         features = features.item()
@@ -141,7 +141,7 @@ def _listed(features: Any, names: Sequence[str], parameter: str) -> list[Any]:
     return np.flatnonzero(features).tolist()
 
 
-def _entry(
+def _resolve_entry(
     entry: Any,
     index: Callable[[Any], int],
     groups: Mapping[str, list[int]],
@@ -191,7 +191,7 @@ def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.boo
     if categorical_features is None:
         return flags
     names, parameter = rows.names, "categorical_features"
-    for feature in _listed(categorical_features, names, parameter):
+    for feature in _list_features(categorical_features, names, parameter):
         column = feature_index(feature, names, named=rows.named, parameter=parameter)
         flags[column] = True
     return flags
@@ -240,7 +240,7 @@ def resolve_groups(
     for name, members in feature_groups.items():
         columns = [
             feature_index(m, names, named=named, parameter="feature_groups")
-            for m in _listed(members, names, "feature_groups")
+            for m in _list_features(members, names, "feature_groups")
         ]
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")

@@ -69,7 +69,7 @@ class Images:
         rows, shape = self.rows, (self.n_rows, *self.shape)
         if _is_numeric(rows):
             return rows.native.reshape(shape)
-        columns = [_numbers(rows, j) for j in range(rows.n_columns)]
+        columns = [_pixel_column(rows, j) for j in range(rows.n_columns)]
         return np.stack(columns, axis=1).reshape(shape)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _is_numeric(rows: Rows | SampleRows) -> bool:
     return has_dtype and rows.native.dtype.kind in "biuf"
 
 
-def _numbers(rows: Rows, j: int) -> NDArray[np.float64]:
+def _pixel_column(rows: Rows, j: int) -> NDArray[np.float64]:
     """A column of pixels, missing ones as NaN."""
     values = rows.column_array(j)
     if values.dtype.kind not in "biuf":
@@ -226,7 +226,7 @@ class _TableImage(_Image):
         """A function from masks of kept segments, (m, n_segments), to copies."""
         columns = list(range(self.row.n_columns))
         hidden, pixels = self.hidden(colour), self.pixels.reshape(-1)
-        levels = [self._levels(j, hidden[j], pixels[j]) for j in columns]
+        levels = [self._hidden_and_visible(j, hidden[j], pixels[j]) for j in columns]
 
         def copies(visible: NDArray[np.bool_]) -> Any:
             codes = visible.astype(np.intp)
@@ -236,7 +236,7 @@ class _TableImage(_Image):
 
         return copies
 
-    def _levels(self, j: int, hidden: float, pixel: float) -> Any:
+    def _hidden_and_visible(self, j: int, hidden: float, pixel: float) -> Any:
         """The hidden and the visible value of a pixel, in the column's dtype."""
         if self.row.column_array(j).dtype.kind in "biu":
             hidden = np.rint(hidden)

@@ -109,12 +109,12 @@ def column_texts(
     while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
         sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
     return [
-        _signed(number, size.removesuffix("."), exponent, signed)
+        _signed_text(number, size.removesuffix("."), exponent, signed)
         for number, size in zip(numbers, sizes, strict=True)
     ]
 
 
-def _signed(value: float, size: str, exponent: str, signed: bool) -> str:
+def _signed_text(value: float, size: str, exponent: str, signed: bool) -> str:
     """Text of the size of a number, with its sign; nothing for a missing one."""
     if np.isnan(value):
         return ""

@@ -393,7 +393,7 @@ def test_steps_around_numbers():
     np.testing.assert_array_equal(above[:, 0, 1], values[:, 1])
     # At the ends of a range only one way is open.
     np.testing.assert_allclose(between, np.tile([2, 1] * steps, (3, 1)))
-    problem.actionability._take_steps(np.ones(2))
+    problem.actionability._set_steps(np.ones(2))
     _, _, between = problem.around(values, index, [0])
     np.testing.assert_array_equal(between, 2)
 

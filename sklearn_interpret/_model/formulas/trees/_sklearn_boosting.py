@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def _scores_of(estimator: BaseEstimator, k: int) -> dict[str, Any]:
+def _score_fields(estimator: BaseEstimator, k: int) -> dict[str, Any]:
     """Fields of `TreeModel` about the raw scores of a classifier or regressor."""
     if not hasattr(estimator, "classes_"):
         return {"raw_method": "predict", "response_method": "predict"}
@@ -78,9 +78,9 @@ def _read_boosting(
         # The raw score of the exponential loss is half the log-odds.
         link_scale=2.0 if estimator.loss == "exponential" else 1.0,
         tied_class=1,
-        **_scores_of(estimator, k),
+        **_score_fields(estimator, k),
     )
-    return model if constant is not None else _with_start(model, estimator, read)
+    return model if constant is not None else _add_start(model, estimator, read)
 
 
 def _constant_start(estimator: BaseEstimator) -> NDArray[np.float64] | None:
@@ -94,7 +94,7 @@ def _constant_start(estimator: BaseEstimator) -> NDArray[np.float64] | None:
     return estimator._raw_predict_init(row)[0]
 
 
-def _with_start(
+def _add_start(
     model: TreeModel,
     estimator: BaseEstimator,
     read: Callable[[BaseEstimator], TreeModel],
@@ -143,7 +143,9 @@ def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
         estimator._bin_mapper.make_known_categories_bitsets()
     )
     trees = [
-        _hist_tree(predictor, output, len(base), _bits(known_categories), set_of_column)
+        _hist_tree(
+            predictor, output, len(base), _unpack_bits(known_categories), set_of_column
+        )
         for iteration in estimator._predictors
         for output, predictor in enumerate(iteration)
     ]
@@ -153,7 +155,7 @@ def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
     )
     encoder, columns = _hist_encoder(estimator)
     link = _LINKS.get(type(estimator._loss.link).__name__)
-    scores = _scores_of(estimator, len(base))
+    scores = _score_fields(estimator, len(base))
     if "classes" not in scores and link != "identity":
         scores["raw_method"] = None
     return TreeModel(
@@ -177,7 +179,7 @@ def _hist_tree(
     leaf = nodes["is_leaf"].astype(bool)
     categorical = nodes["is_categorical"].astype(bool) & ~leaf
     sets = np.where(categorical, nodes["bitset_idx"].astype(np.intp), -1)
-    left_bits = _bits(predictor.raw_left_cat_bitsets)
+    left_bits = _unpack_bits(predictor.raw_left_cat_bitsets)
     known_bits = np.zeros_like(left_bits)
     feature = nodes["feature_idx"][categorical]
     known_bits[sets[categorical]] = known_categories[set_of_column[feature]]
@@ -198,7 +200,7 @@ def _hist_tree(
     )
 
 
-def _bits(bitsets: NDArray[Any]) -> NDArray[np.bool_]:
+def _unpack_bits(bitsets: NDArray[Any]) -> NDArray[np.bool_]:
     """Bit sets of 32-bit words as a table of bool, one row per set."""
     words = np.ascontiguousarray(bitsets, dtype="<u4")
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")

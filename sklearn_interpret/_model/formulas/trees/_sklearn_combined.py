@@ -90,7 +90,7 @@ def sum_of_models(
     Members that compare plain numbers share the columns as their features. Each other
     encoder adds its own features.
     """
-    ensembles = [_weighted(member, n_outputs) for member in members]
+    ensembles = [_scale_member(member, n_outputs) for member in members]
     comparisons = {(trees.precision, trees.strict) for trees in ensembles}
     if len(comparisons) > 1:
         ensembles = [joining.in_float64(trees) for trees in ensembles]
@@ -126,7 +126,7 @@ def sum_of_models(
     )
 
 
-def _weighted(member: Member, n_outputs: int) -> TreeEnsemble:
+def _scale_member(member: Member, n_outputs: int) -> TreeEnsemble:
     """The trees of a member with its weight, and its outputs among those of the sum."""
     trees = joining.scaled(member.model.ensemble, member.weight)
     if member.outputs is None:

@@ -88,9 +88,11 @@ class TreeCells:
         for j in range(model.n_columns):
             intervals = None
             if not self.actionability.categorical[j]:
-                intervals = self._intervals(j, boundaries.get(j), values[:, j], codes)
+                intervals = self._interval_cells(
+                    j, boundaries.get(j), values[:, j], codes
+                )
             self.ordered.append(intervals is not None)
-            cells = intervals or self._points(j, values[:, j])
+            cells = intervals or self._point_cells(j, values[:, j])
             self.low.append(cells.low)
             self.high.append(cells.high)
             self.cell_codes.append(cells.codes)
@@ -105,7 +107,7 @@ class TreeCells:
         """Codes of rows as the trees compare them."""
         return self.ensemble.codes(self.model.encode(rows.native))
 
-    def _features(self, j: int) -> NDArray[np.intp]:
+    def _features_of_column(self, j: int) -> NDArray[np.intp]:
         """The features that the trees make of a column."""
         return np.flatnonzero(self.model.columns == j)
 
@@ -163,13 +165,13 @@ class TreeCells:
         if not thresholds:
             return {}
         column, feature, rank = np.array(thresholds).T
-        grids = {j: self._grid(j) for j in np.unique(column).tolist()}
+        grids = {j: self._grid_of_column(j) for j in np.unique(column).tolist()}
         low, high = np.array([grids[j].ends for j in column.tolist()]).T
         lowest, highest = (
-            self._codes_on(grids, column, ends, feature) for ends in (low, high)
+            self._codes_on_grids(grids, column, ends, feature) for ends in (low, high)
         )
         is_between = (lowest <= rank) & (highest > rank)
-        guesses = self._near_thresholds(grids, column, feature, rank)
+        guesses = self._positions_near_thresholds(grids, column, feature, rank)
         active = np.flatnonzero(is_between)
         while len(active):
             start, stop = low[active], high[active]
@@ -178,7 +180,7 @@ class TreeCells:
             if guesses:
                 guess = guesses.pop()[active]
                 middle = np.where((start < guess) & (guess < stop), guess, middle)
-            codes_of_middle = self._codes_on(
+            codes_of_middle = self._codes_on_grids(
                 grids, column[active], middle, feature[active]
             )
             left = codes_of_middle <= rank[active]
@@ -190,7 +192,7 @@ class TreeCells:
             for j, grid in grids.items()
         }
 
-    def _near_thresholds(
+    def _positions_near_thresholds(
         self,
         grids: dict[int, _Grid],
         columns: NDArray[np.intp],
@@ -215,7 +217,7 @@ class TreeCells:
             ]
         return [positions[0] - 1, positions[1] + 1]
 
-    def _grid(self, j: int) -> _Grid:
+    def _grid_of_column(self, j: int) -> _Grid:
         """The numbers that a column may hold."""
         dtype = self._problem.rows.column_array(j).dtype
         if self.actionability.integer[j] or dtype.kind in "iu":
@@ -226,7 +228,7 @@ class TreeCells:
             return _Grid(None, (lowest, highest))
         return _Grid.of_floats(dtype.type if dtype.type in _INTEGERS else np.float64)
 
-    def _codes_on(
+    def _codes_on_grids(
         self,
         grids: dict[int, _Grid],
         columns: NDArray[np.intp],
@@ -240,7 +242,7 @@ class TreeCells:
             values[in_column] = grids[j].numbers(positions[in_column])
         return self._codes_at(columns, values, features[:, None])[:, 0]
 
-    def _intervals(
+    def _interval_cells(
         self,
         j: int,
         boundaries: tuple[_Grid, NDArray[np.intp]] | None,
@@ -251,7 +253,7 @@ class TreeCells:
 
         `values` are those of known rows, whose codes must be those of their cells.
         """
-        features = self._features(j)
+        features = self._features_of_column(j)
         if self.ensemble.split_codes.categorical[features].any():
             return None
         low, high = np.array([-np.inf]), np.array([np.inf])
@@ -262,7 +264,7 @@ class TreeCells:
         ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
         # A single cell without ends: any number represents it.
         ends[np.isinf(ends)] = np.append(values[~np.isnan(values)], 0.0)[0]
-        low_codes, high_codes = (self._codes_of(j, end) for end in ends)
+        low_codes, high_codes = (self._codes_of_values(j, end) for end in ends)
         if (low_codes != high_codes).any():
             return None
         cells = _ColumnCells(low, high, low_codes)
@@ -272,17 +274,19 @@ class TreeCells:
         )
         return None if (positions < 0).any() else cells
 
-    def _points(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
+    def _point_cells(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
         """Cells that are levels or known values."""
         if self.actionability.categorical[j]:
             values = np.arange(len(self.actionability.levels[j] or ()), dtype=float)
         else:
             values = np.unique(column_values[~np.isnan(column_values)])
-        return _ColumnCells(values, values, self._codes_of(j, values))
+        return _ColumnCells(values, values, self._codes_of_values(j, values))
 
-    def _codes_of(self, j: int, values: NDArray[np.float64]) -> NDArray[np.integer]:
+    def _codes_of_values(
+        self, j: int, values: NDArray[np.float64]
+    ) -> NDArray[np.integer]:
         """Codes (n, k) of values of a column, in its features."""
-        features = self._features(j)
+        features = self._features_of_column(j)
         features = np.broadcast_to(features, (len(values), len(features)))
         return self._codes_at(np.full(len(values), j), values, features)
 
@@ -311,7 +315,7 @@ class TreeCells:
             column_values = values[present, j]
             if self.ordered[j]:
                 cells = _ColumnCells(low, self.high[j], self.cell_codes[j])
-                column_codes = codes[present][:, self._features(j)]
+                column_codes = codes[present][:, self._features_of_column(j)]
                 positions[present, j] = self._cells_of_numbers(
                     column_values, cells, column_codes
                 )
@@ -329,7 +333,7 @@ class TreeCells:
         low, high = np.zeros((2, trees.n_nodes), dtype=int)
         inner = np.flatnonzero(~trees.is_leaf)
         left, right = trees.left[inner], trees.right[inner]
-        n_left = self._n_left(inner)
+        n_left = self._n_cells_left(inner)
         high[left], low[right] = n_left - 1, n_left
         high[right] = sizes[self.model.columns[trees.feature[inner]]] - 1
         # And those of the nodes above that split on the same column.
@@ -362,7 +366,7 @@ class TreeCells:
             tree[nodes] = tree[self.ensemble.parents[nodes]]
         return tree[leaves]
 
-    def _n_left(self, inner: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _n_cells_left(self, inner: NDArray[np.intp]) -> NDArray[np.intp]:
         """How many of the first cells go left, where cells have an order."""
         trees = self.ensemble
         n_left = np.zeros(len(inner), dtype=int)
@@ -370,7 +374,7 @@ class TreeCells:
             j = self.model.columns[feature]
             if self.ordered[j]:
                 splits = np.flatnonzero(trees.feature[inner] == feature)
-                position = np.flatnonzero(self._features(j) == feature)[0]
+                position = np.flatnonzero(self._features_of_column(j) == feature)[0]
                 codes = self.cell_codes[j][:, position]
                 ranks = trees.split_codes.rank[inner[splits]]
                 n_left[splits] = np.searchsorted(codes, ranks, side="right")
@@ -378,7 +382,7 @@ class TreeCells:
 
     def _cells_that_meet(self, j: int) -> dict[int, NDArray[np.bool_]]:
         """Masks of the cells of a column that meet the conditions on it: by node."""
-        trees, features = self.ensemble, self._features(j)
+        trees, features = self.ensemble, self._features_of_column(j)
         n_cells = len(self.low[j])
         met: dict[int, NDArray[np.bool_]] = {}
         for nodes in trees.levels():

@@ -82,7 +82,7 @@ def decision_path(
     are_shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
     are_shares = are_shares and not isinstance(model.classes, list)
     ensemble = trees if are_shares else response.ensemble
-    means, deviations = _moments(ensemble, tree, nodes)
+    means, deviations = _moments_below(ensemble, tree, nodes)
     scale, cover, output = model.n_averaged, trees.cover[nodes], 0
     if are_shares:
         scale = 1 / means[0].sum()  # a tree may have only a part of the vote
@@ -156,7 +156,7 @@ def _bound_text(
     return f"{text} as transformed"
 
 
-def _moments(
+def _moments_below(
     trees: TreeEnsemble, tree: int, nodes: list[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Means and standard deviations, by cover, of the leaves below nodes of a tree."""

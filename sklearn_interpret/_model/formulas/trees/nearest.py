@@ -118,22 +118,22 @@ class TreeSearch:
         """Encoded row or None, and a lower bound that is infinite if there is none."""
         systems = self._possible_systems(problem, row)
         end = monotonic() + goal.time_limit
-        best, lower, holds = self._nearest(problem, row, systems, goal, end)
+        best, lower, holds = self._nearest_by_sums(problem, row, systems, goal, end)
         if best is None or holds:
             return best, lower
         # Rows whose sums are within rounding of the needs miss the target: a row that
         # reaches it beyond any rounding.
         space = _Space.of_row(self.cells, problem, row, _SINGLE_ROUNDING)
         alternatives = [
-            self._alternative(space, system, goal, sure=True) for system in systems
+            self._make_alternative(space, system, goal, sure=True) for system in systems
         ]
-        solved = _solved(space, alternatives, goal, end)
+        solved = _solve_alternatives(space, alternatives, goal, end)
         if solved.point is None:
             return None, lower
         values = space.row_at(solved.point)[None]
         return problem.projected(values, np.array([row]))[0], lower
 
-    def _nearest(
+    def _nearest_by_sums(
         self,
         problem: SearchProblem,
         row: int,
@@ -147,10 +147,12 @@ class TreeSearch:
         nearest first, for half of the time.
         """
         index, space = np.array([row]), _Space.of_row(self.cells, problem, row)
-        alternatives = [self._alternative(space, system, goal) for system in systems]
+        alternatives = [
+            self._make_alternative(space, system, goal) for system in systems
+        ]
         lower = 0.0
         while True:
-            solved = _solved(space, alternatives, goal, end)
+            solved = _solve_alternatives(space, alternatives, goal, end)
             lower = max(lower, solved.lower_bound)
             if solved.point is None:
                 return None, lower, False
@@ -162,7 +164,8 @@ class TreeSearch:
                 holds = holds and problem.actionability.satisfies(best)[0]
                 return best[0], lower, holds
             alternatives = [
-                self._without(alternative, solved.point) for alternative in alternatives
+                self._exclude_point(alternative, solved.point)
+                for alternative in alternatives
             ]
 
     def _possible_systems(self, problem: SearchProblem, row: int) -> list[LinearSystem]:
@@ -172,7 +175,7 @@ class TreeSearch:
         )
         return [system for system in systems if np.isfinite(system.needs).all()]
 
-    def _without(
+    def _exclude_point(
         self, alternative: _Alternative, point: NDArray[np.intp]
     ) -> _Alternative:
         """The alternative without a point at which the model misses the target."""
@@ -206,7 +209,7 @@ class TreeSearch:
         for system in self._possible_systems(problem, row):
             if not len(space.origin_cells):
                 continue
-            boxes, _ = self._boxes(space, system, goal, sure=True)
+            boxes, _ = self._box_sums(space, system, goal, sure=True)
             boxes = replace(boxes, costs=space.costs_of_other_cells())
             if (boxes.sums(first[None])[0] < boxes.needs).any():
                 continue
@@ -223,14 +226,16 @@ class TreeSearch:
             high[j] = max(high[j], min(self.cells.high[j][ends[1, j]], highest[j]))
         return low, high
 
-    def _alternative(
+    def _make_alternative(
         self, space: _Space, system: LinearSystem, goal: Goal, *, sure: bool = False
     ) -> _Alternative:
         """The `_Alternative` of a system; to be `sure`, sums exceed all rounding."""
-        boxes, rounding = self._boxes(space, system, goal, sure=sure)
-        return _Alternative(boxes, self._starts(space, system, boxes), rounding)
+        boxes, rounding = self._box_sums(space, system, goal, sure=sure)
+        return _Alternative(
+            boxes, self._nearest_known_cells(space, system, boxes), rounding
+        )
 
-    def _boxes(
+    def _box_sums(
         self, space: _Space, system: LinearSystem, goal: Goal, *, sure: bool
     ) -> tuple[BoxSums, NDArray[np.float64]]:
         """`BoxSums` of a system, and the rounding errors of its sums.
@@ -260,7 +265,7 @@ class TreeSearch:
         )
         return boxes, rounding
 
-    def _starts(
+    def _nearest_known_cells(
         self, space: _Space, system: LinearSystem, boxes: BoxSums
     ) -> NDArray[np.intp]:
         """Cells of the nearest known rows that satisfy the target."""
@@ -274,7 +279,7 @@ class TreeSearch:
         return cells[np.argsort(boxes.cost(cells), kind="stable")[:_N_STARTS]]
 
 
-def _solved(
+def _solve_alternatives(
     space: _Space, alternatives: list[_Alternative], goal: Goal, end: float
 ) -> Solved:
     """`Solved` of alternatives until a time; those that lack least come first."""
@@ -331,13 +336,13 @@ class _Space:
         origin_cells = cells.own_cells(origin[None], codes)[0]
         (low,), (high,) = actionability.permitted(origin[None])
         constrained = actionability.coefficients.any(axis=0)
-        far = _far(cells, actionability, origin)
+        far = _far_limits(cells, actionability, origin)
         low, high = np.clip(low, -far, far), np.clip(high, -far, far)
         by_column = {}
         # A missing number satisfies no constraint.
         must_change = constrained & np.isnan(origin)
         for j in np.flatnonzero((low <= high) | must_change).tolist():
-            column = _column(
+            column = _make_column(
                 cells, actionability, j, origin[j], origin_cells[j], low[j], high[j]
             )
             if must_change[j] or np.isfinite(column.costs).sum() > 1:
@@ -365,7 +370,7 @@ class _Space:
             low=first + 2 * (is_cut & (first > origin_cells)),
             high=last + 2 * (is_cut & (last >= origin_cells)),
             scale=scale,
-            constraints=_constraints(
+            constraints=_cell_constraints(
                 actionability, origin, free, columns, scale, safety_margin
             ),
             grid=actionability.grid,
@@ -407,12 +412,12 @@ class _Space:
             low = np.array([column.low[cell] for column, cell in cells])
             high = np.array([column.high[cell] for column, cell in cells])
             nearest[at] = np.clip(nearest[at], low[at], high[at])
-            nearest[at] = self._moved_back(constraints, point, nearest)[at]
+            nearest[at] = self._move_back(constraints, point, nearest)[at]
         values = self.origin.copy()
         values[self.free] = nearest
         return values
 
-    def _moved_back(
+    def _move_back(
         self,
         constraints: CellConstraints,
         point: NDArray[np.intp],
@@ -441,7 +446,7 @@ class _Column:
     high: NDArray[np.float64]  # highest value of each cell
 
 
-def _column(
+def _make_column(
     cells: TreeCells,
     actionability: Actionability,
     j: int,
@@ -489,7 +494,7 @@ def _column(
     return _Column(costs, nearest, low, high)
 
 
-def _far(
+def _far_limits(
     cells: TreeCells, actionability: Actionability, origin: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Limits of numbers (n_columns,); infinite for those without constraints.
@@ -511,7 +516,7 @@ def _far(
     return far
 
 
-def _constraints(
+def _cell_constraints(
     actionability: Actionability,
     origin: NDArray[np.float64],
     free: NDArray[np.bool_],
