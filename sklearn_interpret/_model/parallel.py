@@ -334,16 +334,14 @@ def _limited_calls(
     function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None
 ) -> Iterator[Any]:
     """Joblib's calls, each with its worker's share of the cores."""
-    return _Shared(function, tasks).calls(
-        _call_with_limits, tasks, _n_workers(n_jobs, tasks)
-    )
+    return _Shared(function, tasks).calls(_limit_call, tasks, _n_workers(n_jobs, tasks))
 
 
 def _cores_each(n_workers: int) -> int:
     return max(1, cpu_count() // n_workers)
 
 
-def _call_with_limits(
+def _limit_call(
     n_workers: int, shared: Callable[..., Any], unshared: tuple[Any, ...]
 ) -> tuple[Any, list[_CaughtWarning]]:
     """Result of a call with its share of the cores, and the warnings that it issued."""
@@ -365,7 +363,7 @@ def _call_with_limits(
 def _issue_warnings(
     results: Iterable[tuple[Any, list[_CaughtWarning]]],
 ) -> Iterator[Any]:
-    """Results of `_call_with_limits`; each warning of the workers is issued once."""
+    """Results of `_limit_call`; each warning of the workers is issued once."""
     issued = set()
     for result, caught in results:
         for warning in caught:

@@ -136,10 +136,7 @@ def check_sparse_not_changed(estimator: Any) -> None:
         return
     table = numeric_table()
     for kind in (sparse.csr_array, sparse.coo_array):
-        X, explained = (
-            _store_in_halves(kind, table),
-            _store_in_halves(kind, table[FEW_ROWS]),
-        )
+        X, explained = (_halve_each(kind, table), _halve_each(kind, table[FEW_ROWS]))
         before = {"fit": X.copy(), "explain": explained.copy()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowFidelityWarning)
@@ -151,7 +148,7 @@ def check_sparse_not_changed(estimator: Any) -> None:
                 np.testing.assert_array_equal(after, expected, message)
 
 
-def _store_in_halves(kind: type, table: NDArray[np.float64]) -> Any:
+def _halve_each(kind: type, table: NDArray[np.float64]) -> Any:
     """A sparse array that stores each entry as two, the last column first."""
     shape = table.shape
     data = np.concatenate([table[:, ::-1].ravel() / 2] * 2)
@@ -196,22 +193,20 @@ def check_rows_are_independent(estimator: Any) -> None:
     together, reordered = responses(model, X), responses(model, X[order])
     single_rows = [responses(model, X[[i]]) for i in range(len(X))]
     for name, response in together.items():
-        expected = _numbers_by_row(response)
+        expected = _row_numbers(response)
         results = {
-            "one row at a time": [_numbers_by_row(row[name])[0] for row in single_rows],
-            "another order": _numbers_by_row(reordered[name])[np.argsort(order)],
+            "one row at a time": [_row_numbers(row[name])[0] for row in single_rows],
+            "another order": _row_numbers(reordered[name])[np.argsort(order)],
         }
         atol = max(1e-12, 1e-10 * np.nanmax(np.abs(expected), initial=0))
         for situation, values in results.items():
             assert_same(values, expected, f"{name}, {situation}", rtol=0, atol=atol)
         method = getattr(model, name)
         if name != "predict" and not method.__module__.startswith("sklearn."):
-            assert_same(
-                _numbers_by_row(method(X[:0])), expected[:0], f"{name}, no rows"
-            )
+            assert_same(_row_numbers(method(X[:0])), expected[:0], f"{name}, no rows")
 
 
-def _numbers_by_row(response: NDArray[np.float64]) -> NDArray[np.float64]:
+def _row_numbers(response: NDArray[np.float64]) -> NDArray[np.float64]:
     """Numbers by row of an array, a frame or an explanation."""
     if isinstance(response, RowExplanation):
         return np.column_stack(nearest_rows(response))

@@ -98,9 +98,7 @@ def _assert_same_arrays(
         assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
         return
     pairs = zip(
-        map(_as_comparable, left.ravel()),
-        map(_as_comparable, right.ravel()),
-        strict=True,
+        map(_as_scalar, left.ravel()), map(_as_scalar, right.ravel()), strict=True
     )
     for first, second in pairs:
         if isinstance(first, tuple) or is_dataclass(first):  # rules of conditions
@@ -111,7 +109,7 @@ def _assert_same_arrays(
         _require(both_missing or first == second, where, first, second)
 
 
-def _as_comparable(value: Any) -> Any:
+def _as_scalar(value: Any) -> Any:
     """A scalar as Python's own, and a date as days: dates of two libraries differ."""
     value = value.item() if isinstance(value, np.number | np.str_ | np.bool_) else value
     return days([value])[0] if isinstance(value, date | np.datetime64) else value

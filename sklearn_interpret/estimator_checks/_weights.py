@@ -35,10 +35,8 @@ def check_weights_equal_repeated_rows(estimator: Any) -> None:
         return
     X, y = numeric_table(), target_for(estimator)
     counts = np.random.default_rng(2).integers(1, 4, size=N_ROWS)
-    weighted = _freeze_model(estimator).fit(X, y, sample_weight=counts)
-    repeated = _freeze_model(estimator).fit(
-        np.repeat(X, counts, 0), np.repeat(y, counts)
-    )
+    weighted = _freeze(estimator).fit(X, y, sample_weight=counts)
+    repeated = _freeze(estimator).fit(np.repeat(X, counts, 0), np.repeat(y, counts))
     random_names = _names_of_random_results(estimator)
     expected = rows_repeated(fitted_results(weighted), counts)
     assert_same(
@@ -55,8 +53,8 @@ def check_zero_weights_are_left_out(estimator: Any) -> None:
     weights = np.random.default_rng(3).random(N_ROWS).round(1)
     weights[:5] = 0
     positive = weights > 0
-    weighted = _freeze_model(estimator).fit(X, y, sample_weight=weights)
-    without = _freeze_model(estimator).fit(
+    weighted = _freeze(estimator).fit(X, y, sample_weight=weights)
+    without = _freeze(estimator).fit(
         X[positive], y[positive], sample_weight=weights[positive]
     )
     # Results of each row, such as a label, may exist for these rows too.
@@ -85,15 +83,15 @@ def check_scale_of_weights(estimator: Any) -> None:
         rng.integers(1, 4, size=N_ROWS),
         rng.random(N_ROWS),
     ):
-        original = _freeze_model(estimator).fit(X, y, sample_weight=weights)
+        original = _freeze(estimator).fit(X, y, sample_weight=weights)
         # Standard errors that count rows would warn of a sum below two.
         scaled_weights = 3 * weights / weights.sum()
-        scaled = _freeze_model(estimator).fit(X, y, sample_weight=scaled_weights)
+        scaled = _freeze(estimator).fit(X, y, sample_weight=scaled_weights)
         assert_same(_averages_of_rows(original), _averages_of_rows(scaled))
         assert_same(responses(original, X[:5]), responses(scaled, X[:5]))
 
 
-def _freeze_model(estimator: Any) -> Any:
+def _freeze(estimator: Any) -> Any:
     """The estimator, around a model that was fitted without weights."""
     if not hasattr(estimator, "estimator"):
         return without_draws(estimator)
@@ -104,13 +102,11 @@ def _freeze_model(estimator: Any) -> Any:
 def _names_of_random_results(estimator: Any) -> set[str]:
     """Names of the results that depend on the seed."""
     X, y = numeric_table(), target_for(estimator)
-    frozen = _freeze_model(estimator)
+    frozen = _freeze(estimator)
     if "random_state" not in frozen.get_params(deep=False):
         return set()
     first = fitted_results(frozen.fit(X, y))
-    second = fitted_results(
-        _freeze_model(estimator).set_params(random_state=1).fit(X, y)
-    )
+    second = fitted_results(_freeze(estimator).set_params(random_state=1).fit(X, y))
     return {name for name in first if not _are_same(first[name], second[name])}
 
 

@@ -248,7 +248,7 @@ default=None
         first_of_row = np.searchsorted(self.origin, self.origin)
         number_in_row = np.arange(len(self.origin)) - first_of_row
         names = np.array(self.feature_names, dtype=object)
-        before, after = self._values_before_and_after(index, feature)
+        before, after = self._old_and_new(index, feature)
         columns = {
             "row": self.row_names[self.origin[index]],
             "status": self.status[self.origin[index]],
@@ -258,10 +258,8 @@ default=None
             "after": after,
         }
         if self.low is not None and self.high is not None:
-            box_low, box_high = self.low[index, feature], self.high[index, feature]
-            columns["low"], columns["high"] = self._days_as_dates(
-                box_low, box_high, feature
-            )
+            box_ends = self.low[index, feature], self.high[index, feature]
+            columns["low"], columns["high"] = self._days_as_dates(*box_ends, feature)
         if self.beyond_data is not None:
             columns["beyond_data"] = self.beyond_data[index, feature]
         table = pandas.DataFrame(columns).infer_objects()
@@ -271,7 +269,7 @@ default=None
                 table[name] = pandas.Series(columns[name], dtype=object)
         return table
 
-    def _values_before_and_after(
+    def _old_and_new(
         self, indices: NDArray[np.intp], features: NDArray[np.intp]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Values before and after, objects, of some pairs of row found and feature."""
@@ -332,9 +330,7 @@ default=None
                 body.append([name, self.status[row], "", self.reasons[row]])
             for index in indices[:SHOWN_ROWS].tolist():
                 features = np.flatnonzero(self.changed[index])
-                old, new = self._values_before_and_after(
-                    np.full(len(features), index), features
-                )
+                old, new = self._old_and_new(np.full(len(features), index), features)
                 changes = [
                     f"{self.feature_names[j]}: {_value_text(before)} → "
                     f"{self._after_text(index, j, after)}"

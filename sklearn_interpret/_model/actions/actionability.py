@@ -436,9 +436,7 @@ class Actionability(PlainState):
         for j in np.flatnonzero(self._rounded & ~unchanged.all(axis=0)).tolist():
             column = values[:, j]
             if self.possible_levels[j] is not None:
-                column = self._replace_impossible_levels(
-                    j, np.rint(column), origins[:, j]
-                )
+                column = self._keep_possible(j, np.rint(column), origins[:, j])
             else:
                 column = self._nearest_in_dtype(j, column, low[:, j], high[:, j])
             values[:, j] = column
@@ -446,7 +444,7 @@ class Actionability(PlainState):
         unchanged |= ~((low <= values) & (values <= high))
         return np.where(unchanged, origins, values)
 
-    def _replace_impossible_levels(
+    def _keep_possible(
         self, j: int, codes: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Codes of levels, those that are not possible replaced by the origins'."""

@@ -329,11 +329,8 @@ class LinearSearch:
     ) -> tuple[NDArray[np.float64] | None, float]:
         """Encoded row or None, and a lower bound; units of whole moves by column."""
         origin, index = problem.values[[row]], np.array([row])
-        n_columns, row_moves = (
-            origin.shape[1],
-            self._moves_of_row(problem, row, step_units),
-        )
-        moves = row_moves.moves
+        row_moves = self._moves_of_row(problem, row, step_units)
+        moves, n_columns = row_moves.moves, origin.shape[1]
         best, best_cost = None, _Cost(np.inf, np.inf)
         bounds: list[_Cost] = []
         counts = goal.objective == "n_changed"
@@ -498,14 +495,14 @@ class LinearSearch:
                 continue
             unit = step_units[j]
             ends = low[j], high[j]
-            for sign, start in _signs_and_starts(
+            for sign, start in _move_starts(
                 actionability, j, origin[j], *ends, unit > 0
             ):
                 after = _NO_MOVE
                 if start != origin[j]:
-                    start = problem.projected(
-                        _copies_with_values(origin, j, start), [row]
-                    )[0, j]
+                    start = problem.projected(_with_values(origin, j, start), [row])[
+                        0, j
+                    ]
                     if np.isnan(start) or start == origin[j]:
                         continue  # there is no such number of the dtype
                     after = len(added)
@@ -519,7 +516,7 @@ class LinearSearch:
         gains, errors = self._gains_of_moves(problem, row, columns, targets, exclusive)
         # Which number fills a missing entry costs nothing.
         sizes = np.where(np.isnan(origin[columns]), 0.0, np.abs(targets))
-        values = _copies_with_values(origin, columns[exclusive], targets[exclusive])
+        values = _with_values(origin, columns[exclusive], targets[exclusive])
         changes = actionability.changes(values, origin[None])
         sizes[exclusive] = changes.max(axis=1)
         moves = Moves(
@@ -560,12 +557,7 @@ class LinearSearch:
                 gains[move] = levels[int(targets[move])] - levels[level]
         if from_model.any():
             values = np.vstack(
-                [
-                    origin,
-                    _copies_with_values(
-                        origin, columns[from_model], targets[from_model]
-                    ),
-                ]
+                [origin, _with_values(origin, columns[from_model], targets[from_model])]
             )
             native = problem.decode(values, np.full(len(values), row))
             margins, error_bounds = effects.margins_and_errors(native, values)
@@ -574,7 +566,7 @@ class LinearSearch:
         return gains, errors
 
 
-def _copies_with_values(
+def _with_values(
     origin: NDArray[np.float64],
     columns: NDArray[np.intp] | int,
     values: NDArray[np.float64] | float,
@@ -586,7 +578,7 @@ def _copies_with_values(
     return rows
 
 
-def _signs_and_starts(
+def _move_starts(
     actionability: Actionability,
     j: int,
     value: float,

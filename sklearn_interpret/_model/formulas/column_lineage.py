@@ -47,7 +47,7 @@ def input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp
         column 0 stands for a constant.
     """
     try:
-        return _find_input_columns(transformer, n_columns)
+        return _lineage(transformer, n_columns)
     except UnreadableModelError as error:
         names = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
         raise UnreadableModelError(
@@ -122,7 +122,7 @@ def is_passthrough(step: BaseEstimator | str | None) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _find_input_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _lineage(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """As :func:`input_columns`, without the list of known classes in errors."""
     if is_passthrough(transformer):
         return np.arange(n_columns)
@@ -188,23 +188,21 @@ def _one_to_one(_: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.arange(n_columns)
 
 
-def _columns_of_splines(spline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _spline_columns(spline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), spline.n_features_out_ // n_columns)
 
 
-def _columns_of_target_encoder(
-    encoder: BaseEstimator, n_columns: int
-) -> NDArray[np.intp]:
+def _target_encoder_columns(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     return np.repeat(np.arange(n_columns), len(encoder.encodings_) // n_columns)
 
 
-def _columns_of_bins(discretizer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _bin_columns(discretizer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     if discretizer.encode == "ordinal":
         return np.arange(n_columns)
     return np.repeat(np.arange(n_columns), discretizer.n_bins_)
 
 
-def _columns_of_categories(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _category_columns(encoder: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """One column per category; infrequent ones share one, dropped ones have none."""
     counts = np.array([len(labels) for labels in encoder.categories_], dtype=np.intp)
     for j, infrequent in enumerate(getattr(encoder, "infrequent_categories_", [])):
@@ -215,7 +213,7 @@ def _columns_of_categories(encoder: BaseEstimator, n_columns: int) -> NDArray[np
     return np.repeat(np.arange(n_columns), counts)
 
 
-def _columns_of_imputer(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _imputer_columns(imputer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     """Columns without values are dropped; indicators come last."""
     has_values = np.ones(n_columns, dtype=bool)
     if not imputer.keep_empty_features:
@@ -225,7 +223,7 @@ def _columns_of_imputer(imputer: BaseEstimator, n_columns: int) -> NDArray[np.in
     return np.concatenate([np.flatnonzero(has_values), imputer.indicator_.features_])
 
 
-def _columns_of_powers(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
+def _power_columns(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
     powers = polynomial.powers_
     if (np.count_nonzero(powers, axis=1) > 1).any():
         raise UnreadableModelError(
@@ -235,9 +233,7 @@ def _columns_of_powers(polynomial: BaseEstimator, _: int) -> NDArray[np.intp]:
     return powers.argmax(axis=1)  # the constant is assigned to the first column
 
 
-def _columns_of_function(
-    transformer: BaseEstimator, n_columns: int
-) -> NDArray[np.intp]:
+def _function_columns(transformer: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     function = transformer.func
     if function is None:
         return np.arange(n_columns)
@@ -258,23 +254,19 @@ def _columns_of_function(
     return np.arange(n_columns)
 
 
-def _columns_of_pipeline(pipeline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _pipeline_columns(pipeline: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     columns = np.arange(n_columns)
     for name, step in pipeline.steps:
         with errors_in(f"its step {name!r}"):
-            columns = columns[_find_input_columns(step, len(columns))]
+            columns = columns[_lineage(step, len(columns))]
     return columns
 
 
-def _columns_of_column_transformer(
-    transformer: BaseEstimator, _: int
-) -> NDArray[np.intp]:
+def _transformer_columns(transformer: BaseEstimator, _: int) -> NDArray[np.intp]:
     columns_by_member = [np.empty(0, dtype=np.intp)]
     for name, member, columns in fitted_transformers(transformer):
         with errors_in(f"its transformer {name!r}"):
-            columns_by_member.append(
-                np.array(columns)[_find_input_columns(member, len(columns))]
-            )
+            columns_by_member.append(np.array(columns)[_lineage(member, len(columns))])
     return np.concatenate(columns_by_member)
 
 
@@ -289,12 +281,12 @@ def fitted_transformers(
             yield name, transformer, columns[name]
 
 
-def _columns_of_union(union: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
+def _union_columns(union: BaseEstimator, n_columns: int) -> NDArray[np.intp]:
     columns_by_member = [np.empty(0, dtype=np.intp)]
     for name, transformer in union.transformer_list:
         if not _is_dropped(transformer):
             with errors_in(f"its transformer {name!r}"):
-                columns_by_member.append(_find_input_columns(transformer, n_columns))
+                columns_by_member.append(_lineage(transformer, n_columns))
     return np.concatenate(columns_by_member)
 
 
@@ -312,16 +304,16 @@ _RULES: dict[type, _Rule] = {
     preprocessing.QuantileTransformer: _one_to_one,
     preprocessing.RobustScaler: _one_to_one,
     preprocessing.StandardScaler: _one_to_one,
-    preprocessing.FunctionTransformer: _columns_of_function,
-    preprocessing.KBinsDiscretizer: _columns_of_bins,
-    preprocessing.OneHotEncoder: _columns_of_categories,
-    preprocessing.PolynomialFeatures: _columns_of_powers,
-    preprocessing.SplineTransformer: _columns_of_splines,
-    preprocessing.TargetEncoder: _columns_of_target_encoder,
+    preprocessing.FunctionTransformer: _function_columns,
+    preprocessing.KBinsDiscretizer: _bin_columns,
+    preprocessing.OneHotEncoder: _category_columns,
+    preprocessing.PolynomialFeatures: _power_columns,
+    preprocessing.SplineTransformer: _spline_columns,
+    preprocessing.TargetEncoder: _target_encoder_columns,
     MissingIndicator: lambda indicator, _: indicator.features_,
-    SimpleImputer: _columns_of_imputer,
+    SimpleImputer: _imputer_columns,
     SelectorMixin: lambda selector, _: selector.get_support(indices=True),
-    ColumnTransformer: _columns_of_column_transformer,
-    FeatureUnion: _columns_of_union,
-    Pipeline: _columns_of_pipeline,
+    ColumnTransformer: _transformer_columns,
+    FeatureUnion: _union_columns,
+    Pipeline: _pipeline_columns,
 }

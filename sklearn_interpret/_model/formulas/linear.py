@@ -140,9 +140,9 @@ class ExplainedLinear(Formula):
         """
         if self.model.exponential:
             return self.model.margin(self.model.derived(X))
-        return self._response_of_model(X)
+        return self._model_response(X)
 
-    def _response_of_model(self, X: Any) -> NDArray[Any]:
+    def _model_response(self, X: Any) -> NDArray[Any]:
         """The model's response, (n_rows, k), in its precision."""
         raw = np.asarray(self.response.raw(X))
         is_rough = raw.dtype in (np.float16, np.float32)
@@ -159,7 +159,7 @@ class ExplainedLinear(Formula):
             # The sizes of all terms bound the rounding of their sum.
             term_sizes = abs(derived) @ np.abs(self.model.coefficients)
             term_sizes += np.abs(self.model.intercept)
-            returned = self._response_of_model(X)
+            returned = self._model_response(X)
             is_half = returned.dtype == np.float16
             rounding = _HALF_TOLERANCE if is_half else _TOLERANCE
             tolerance = rounding * (term_sizes + np.finfo(returned.dtype).tiny)
@@ -202,13 +202,9 @@ def explained_linear(
     else:
         response = make_response(estimator, response_method, target)
         if response.method != model.method:
-            _refuse_method(
-                estimator, response.method, "the link of a linear function at best"
-            )
+            _refuse(estimator, response.method, "the link of a linear function at best")
         if model.exponential:
-            _refuse_method(
-                estimator, response.method, "the exponential of a linear function"
-            )
+            _refuse(estimator, response.method, "the exponential of a linear function")
     # Outputs of the identity: (n_outputs, k), one column for each that is explained.
     selection = response.read(np.eye(len(model.intercept)))
     selected = replace(
@@ -219,7 +215,7 @@ def explained_linear(
     return ExplainedLinear(selected, response)
 
 
-def _refuse_method(
+def _refuse(
     estimator: BaseEstimator, method: str | Callable[..., Any], description: str
 ) -> NoReturn:
     """Raise, since coefficients can't explain what a method returns."""
@@ -238,10 +234,10 @@ def read_linear(estimator: BaseEstimator) -> LinearModel:
     """
     model = unfrozen(estimator)
     with errors_in(f"{type(model).__name__} can't be read as a linear model", READABLE):
-        return _read_or_say_why(model)
+        return _read_model(model)
 
 
-def _read_or_say_why(model: BaseEstimator) -> LinearModel:
+def _read_model(model: BaseEstimator) -> LinearModel:
     """As :func:`read_linear`; an error has the reason alone."""
     check_predictor_is_fitted(model)
     if formula_class(model, (Pipeline,)) is not None:
@@ -277,7 +273,7 @@ def _read_pipeline(pipeline: BaseEstimator) -> LinearModel:
     check_is_fitted(pipeline)
     last = unfrozen(pipeline.steps[-1][1])
     with errors_in(f"its last step {type(last).__name__} can't be read"):
-        model = _read_or_say_why(last)
+        model = _read_model(last)
     return with_steps_before(pipeline, model)
 
 

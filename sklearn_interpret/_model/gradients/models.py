@@ -129,15 +129,13 @@ def _read_linear(model: BaseEstimator) -> Scores:
     if not is_classifier(model):
         function = Affine(lambda X: _as_columns(model.predict(X)), coefficients)
         if has_log_link(model):
-            return Scores(_exponential_of_linear(model.predict, coefficients))
+            return Scores(_exponentiate(model.predict, coefficients))
         return Scores(function)
     function = Affine(lambda X: _as_columns(model.decision_function(X)), coefficients)
     return Scores(function, _SECOND_OVER_FIRST if coefficients.shape[1] == 1 else None)
 
 
-def _exponential_of_linear(
-    predict: Callable[[Any], Any], coefficients: _Array
-) -> Smooth:
+def _exponentiate(predict: Callable[[Any], Any], coefficients: _Array) -> Smooth:
     """The exponential of a linear function, as `predict` returns it."""
 
     def vjp_rule(X: _Array, weights: _Array) -> _Array:

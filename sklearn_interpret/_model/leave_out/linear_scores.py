@@ -82,18 +82,14 @@ class ScoresWithout:
     ) -> Iterator[NDArray[np.float64]]:
         """Responses (m, k) of models with other parameters (n, d, k), one by one."""
         _, model = steps_and_model(self.fitted)
-        design = _design_matrix(
-            read_objective(self.fitted), X, self.full_parameters.shape[0]
-        )
+        design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
         for block in slices(n, batch_rows(8 * m * (k + 1))):
             block_parameters = parameters[block]
             side_by_side = block_parameters.transpose(1, 0, 2).reshape(d, -1)
             scores = (design @ side_by_side).reshape(m, len(block_parameters), k)
             scores_of_rows = scores.transpose(1, 0, 2).reshape(-1, k)
-            values = response.read(
-                _result_of_scores(model, response.method, scores_of_rows)
-            )
+            values = response.read(_as_result(model, response.method, scores_of_rows))
             check_finite(values)
             yield from values.reshape(len(block_parameters), m, -1)
 
@@ -104,7 +100,7 @@ class ScoresWithout:
         )
 
 
-def _design_matrix(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
+def _design(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
     """Columns that the parameters belong to: (m, d)."""
     inputs, _ = objective.layers(copy_of(X))
     if inputs.shape[1] == d:
@@ -112,7 +108,7 @@ def _design_matrix(objective: Objective, X: Any, d: int) -> NDArray[np.float64]:
     return np.hstack([inputs, np.ones((len(inputs), 1))])
 
 
-def _result_of_scores(
+def _as_result(
     model: BaseEstimator, method: object, scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Result of a method of a model, from scores (m, k)."""

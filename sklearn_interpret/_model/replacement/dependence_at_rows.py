@@ -304,9 +304,7 @@ class DependenceAtRows(PointMeans):
         ]
         all_points = MixedPoints(*map(np.concatenate, zip(*points, strict=True)))
         if self._may_repeat:
-            answers = self._responses_by_cache(
-                columns_of_sets, all_points, np.concatenate(keys)
-            )
+            answers = self._look_up(columns_of_sets, all_points, np.concatenate(keys))
         else:
             answers = self._send(columns_of_sets, all_points)
         ends = np.cumsum([len(of_block.bases) for of_block in points])
@@ -330,7 +328,7 @@ class DependenceAtRows(PointMeans):
         is_unknown[diagonal] = False
         return responses, is_unknown
 
-    def _responses_by_cache(
+    def _look_up(
         self,
         columns_of_sets: list[tuple[int, ...]],
         points: MixedPoints,

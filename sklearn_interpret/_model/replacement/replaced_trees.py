@@ -100,7 +100,7 @@ class ReplacedTrees:
     @property
     def n_outputs(self) -> int:
         """Number of outputs."""
-        return self._trees.responses_of_codes(self._codes[:1]).shape[1]
+        return self._trees.predict_codes(self._codes[:1]).shape[1]
 
     def most_sums_of_pairs(self, n_pairs: int, n_points: int) -> float:
         """About how many sums averages of pairs take, with `n_points` in total."""
@@ -191,11 +191,11 @@ class ReplacedTrees:
         merge: Callable[..., Any] | None,
         n_jobs: int | None,
     ) -> list[list[Any]]:
-        """For each replacement the results of its tasks, run by `_call_and_collect`."""
+        """For each replacement the results of its tasks, run by `_run_and_collect`."""
         results: dict[int, list[Any]] = {}
         for numbers, effects in self._effects():
             all_tasks = list(tasks(numbers, effects))
-            for pairs in run_in_threads(_call_and_collect, all_tasks, n_jobs=n_jobs):
+            for pairs in run_in_threads(_run_and_collect, all_tasks, n_jobs=n_jobs):
                 _collect(results, pairs, merge)
         n_replacements = sum(len(group.numbers) for group in self._groups)
         return [results.get(number, []) for number in range(n_replacements)]
@@ -349,7 +349,7 @@ def _collect(
         earlier.append(result)
 
 
-def _call_and_collect(
+def _run_and_collect(
     function: Callable[..., Any], merge: Callable[..., Any] | None, *inputs: Any
 ) -> list[tuple[int, Any]]:
     """Numbers of replacements and results that a function yields, merged by `merge`."""
@@ -400,10 +400,8 @@ def _reduce_curves(
             if sums.shape[1]:
                 index = np.arange(block.start, block.stop)
                 points, number = slice(0, sums.shape[1]), numbers[i]
-                yield (
-                    number,
-                    reduce(number, index, points, trees.responses_of_sums(sums)),
-                )
+                responses = trees.link_sums(sums)
+                yield number, reduce(number, index, points, responses)
 
 
 def _reduce_differences(

@@ -100,7 +100,7 @@ class ComponentsOfTrees:
         for block in with_progress(list(blocks)):
             codes = coded[block]
             values[block] = self.components.values(codes).transpose(2, 1, 0)
-            predictions[block] = trees.responses_of_codes(codes)
+            predictions[block] = trees.predict_codes(codes)
             if asks:
                 returned = trees.predictions(rows.sliced(block).native)
                 if returned.dtype == np.float64:  # else the sums are more precise
@@ -174,13 +174,11 @@ class ComponentsOfCoalitions:
         components_bytes = len(self.sets) * self.base_values.nbytes
         n_rows = rows_in_memory(2 * (values_bytes + components_bytes))
         tasks = [(rows.sliced(block),) for block in slices(rows.n_rows, n_rows)]
-        results = run(self._of_few_rows, tasks, n_jobs=n_jobs)
+        results = run(self._of_block, tasks, n_jobs=n_jobs)
         values, predictions = zip(*results, strict=True)
         return np.concatenate(values), np.concatenate(predictions)
 
-    def _of_few_rows(
-        self, rows: Rows
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _of_block(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components and predictions of a few rows."""
         played, n_rows = self._game.play(rows), rows.n_rows
         coalitions = np.zeros(

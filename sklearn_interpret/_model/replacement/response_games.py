@@ -157,9 +157,8 @@ class PlayedRows:
 
         Of shape (n_rows, n_players), bool; other players add nothing to any coalition.
         """
-        is_constant = np.ones(
-            (self.n_rows, self._game.background.n_columns), dtype=bool
-        )
+        shape = self.n_rows, self._game.background.n_columns
+        is_constant = np.ones(shape, dtype=bool)
         for block, rows in self._blocks:
             is_constant &= rows.equals_first_rows(block.stop - block.start)
         return np.stack(

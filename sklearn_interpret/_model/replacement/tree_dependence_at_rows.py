@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.replacement.dependence_at_rows import Sets
     from sklearn_interpret._model.rows.base import Rows
 
+# Mean responses (n_rows, k), for one set of players after the other.
+_MeansOfSets = Iterator[NDArray[np.float64]]
+
 # The conditions on players that have more steps on average are no intervals: their
 # terms follow from the rows that meet the conditions.
 _MOST_STEPS = 8
@@ -108,7 +111,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             ensemble, ensemble.value, ensemble.base, moved_features, len(self._codes)
         )
         self._sums = ensemble.raw_of_codes(self._codes)
-        self.predictions = trees.responses_of_sums(self._sums)
+        self.predictions = trees.link_sums(self._sums)
 
     def most_rows(self, *sets: Sets) -> float:
         """The number of rows that the model gets: none."""
@@ -171,16 +174,14 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         for rows, means in self._evaluate(curves.expectations, shares, size):
             yield rows, slice(None), means
 
-    def joint(self, sets: Iterable[Sequence[int]]) -> Iterator[NDArray[np.float64]]:
+    def joint(self, sets: Iterable[Sequence[int]]) -> _MeansOfSets:
         """Mean responses with some players as the row has them, set by set."""
         joint = self._means_of_sums if self._trees.additive else self._linked_means
         return joint(map(tuple, sets))
 
     def responses_at_points(self, reduce: Callable[..., Any]) -> list[list[Any]]:
         """Reduced responses with one player at each of its points, in order of rows."""
-        return self.responses(
-            partial(_reduce_at_all_points, reduce), n_jobs=self._n_jobs
-        )
+        return self.responses(partial(_reduce_all, reduce), n_jobs=self._n_jobs)
 
     @property
     def _bytes_of_curves(self) -> int:
@@ -207,12 +208,10 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
     def _leaves_of_pairs(self) -> NDArray[np.int32]:
         return pairwise_interactions.leaves_of_pairs(self._tree_effects)
 
-    def _linked_means(
-        self, sets: Iterator[tuple[int, ...]]
-    ) -> Iterator[NDArray[np.float64]]:
+    def _linked_means(self, sets: Iterator[tuple[int, ...]]) -> _MeansOfSets:
         """Mean responses given sets of players, for a function of sums."""
         average = LinkedTreeSets(self._tree_effects, self.positions).averages
-        inputs = self._codes, self._weights, self._sums, self._trees.responses_of_sums
+        inputs = self._codes, self._weights, self._sums, self._trees.link_sums
         while wave := list(islice(sets, _SETS_OF_WAVE)):
             tasks = [
                 (wave[batch], *inputs) for batch in slices(len(wave), _SETS_OF_TASK)
@@ -220,9 +219,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             for averages in run_in_threads(average, tasks, n_jobs=self._n_jobs):
                 yield from averages
 
-    def _means_of_sums(
-        self, sets: Iterator[tuple[int, ...]]
-    ) -> Iterator[NDArray[np.float64]]:
+    def _means_of_sums(self, sets: Iterator[tuple[int, ...]]) -> _MeansOfSets:
         """Mean responses given sets of players, for sums of trees."""
         are_intervals = (
             pairwise_interactions.mean_steps(self._tree_effects) <= _MOST_STEPS
@@ -239,24 +236,21 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
                 yield self._means_given(players)
         yield from self._means_of_pairs(pairs)
 
-    def _means_of_pairs(
-        self, pairs: list[tuple[int, int]]
-    ) -> Iterator[NDArray[np.float64]]:
+    def _means_of_pairs(self, pairs: list[tuple[int, int]]) -> _MeansOfSets:
         """Mean responses given two players, pair by pair."""
         if not pairs:
             return
         n_leaves = self._leaves_of_pairs
         mean = np.average(self._sums, axis=0, weights=self._weights)
-        terms = self._interaction_terms(
-            [pair for pair in pairs if n_leaves[pair]], n_leaves
-        )
+        pairs_that_share = [pair for pair in pairs if n_leaves[pair]]
+        terms = self._interaction_terms(pairs_that_share, n_leaves)
         for pair in pairs:
             added = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
             yield added + next(terms) if n_leaves[pair] else added
 
     def _interaction_terms(
         self, pairs: list[tuple[int, int]], n_leaves: NDArray[np.int32]
-    ) -> Iterator[NDArray[np.float64]]:
+    ) -> _MeansOfSets:
         """Interaction terms of pairs that share leaves, as memory allows."""
         n_rows, bytes_of_pass = len(self._codes), 0
         pairs_of_pass: list[tuple[int, int]] = []
@@ -320,7 +314,7 @@ def _distinct_codes(
     return points, positions.reshape(-1)
 
 
-def _reduce_at_all_points(
+def _reduce_all(
     reduce: Callable[..., Any],
     player: int,
     index: NDArray[np.intp],

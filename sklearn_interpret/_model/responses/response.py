@@ -143,14 +143,12 @@ class Response:
     def raw(self, X: Any) -> Any:
         """Return value of the model's method for rows, which are not changed."""
         if callable(self.method):
-            return self._call_on_rows(
-                _CALLABLE, partial(self.method, self.estimator), X
-            )
+            return self._call(_CALLABLE, partial(self.method, self.estimator), X)
         return self.returned_by(_method_of_model(self.method), X)
 
     def returned_by(self, method: str, X: Any) -> Any:
         """Return value of a method of the model for rows, which are not changed."""
-        return self._call_on_rows(method, getattr(self.estimator, method), X)
+        return self._call(method, getattr(self.estimator, method), X)
 
     def answers(self, X: Any) -> NDArray[np.intp]:
         """Positions (n_rows,) of the classes that the model predicts for rows."""
@@ -174,7 +172,7 @@ class Response:
             return self.classes[self.answers(X)]
         return np.asarray(self.returned_by("predict", X))
 
-    def _call_on_rows(self, name: str, function: Callable[..., Any], X: Any) -> Any:
+    def _call(self, name: str, function: Callable[..., Any], X: Any) -> Any:
         """Return value of a function of rows, which is a method of the name."""
         if _n_rows(X) == 0 and name in self._empty:
             return self._empty[name]
@@ -218,7 +216,7 @@ class Response:
             return self._class_indicators(np.asarray(raw))
         if isinstance(raw, list) and isinstance(self.classes, list):
             outputs = [self._center_logs(_as_real(output)) for output in raw]
-            return np.hstack(list(map(_drop_negative_class, outputs)))
+            return np.hstack(list(map(_drop_negative, outputs)))
         values = _as_real(raw)
         if values.ndim == 1:
             values = values[:, None]
@@ -237,9 +235,7 @@ class Response:
                 self._match_classes(labels[:, output], classes)
                 for output, classes in enumerate(self.classes)
             ]
-            return np.hstack(list(map(_drop_negative_class, columns))).astype(
-                np.float64
-            )
+            return np.hstack(list(map(_drop_negative, columns))).astype(np.float64)
         return self._match_classes(labels, self.classes).astype(np.float64)
 
     def _center_logs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -321,7 +317,7 @@ def _refuse_shape(estimator: Any, shape: tuple[int, ...], needed: str) -> NoRetu
     raise ValueError(f"The response of {name} has the shape {shape}: {needed}.")
 
 
-def _drop_negative_class(columns: NDArray[Any]) -> NDArray[Any]:
+def _drop_negative(columns: NDArray[Any]) -> NDArray[Any]:
     """Columns of the classes of an output: of two classes the positive one's."""
     return columns[:, 1:] if columns.shape[1] == 2 else columns
 

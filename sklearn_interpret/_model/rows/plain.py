@@ -85,9 +85,8 @@ def _plain_pandas(pandas: Any, value: Any) -> Any:
     """Frames, indices and arrays of pandas as `Plain`, others as they are."""
     if type(value) is pandas.DataFrame:
         columns = [_plain_array(column) for _, column in value.items()]
-        return Plain(
-            "pandas", [_plain_index(value.columns), _plain_index(value.index), columns]
-        )
+        axes = map(_plain_index, (value.columns, value.index))
+        return Plain("pandas", [*axes, columns])
     if isinstance(value, pandas.Index):
         return _plain_index(value)
     if isinstance(value, pandas.arrays.NumpyExtensionArray):

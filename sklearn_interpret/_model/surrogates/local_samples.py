@@ -102,9 +102,7 @@ class LocalDraws:
 
     def around_mean(self) -> Any:
         """The draws around the mean row: native container of n_samples rows."""
-        return self._place_draws(
-            self._marginals.rows.take([0]), self._marginals.means[None]
-        )
+        return self._place(self._marginals.rows.take([0]), self._marginals.means[None])
 
     def around(self, rows: Rows) -> Any:
         """The draws around `Rows`, first those around the first row: native container.
@@ -115,9 +113,9 @@ class LocalDraws:
         values = np.tile(means, (rows.n_rows, 1))
         for j in self._numeric.tolist():
             values[:, j] = rows.numbers(j)
-        return self._place_draws(rows, np.where(np.isnan(values), means, values))
+        return self._place(rows, np.where(np.isnan(values), means, values))
 
-    def _place_draws(self, rows: Rows, centers: NDArray[np.float64]) -> Any:
+    def _place(self, rows: Rows, centers: NDArray[np.float64]) -> Any:
         """The draws around `Rows` whose numbers are `centers`, (n_rows, n_columns)."""
         tiles = rows.tiles(0, rows.n_rows, self.n_samples)
         own_codes = np.arange(rows.n_rows * self.n_samples).reshape(rows.n_rows, -1)

@@ -55,9 +55,8 @@ def colour_segments(image: NDArray[np.float64], n_segments: int) -> NDArray[np.i
     height, width = image.shape[:2]
     if n_segments >= height * width:
         return np.arange(height * width).reshape(height, width)
-    labels = _assign_means(
-        _scale_colours(image), _grid_of_means(height, width, n_segments)
-    )
+    grid = _grid_of_means(height, width, n_segments)
+    labels = _assign_means(_scale_colours(image), grid)
     smallest = max(height * width // (4 * n_segments), min(height, width, 2))
     return _connect_pieces(labels, smallest)
 
@@ -148,7 +147,7 @@ def _connect_pieces(labels: NDArray[np.intp], smallest: int) -> NDArray[np.intp]
         small = sizes < smallest
         if len(sizes) == 1 or not small.any():
             return pieces
-        pieces = _join_small_pieces(pieces, small)
+        pieces = _join_small(pieces, small)
 
 
 def _neighbours(labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -177,9 +176,7 @@ def _component_of_nodes(
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
 
-def _join_small_pieces(
-    pieces: NDArray[np.intp], small: NDArray[np.bool_]
-) -> NDArray[np.intp]:
+def _join_small(pieces: NDArray[np.intp], small: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Pieces after each small one joined the neighbour with the longest border."""
     n_pieces = len(small)
     left, right = _neighbours(pieces)

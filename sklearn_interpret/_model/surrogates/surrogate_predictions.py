@@ -254,10 +254,7 @@ class SurrogatePredictions:
             probabilities = np.zeros((len(predicted), len(classes)))
             probabilities[:, columns] = predicted
             return probabilities
-        values, classes = (
-            self._for_positive_class(self.responses(X)),
-            self.response.classes,
-        )
+        values, classes = (self._orient(self.responses(X)), self.response.classes)
         if classes is None:
             return np.clip(values, 0, 1)
         if isinstance(classes, list):
@@ -280,7 +277,7 @@ class SurrogatePredictions:
 
     def _likeliest_labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
         """Labels of the largest responses (n, k)."""
-        values, classes = self._for_positive_class(values), self.response.classes
+        values, classes = self._orient(values), self.response.classes
         threshold = _THRESHOLDS[str(self.response.method)]
         if classes is None:
             return (values > threshold).astype(np.intp)
@@ -290,7 +287,7 @@ class SurrogatePredictions:
             return np.stack(labels, axis=1)
         return _likeliest_class(values, classes, threshold)
 
-    def _for_positive_class(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _orient(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Responses of the positive class, where the target is the negative one."""
         if self.response.target != 0 or not _is_binary(self.response.classes):
             return values

@@ -123,14 +123,11 @@ class _TreeInWords:
             return str(column), False
         missing_left = self._has_missing[j] and self.tree.missing_go_to_left[node]
         or_missing = " or missing" if missing_left else ""
-        only = self._only_number_text(j, None, threshold)
+        only = self._only_text(j, None, threshold)
         if column.levels is None and only is not None:
             return f"{column.name} = {only}{or_missing}", True
         if column.levels is None:
-            return (
-                f"{column.name} ≤ {self._threshold_text(j, threshold)}{or_missing}",
-                True,
-            )
+            return (f"{column.name} ≤ {self._shorten(j, threshold)}{or_missing}", True)
         cut = int(np.floor(threshold)) + 1
         low, high = column.levels[:cut], column.levels[cut:]
         if len(high) == 1 and (missing_left or not self._has_missing[j]):
@@ -139,16 +136,14 @@ class _TreeInWords:
             return f"{column.name} = {_join_by_or(column, low)}{or_missing}", True
         return f"{column.name} ≤ {low[-1]}{or_missing}", True
 
-    def _only_number_text(
-        self, j: int, low: float | None, high: float | None
-    ) -> str | None:
+    def _only_text(self, j: int, low: float | None, high: float | None) -> str | None:
         """The number within an interval where the rows have two whole ones, as text."""
         if self._columns[j].date_dtype is not None:
             return None
         only = only_number(self._distinct[j], low, high)
         return None if only is None else f"{only:.0f}".replace("-", MINUS)
 
-    def _threshold_text(self, j: int, threshold: float) -> str:
+    def _shorten(self, j: int, threshold: float) -> str:
         """A threshold as short as the rows allow."""
         column, values = self._columns[j], self._distinct[j]
         if column.date_dtype is not None:
@@ -189,11 +184,9 @@ class _TreeInWords:
             # Indicators of one feature's categories have its name.
             key = j if column.category is None else column.name
             by_feature.setdefault(key, []).append(step)
-        return (
-            " and ".join(map(self._condition_text, by_feature.values())) or "all rows"
-        )
+        return " and ".join(map(self._merge_steps, by_feature.values())) or "all rows"
 
-    def _condition_text(self, steps: list[_Step]) -> str:
+    def _merge_steps(self, steps: list[_Step]) -> str:
         """All conditions on one feature, as one."""
         columns = [self._columns[self.tree.feature[node]] for node, _ in steps]
         if columns[0].category is not None:
@@ -217,13 +210,13 @@ class _TreeInWords:
         self, name: str, j: int, low: float | None, high: float | None
     ) -> str:
         """The interval of a number above `low` and up to `high`, as text."""
-        only = self._only_number_text(j, low, high)
+        only = self._only_text(j, low, high)
         if only is not None:
             return f"{name} = {only}"
-        lower = "" if low is None else self._threshold_text(j, low)
+        lower = "" if low is None else self._shorten(j, low)
         if high is None:
             return f"{name} > {lower}"
-        upper = f"{name} ≤ {self._threshold_text(j, high)}"
+        upper = f"{name} ≤ {self._shorten(j, high)}"
         return f"{lower} < {upper}" if lower else upper
 
 

@@ -145,9 +145,7 @@ def _read(estimator: BaseEstimator, _: object) -> tree_model.TreeModel:
         columns=np.arange(n_columns),
         n_columns=n_columns,
         cover="rows",
-        **_add_raw_method(
-            _response_fields(estimator, header.get("objective")), is_mean
-        ),
+        **_with_sum_method(_link_fields(estimator, header.get("objective")), is_mean),
     )
 
 
@@ -169,7 +167,7 @@ def _parse_numbers(block: _Fields, name: str, dtype: type) -> NDArray[Any]:
     return np.array(block.get(name, "").split(), dtype=np.float64).astype(dtype)
 
 
-def _response_fields(estimator: BaseEstimator, objective: str | None) -> dict[str, Any]:
+def _link_fields(estimator: BaseEstimator, objective: str | None) -> dict[str, Any]:
     """Fields of TreeModel for the link from raw scores to responses."""
     name, *options = objective.split() if objective else [""]
     link = _LINKS.get(name)
@@ -184,7 +182,7 @@ def _response_fields(estimator: BaseEstimator, objective: str | None) -> dict[st
     return fields
 
 
-def _add_raw_method(response: dict[str, Any], is_mean: bool) -> dict[str, Any]:
+def _with_sum_method(response: dict[str, Any], is_mean: bool) -> dict[str, Any]:
     """The fields, with those of the method that returns the sum of the trees.
 
     `raw_score=True` returns the sum also where a response is the mean of the trees.

@@ -139,13 +139,10 @@ _LINKS = {
 def _read_hist_boosting(estimator: BaseEstimator, _: object) -> TreeModel:
     check_is_fitted(estimator)
     base = np.ravel(estimator._baseline_prediction)
-    known_categories, set_of_column = (
-        estimator._bin_mapper.make_known_categories_bitsets()
-    )
+    bitsets, set_of_column = estimator._bin_mapper.make_known_categories_bitsets()
+    known_categories = _bool_table(bitsets)
     trees = [
-        _hist_tree(
-            predictor, output, len(base), _unpack_bits(known_categories), set_of_column
-        )
+        _hist_tree(predictor, output, len(base), known_categories, set_of_column)
         for iteration in estimator._predictors
         for output, predictor in enumerate(iteration)
     ]
@@ -179,7 +176,7 @@ def _hist_tree(
     leaf = nodes["is_leaf"].astype(bool)
     categorical = nodes["is_categorical"].astype(bool) & ~leaf
     sets = np.where(categorical, nodes["bitset_idx"].astype(np.intp), -1)
-    left_bits = _unpack_bits(predictor.raw_left_cat_bitsets)
+    left_bits = _bool_table(predictor.raw_left_cat_bitsets)
     known_bits = np.zeros_like(left_bits)
     feature = nodes["feature_idx"][categorical]
     known_bits[sets[categorical]] = known_categories[set_of_column[feature]]
@@ -200,7 +197,7 @@ def _hist_tree(
     )
 
 
-def _unpack_bits(bitsets: NDArray[Any]) -> NDArray[np.bool_]:
+def _bool_table(bitsets: NDArray[Any]) -> NDArray[np.bool_]:
     """Bit sets of 32-bit words as a table of bool, one row per set."""
     words = np.ascontiguousarray(bitsets, dtype="<u4")
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")

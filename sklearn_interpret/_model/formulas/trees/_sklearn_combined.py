@@ -207,15 +207,14 @@ def _read_bagging(estimator: BaseEstimator, read: _Reader) -> TreeModel:
     ):
         model = read_part("member", member, read)
         # Members get frames as arrays, and classes as positions.
-        has_probabilities = (
-            model.response_method == "predict_proba" and model.link == "identity"
-        )
+        has_shares = model.response_method == "predict_proba"
+        has_shares &= model.link == "identity"
         members.append(
             Member(
                 model,
                 weight=1 / len(estimator.estimators_),
                 columns=np.asarray(columns),
-                outputs=np.asarray(model.classes) if has_probabilities else None,
+                outputs=np.asarray(model.classes) if has_shares else None,
                 preprocess=tree_model.ColumnSelector(tuple(columns)),
             )
         )

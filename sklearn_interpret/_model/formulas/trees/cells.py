@@ -88,11 +88,11 @@ class TreeCells:
         for j in range(model.n_columns):
             intervals = None
             if not self.actionability.categorical[j]:
-                intervals = self._interval_cells(
+                intervals = self._split_number(
                     j, boundaries.get(j), values[:, j], codes
                 )
             self.ordered.append(intervals is not None)
-            cells = intervals or self._point_cells(j, values[:, j])
+            cells = intervals or self._list_points(j, values[:, j])
             self.low.append(cells.low)
             self.high.append(cells.high)
             self.cell_codes.append(cells.codes)
@@ -242,7 +242,7 @@ class TreeCells:
             values[in_column] = grids[j].numbers(positions[in_column])
         return self._codes_at(columns, values, features[:, None])[:, 0]
 
-    def _interval_cells(
+    def _split_number(
         self,
         j: int,
         boundaries: tuple[_Grid, NDArray[np.intp]] | None,
@@ -264,7 +264,7 @@ class TreeCells:
         ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
         # A single cell without ends: any number represents it.
         ends[np.isinf(ends)] = np.append(values[~np.isnan(values)], 0.0)[0]
-        low_codes, high_codes = (self._codes_of_values(j, end) for end in ends)
+        low_codes, high_codes = (self._value_codes(j, end) for end in ends)
         if (low_codes != high_codes).any():
             return None
         cells = _ColumnCells(low, high, low_codes)
@@ -274,17 +274,15 @@ class TreeCells:
         )
         return None if (positions < 0).any() else cells
 
-    def _point_cells(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
+    def _list_points(self, j: int, column_values: NDArray[np.float64]) -> _ColumnCells:
         """Cells that are levels or known values."""
         if self.actionability.categorical[j]:
             values = np.arange(len(self.actionability.levels[j] or ()), dtype=float)
         else:
             values = np.unique(column_values[~np.isnan(column_values)])
-        return _ColumnCells(values, values, self._codes_of_values(j, values))
+        return _ColumnCells(values, values, self._value_codes(j, values))
 
-    def _codes_of_values(
-        self, j: int, values: NDArray[np.float64]
-    ) -> NDArray[np.integer]:
+    def _value_codes(self, j: int, values: NDArray[np.float64]) -> NDArray[np.integer]:
         """Codes (n, k) of values of a column, in its features."""
         features = self._features_of_column(j)
         features = np.broadcast_to(features, (len(values), len(features)))

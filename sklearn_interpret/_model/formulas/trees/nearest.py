@@ -124,9 +124,7 @@ class TreeSearch:
         # Rows whose sums are within rounding of the needs miss the target: a row that
         # reaches it beyond any rounding.
         space = _Space.of_row(self.cells, problem, row, _SINGLE_ROUNDING)
-        alternatives = [
-            self._make_alternative(space, system, goal, sure=True) for system in systems
-        ]
+        alternatives = self._alternatives(space, systems, goal, sure=True)
         solved = _solve_alternatives(space, alternatives, goal, end)
         if solved.point is None:
             return None, lower
@@ -147,9 +145,7 @@ class TreeSearch:
         nearest first, for half of the time.
         """
         index, space = np.array([row]), _Space.of_row(self.cells, problem, row)
-        alternatives = [
-            self._make_alternative(space, system, goal) for system in systems
-        ]
+        alternatives = self._alternatives(space, systems, goal, sure=False)
         lower = 0.0
         while True:
             solved = _solve_alternatives(space, alternatives, goal, end)
@@ -226,14 +222,16 @@ class TreeSearch:
             high[j] = max(high[j], min(self.cells.high[j][ends[1, j]], highest[j]))
         return low, high
 
-    def _make_alternative(
-        self, space: _Space, system: LinearSystem, goal: Goal, *, sure: bool = False
-    ) -> _Alternative:
-        """The `_Alternative` of a system; to be `sure`, sums exceed all rounding."""
-        boxes, rounding = self._box_sums(space, system, goal, sure=sure)
-        return _Alternative(
-            boxes, self._nearest_known_cells(space, system, boxes), rounding
-        )
+    def _alternatives(
+        self, space: _Space, systems: list[LinearSystem], goal: Goal, *, sure: bool
+    ) -> list[_Alternative]:
+        """An `_Alternative` for each system; to be `sure`, sums exceed all rounding."""
+        alternatives = []
+        for system in systems:
+            boxes, rounding = self._box_sums(space, system, goal, sure=sure)
+            starts = self._nearest_known_cells(space, system, boxes)
+            alternatives.append(_Alternative(boxes, starts, rounding))
+        return alternatives
 
     def _box_sums(
         self, space: _Space, system: LinearSystem, goal: Goal, *, sure: bool

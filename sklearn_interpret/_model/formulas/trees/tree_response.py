@@ -133,7 +133,7 @@ class TreeResponse(Formula):
         """Names of the outputs."""
         return self.response.output_names(n_outputs)
 
-    def responses_of_sums(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def link_sums(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Responses (..., n_outputs) from sums of the trees (..., n_sums)."""
         if self.additive:
             return sums
@@ -147,10 +147,10 @@ class TreeResponse(Formula):
 
     def slope(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Derivative of the response with respect to its single sum, (n, 1)."""
-        slope = self.responses_of_sums(sums) * self.model.link_scale
+        slope = self.link_sums(sums) * self.model.link_scale
         if self.model.link == "exp":
             return slope
-        slope *= 1 - self.responses_of_sums(sums)
+        slope *= 1 - self.link_sums(sums)
         # The probability of the first class falls with the sum.
         falls = self.response.classes is not None and self.response.target == 0
         return -slope if falls else slope
@@ -172,7 +172,7 @@ class TreeResponse(Formula):
             values = self.response.read(model.as_returned(returned))
         return values.astype(np.float32) if returned.dtype == np.float32 else values
 
-    def responses_of_codes(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def predict_codes(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Responses (n_rows, n_outputs) of the trees to rows given by their codes."""
         sums = self.ensemble.raw_of_codes(codes)
         return sums if self.additive else self._apply_link(sums)
@@ -399,7 +399,7 @@ def tree_response(
     model = read_trees(response.estimator)
     if _is_sum(model, response):
         return TreeResponse(response, model, _select_outputs(model, response))
-    why_not_additive = _explain_refusal(model, response)
+    why_not_additive = _say_why(model, response)
     is_accepted = not additive and (labels or not _predicts_labels(response))
     if not is_accepted or not _is_function_of_sums(model, response):
         raise UnreadableModelError(why_not_additive)
@@ -450,9 +450,7 @@ def explained_response(
     one_sum = model.link in ("logistic", "exp") and model.ensemble.n_outputs == 1
     labels = _predicts_labels(response)
     if one_sum and response.method == model.response_method and not labels:
-        return TreeResponse(
-            response, model, model.ensemble, _explain_refusal(model, response)
-        )
+        return TreeResponse(response, model, model.ensemble, _say_why(model, response))
     raise UnreadableModelError(
         f'response_method="{response.method}" of {type(estimator).__name__} can\'t be '
         'explained by its trees: only their sum can (response_method="auto"), and '
@@ -486,7 +484,7 @@ def _is_sum(model: TreeModel, response: Response) -> bool:
     return response.method in _additive_methods(model)
 
 
-def _explain_refusal(model: TreeModel, response: Response) -> str:
+def _say_why(model: TreeModel, response: Response) -> str:
     """Message: the response is not the plain sum of the trees, which one is."""
     method, methods = response.method, _additive_methods(model)
     method = repr(method) if callable(method) else f'response_method="{method}"'

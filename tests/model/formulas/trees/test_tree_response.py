@@ -183,4 +183,4 @@ def test_margins_of_zero_are_the_class_that_the_model_predicts(model):
     trees = tree_response(make_response(model.fit(X, y), "predict"))
     sums = trees.ensemble.raw(X)
     assert not sums.any()
-    assert_array_equal(trees.responses_of_sums(sums)[:, 0], model.predict(X))
+    assert_array_equal(trees.link_sums(sums)[:, 0], model.predict(X))
