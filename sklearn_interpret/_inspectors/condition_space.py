@@ -12,7 +12,7 @@ from sklearn_interpret._core.rules.coded_conditions import CodedTable, merged
 from sklearn_interpret._core.rules.coded_conditions import Condition as CodeInterval
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.dates import date_between
-from sklearn_interpret._model.rows.features import named_as_left_out, untreatable
+from sklearn_interpret._model.rows.features import untreatable_columns, warn_of_left_out
 from sklearn_interpret._model.rows.number_format import only_number
 from sklearn_interpret.explanations import Condition
 
@@ -50,9 +50,9 @@ class ConditionSpace:
         self.nominal = categorical | ~rows.are_numbers
         self.values: list[Any] = []
         codes = []
-        left_out = untreatable(rows, self.nominal)
+        left_out = untreatable_columns(rows, self.nominal)
         if left_out:
-            named_as_left_out(rows, left_out)
+            warn_of_left_out(rows, left_out)
         for j, nominal in enumerate(self.nominal):
             values: Any
             if rows.column_array(j).dtype.kind == "c":

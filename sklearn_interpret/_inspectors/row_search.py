@@ -151,7 +151,9 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             asked.native,
             origin,
             distances=problem.distances(values, origin),
-            beyond_data=problem.actionability.beyond(values, problem.values[origin]),
+            beyond_data=problem.actionability.is_beyond_data(
+                values, problem.values[origin]
+            ),
             predictions=predictions[:, 0] if single else predictions,
             original_predictions=original[:, 0] if single else original,
             data=originals.native,

@@ -427,7 +427,7 @@ class Budget:
         self.origins = problem.values[index]
         limits = self.actionability.limits(self.origins)
         moves = [(end - self.origins) * self.actionability.costs for end in limits]
-        least, most = self.actionability.permitted(self.origins)
+        least, most = self.actionability.permitted_limits(self.origins)
         outside = np.maximum(least - self.origins, self.origins - most)
         # Missing entries stay, and numbers that lie too far outside of their bounds.
         stays = ~(outside * self.actionability.costs <= self.epsilon)
@@ -455,7 +455,7 @@ class Budget:
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
         values = np.where(moved == 0, self.origins, self.origins + moved)
-        low, high = self.actionability.permitted(self.origins)
+        low, high = self.actionability.permitted_limits(self.origins)
         # Steps that end before the bounds that a row lies outside of would grow.
         short = (values < low) & (self.origins < low)
         short |= (values > high) & (self.origins > high)
@@ -485,7 +485,7 @@ class Budget:
                 distance > 0,
             ):
                 back |= candidates & ~back.any(axis=1, keepdims=True)
-            nearer = self.actionability.nearer(reached, origins)
+            nearer = self.actionability.step_nearer(reached, origins)
             values[left] = np.where(back, nearer, reached)
 
 

@@ -248,7 +248,7 @@ class OnePixelAttack(BaseAttack):
         origins = problem.values[index]
         rows, candidate = np.ogrid[: len(index), : candidates.shape[1]]
         row, candidate = rows[..., None, None], candidate[..., None, None]
-        low, high = problem.actionability.permitted(origins)
+        low, high = problem.actionability.permitted_limits(origins)
         low, high = (
             np.where(low > high, origins, end)[row, columns] for end in (low, high)
         )

@@ -27,10 +27,10 @@ from sklearn_interpret._core.statistics.seriation import (
     percentiles,
 )
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.rows.axes import Axis, CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
-from sklearn_interpret._model.rows.features import untreatable
+from sklearn_interpret._model.rows.features import untreatable_columns
 from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret.effects._base import (
     distinct_axes,
@@ -84,7 +84,7 @@ class LocalState:
         nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).array_if_small()
         inside, outside, between = _weights_at_nodes(distinct, steps, nodes, sample)
         grids = list(map(grid_replacement, axes))
-        model = replaced(method, response, sample.rows, grids, additive=True)
+        model = choose_evaluator(method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
             nodes,
@@ -167,7 +167,7 @@ def similar_levels_first(
     rows = sample.rows
     # Columns of text or dates are compared as levels.
     are_levels = categorical | ~rows.are_numbers
-    ignored = {*axis.columns, *untreatable(rows, are_levels)}
+    ignored = {*axis.columns, *untreatable_columns(rows, are_levels)}
     compared = [j for j in range(rows.n_columns) if j not in ignored]
     numbers = [j for j in compared if not are_levels[j]]
     levels = [(j,) for j in compared if are_levels[j]]

@@ -17,7 +17,7 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
 )
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
@@ -437,7 +437,7 @@ def _averages(
     sample: Sample,
 ) -> Averages:
     """Averages over the rows of a sample."""
-    model = replaced(method, response, sample.rows, grids)
+    model = choose_evaluator(method, response, sample.rows, grids)
     return model.averages(
         sample.weights, masses, with_errors=with_errors, n_jobs=n_jobs
     )

@@ -22,7 +22,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.progress import phases, shows_progress, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -494,7 +494,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
             variants = (np.arange(len(first))[None],) * len(columns)
             codes_of_rows.append(codes)
             replacements.append(Replacement(columns, levels, variants))
-        model = replaced(self.method, self._make_response(), background, replacements)
+        model = choose_evaluator(
+            self.method, self._make_response(), background, replacements
+        )
         averages = model.averages(self._weights, with_errors=False, n_jobs=self.n_jobs)
         return [
             means[codes]

@@ -217,7 +217,7 @@ class _LinearValues:
         self, rows: Rows
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
-        derived = self.model.derived(rows.native)
+        derived = self.model.derived_columns(rows.native)
         if self.blocks is not None:
             return self._correlated_values(self.blocks, derived)
         coefficients = self.model.coefficients
@@ -258,7 +258,7 @@ class _LinearValues:
 def _derived_blocks(model: LinearModel, rows: Rows) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of rows, as slices, and the model's columns for them."""
     for block in slices(rows.n_rows, _BLOCK_ROWS):
-        yield block, model.derived(rows.sliced(block).native)
+        yield block, model.derived_columns(rows.sliced(block).native)
 
 
 def _mean(model: LinearModel, background: Sample) -> Moments:

@@ -288,7 +288,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         )
         if self.sample_around == "instance":
             return _SamplesAroundRows(marginals, width, draws, self._response)
-        samples = as_rows(draws.around_mean())
+        samples = as_rows(draws.draws_around_mean())
         responses = plain_responses(self._response, samples)
         return _SharedSamples(marginals, width, marginals.locate(samples), responses)
 
@@ -425,7 +425,7 @@ class _SamplesAroundRows(_TableSampler):
         step = max(1, batch_rows(rows.row_bytes) // n_samples)
         for batch in slices(rows.n_rows, step):
             block = rows.sliced(batch)
-            draws = as_rows(self._draws.around(block))
+            draws = as_rows(self._draws.draws_around(block))
             samples = self._marginals.locate(draws)
             origins = self._marginals.locate(block)
             responses = plain_responses(self._response, draws)

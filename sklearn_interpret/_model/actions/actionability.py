@@ -255,7 +255,7 @@ class Actionability(PlainState):
             )
         ]
 
-    def beyond(
+    def is_beyond_data(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Mask of cells changed to values beyond those of the rows of `fit`."""
@@ -301,7 +301,7 @@ class Actionability(PlainState):
                 costs[j], units[j] = cost, 1.0
         return costs, units
 
-    def constrained(
+    def with_constraints(
         self, coefficients: NDArray[np.float64], bounds: NDArray[np.float64]
     ) -> Actionability:
         """A copy with linear constraints: ``coefficients @ row <= bounds``."""
@@ -323,10 +323,10 @@ class Actionability(PlainState):
         excess, sizes = self.excess(values)
         return np.all(excess <= _ROUNDING * sizes, axis=1)
 
-    def without(self, limits: str) -> Actionability:
+    def without_limits(self, limits: str) -> Actionability:
         """A copy without one of its limits, a parameter of the methods."""
         if limits == "constraints":
-            return self.constrained(self.coefficients[:0], self.bounds[:0])
+            return self.with_constraints(self.coefficients[:0], self.bounds[:0])
         free = copy(self)
         if limits == "features_to_vary":
             free.vary = np.ones_like(self.vary)
@@ -358,7 +358,7 @@ class Actionability(PlainState):
         values = np.nan_to_num(self.encode(rows), nan=np.inf)
         return rows.take(np.unique(values, axis=0, return_index=True)[1])
 
-    def permitted(
+    def permitted_limits(
         self, origins: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lowest and highest value of changed cells, (n_rows, n_columns) each.
@@ -402,7 +402,7 @@ class Actionability(PlainState):
 
         Where an origin is not permitted, some values between these are not either.
         """
-        low, high = self.permitted(origins)
+        low, high = self.permitted_limits(origins)
         stays = low > high
         return (
             np.where(stays, origins, np.fmin(low, origins)),
@@ -413,7 +413,7 @@ class Actionability(PlainState):
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of the intervals of permitted values that encoded rows lie in."""
-        low, high = self.permitted(origins)
+        low, high = self.permitted_limits(origins)
         inside = (low <= values) & (values <= high)
         return np.where(inside, low, values), np.where(inside, high, values)
 
@@ -425,7 +425,7 @@ class Actionability(PlainState):
         Multiples of the column's step, and numbers that its dtype holds; a level that
         is not possible becomes the origin's.
         """
-        low, high = self.permitted(origins)
+        low, high = self.permitted_limits(origins)
         unchanged = (values == origins) | np.isnan(values) | (low > high)
         values = np.where(unchanged, origins, np.clip(values, low, high))
         changed = ~unchanged & self.stepped
@@ -477,17 +477,19 @@ class Actionability(PlainState):
         half_step: float,
     ) -> NDArray[np.float64]:
         """The nearest dates of a column within limits, as days."""
-        _, days, _ = self.fit_rows.rounded(j, np.atleast_1d(values))
+        _, days, _ = self.fit_rows.cast_with_numbers(j, np.atleast_1d(values))
         low, high = np.broadcast_to(low, days.shape), np.broadcast_to(high, days.shape)
         for is_outside, inside in (
             (days > high, high - half_step),
             (days < low, low + half_step),
         ):
             if is_outside.any():
-                _, days[is_outside], _ = self.fit_rows.rounded(j, inside[is_outside])
+                _, days[is_outside], _ = self.fit_rows.cast_with_numbers(
+                    j, inside[is_outside]
+                )
         return days.reshape(np.shape(values))
 
-    def within_dtypes(
+    def shrink_to_dtypes(
         self,
         low: NDArray[np.float64],
         high: NDArray[np.float64],
@@ -506,7 +508,7 @@ class Actionability(PlainState):
                 high[j] = self._nearest_in_dtype(j, high[j], -np.inf, high[j])
         return low, high
 
-    def away(
+    def step_away(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Encoded rows with the next multiples of steps, away from the origins."""
@@ -515,11 +517,11 @@ class Actionability(PlainState):
         return np.where((values == origins) | np.isnan(origins), values, away)
 
     @property
-    def moving(self) -> NDArray[np.bool_]:
+    def movable(self) -> NDArray[np.bool_]:
         """Mask of the numbers that may change."""
         return self.vary & ~self.categorical
 
-    def nearer(
+    def step_nearer(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The next values towards encoded rows that the dtypes of numbers hold."""
@@ -533,7 +535,7 @@ class Actionability(PlainState):
                     np.equal(*ends), origins[:, j], np.nextafter(*ends)
                 )
         # An origin that is not permitted has no permitted values next to it.
-        low, high = self.permitted(origins)
+        low, high = self.permitted_limits(origins)
         return np.where((low <= nearer) & (nearer <= high), nearer, origins)
 
     def distances(
@@ -563,7 +565,9 @@ class Actionability(PlainState):
         changes = np.where(filled, self.filling, changes)
         return np.nan_to_num(changes, nan=0.0, posinf=np.inf)
 
-    def returning(self, rows: Rows, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def survives_encoding(
+        self, rows: Rows, values: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Mask of columns whose cells survive `encode` and `decode`.
 
         Columns with missing or unknown entries, or with other objects, do not.
@@ -622,7 +626,7 @@ class Actionability(PlainState):
             stacked = rows.followed_by(type(self.fit_rows)(donors))
             below = rows.n_rows + np.arange(len(values))
             sources = {j: np.where(changed[:, j], below, index) for j in columns}
-            mixed = type(rows)(stacked.mixed(index, sources))
+            mixed = type(rows)(stacked.mix(index, sources))
         columns = np.flatnonzero(any_changed & returning).tolist()
         if columns:
             everywhere = np.ones_like(changed)
@@ -644,7 +648,7 @@ class Actionability(PlainState):
         positions = [
             np.broadcast_to(code, len(values)).reshape(shape) for code in codes
         ]
-        return tiles.replaced(columns, vectors, positions)
+        return tiles.replace(columns, vectors, positions)
 
     def _native_column(
         self, j: int, values: NDArray[np.float64], changed: NDArray[np.bool_]

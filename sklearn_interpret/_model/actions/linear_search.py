@@ -166,8 +166,8 @@ class ColumnEffects:
         self.precision = precision(fit_problem.actionability)
         # Errors of n terms added one by one grow like n / 2; a term has two more.
         self.rounding = (len(self.model.columns) / 2 + 2) * self.precision
-        first = self._complete[:1]
-        self._size = self._term_sizes(self.model.derived(rows.take(first).native))[0]
+        derived = self.model.derived_columns(rows.take(self._complete[:1]).native)
+        self._size = self._term_sizes(derived)[0]
         effects = [self._read_effect(j) for j in range(rows.n_columns)]
         self.slopes: list[Any] = [effect.slopes for effect in effects]
         self.levels: list[Any] = [effect.levels for effect in effects]
@@ -206,13 +206,13 @@ class ColumnEffects:
 
     def margins(self, native: Any) -> NDArray[np.float64]:
         """The linear functions of rows in the model's container, (n_rows, k)."""
-        return self.model.margin(self.model.derived(native))
+        return self.model.margin(self.model.derived_columns(native))
 
     def margins_and_errors(
         self, native: Any, values: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Linear functions of rows, and bounds of their rounding errors, (n, k)."""
-        derived = self.model.derived(native)
+        derived = self.model.derived_columns(native)
         sizes = self._term_sizes(derived)
         if self.model.steps:  # numbers before the pipeline's steps round too
             sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
@@ -378,7 +378,7 @@ class LinearSearch:
         """
         steps, origin = problem.actionability.grid.steps, problem.values[index]
         fine = (step_units == 0) & (self.step_costs > 0) & (values != origin)
-        away = np.where(fine, problem.actionability.away(values, origin), values)
+        away = np.where(fine, problem.actionability.step_away(values, origin), values)
         candidates = [away[0], values[0]]
         toward = away - np.sign(away - origin) * steps
         for j in np.flatnonzero(fine[0]).tolist():
@@ -484,7 +484,7 @@ class LinearSearch:
         moves on from there. Some columns move by whole units.
         """
         origin, actionability = problem.values[row], problem.actionability
-        (low,), (high,) = actionability.permitted(origin[None])
+        (low,), (high,) = actionability.permitted_limits(origin[None])
         added: list[_Move] = []
         for j in np.flatnonzero(low <= high).tolist():
             if actionability.categorical[j]:

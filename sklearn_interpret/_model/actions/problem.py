@@ -46,12 +46,12 @@ class SearchProblem:
     ) -> None:
         self.outcome, self.actionability, self.rows = outcome, actionability, rows
         self.values = actionability.encode(rows)
-        self._returning = actionability.returning(rows, self.values)
+        self._returning = actionability.survives_encoding(rows, self.values)
         self.originals = outcome.asked(rows.native)
         self.classes: Any = self.originals.answers if classes is None else classes
         self.fulfilled = self.originals.holds(self.classes)
 
-    def under(self, actionability: Actionability) -> SearchProblem:
+    def with_actionability(self, actionability: Actionability) -> SearchProblem:
         """A copy under other constraints on changes."""
         changed = copy(self)
         changed.actionability = actionability
@@ -113,7 +113,7 @@ class SearchProblem:
             projected=self.projected,
         )
 
-    def around(
+    def shifted_copies(
         self,
         values: NDArray[np.float64],
         index: NDArray[np.intp],
@@ -139,7 +139,7 @@ class SearchProblem:
         below, above = trials.reshape(shape)[:, :, positions, columns]
         return trials, index, above - below
 
-    def satisfying(
+    def rows_on_target(
         self, problem: SearchProblem, index: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Mask of the rows on target for rows of another problem, (n, n_rows)."""

@@ -111,7 +111,7 @@ class BagOfWords:
             raise UnreadableModelError("It is the exponential of a linear function.")
         return cls(fitted[0], fitted[:-1], fitted[-1], model, outcome)
 
-    def hint(
+    def removal_hints(
         self, tokens: Tokens, class_position: int, max_words: int
     ) -> tuple[tuple[NDArray[np.bool_], ...], int] | None:
         """Sets of words to remove, and a bound of their size; None if it can't be read.

@@ -95,7 +95,7 @@ class LinearModel(LastStep):
     method: str  # returns the linear function, or its exponential
     exponential: bool = False
 
-    def derived(self, X: Any) -> Any:
+    def derived_columns(self, X: Any) -> Any:
         """Columns of the last step for a native container: float64 array or csr."""
         X = check_array(
             self.inputs(X), accept_sparse="csr", dtype=np.float64, ensure_min_features=0
@@ -139,7 +139,7 @@ class ExplainedLinear(Formula):
         With a log link, the margin: no method of the model returns it.
         """
         if self.model.exponential:
-            return self.model.margin(self.model.derived(X))
+            return self.model.margin(self.model.derived_columns(X))
         return self._model_response(X)
 
     def _model_response(self, X: Any) -> NDArray[Any]:
@@ -154,7 +154,7 @@ class ExplainedLinear(Formula):
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
         for block in slices(rows.n_rows, step):
             X = rows.sliced(block).native
-            derived = self.model.derived(X)
+            derived = self.model.derived_columns(X)
             margins = self.model.margin(derived)
             # The sizes of all terms bound the rounding of their sum.
             term_sizes = abs(derived) @ np.abs(self.model.coefficients)

@@ -115,7 +115,7 @@ class Margins:
         n_rows = problem.rows.n_rows
         rows = np.linspace(0, n_rows - 1, min(n_rows, _N_TESTED)).astype(np.intp)
         native = problem.rows.take(rows).native
-        rival, _ = self.binding(self.margins(native, problem.classes_of(rows)))
+        rival, _ = self.deciding_margin(self.margins(native, problem.classes_of(rows)))
         is_sloping = self.slopes(problem, problem.values[rows], rows, rival) != 0
         used = is_sloping.any(axis=0)
         is_flat = not used.any() or is_sloping[:, used].mean() < _MIN_SLOPING
@@ -198,7 +198,7 @@ class Margins:
         margins[:, classes, classes] = np.inf
         return margins
 
-    def binding(
+    def deciding_margin(
         self, margins: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Position and value of the margin that decides, (n,) each.
@@ -217,7 +217,7 @@ class Margins:
         """Margins of encoded copies of the rows of a problem at `index`."""
         classes = problem.classes_of(index)
         margins = self.margins(problem.decode(values, index), classes)
-        return DecidingMargins(*self.binding(margins), margins)
+        return DecidingMargins(*self.deciding_margin(margins), margins)
 
     def slopes(
         self,
@@ -245,7 +245,7 @@ class Margins:
             weights = self._margin_weights(classes, rival)
             gradients = self._difference_gradients(problem, values, index, weights)
         actionability = problem.actionability
-        gradients = np.where(actionability.moving & np.isfinite(values), gradients, 0)
+        gradients = np.where(actionability.movable & np.isfinite(values), gradients, 0)
         return gradients / actionability.costs
 
     def _margin_weights(
@@ -269,8 +269,10 @@ class Margins:
         """Gradients by differences between the allowed values below and above."""
         gradients = np.zeros(values.shape)
         # Column by column, which needs less memory.
-        for j in np.flatnonzero(problem.actionability.moving):
-            trials, rows, distances = problem.around(values, index, np.array([j]))
+        for j in np.flatnonzero(problem.actionability.movable):
+            trials, rows, distances = problem.shifted_copies(
+                values, index, np.array([j])
+            )
             scores = self.scores.function(problem.decode(trials, rows))
             low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
             distance = distances[:, 0]

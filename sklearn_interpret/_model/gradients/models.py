@@ -241,7 +241,7 @@ class Network:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
         return self._stack_networks(parameters)(inputs).transpose(1, 0, 2)
 
-    def moves_of(
+    def score_changes(
         self, parameters: _Array, changes: _Array
     ) -> Callable[[_Array], _Array]:
         """Changes of the outputs of rows with the parameters, (n_rows, c, k)."""
@@ -251,7 +251,7 @@ class Network:
             changed(inputs).transpose(1, 0, 2) - unchanged(inputs)[:, None]
         )
 
-    def scores_of_pairs(self, inputs: _Array, parameters: _Array) -> _Array:
+    def scores_by_row(self, inputs: _Array, parameters: _Array) -> _Array:
         """Outputs (n_rows, k) of each row at parameters of its own."""
         return self._stack_networks(parameters)(inputs[:, None])[:, 0]
 

@@ -107,13 +107,13 @@ class LinearLayer:
         scores = _with_ones(inputs) @ table.reshape(d, c * self.n_outputs)
         return scores.reshape(len(inputs), c, self.n_outputs)
 
-    def moves_of(
+    def score_changes(
         self, parameters: NDArray[np.float64], changes: NDArray[np.float64]
     ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Changes of the scores of rows with the parameters, (n_rows, c, k)."""
         return lambda inputs: self.scores_at(inputs, changes)
 
-    def scores_of_pairs(
+    def scores_by_row(
         self, inputs: NDArray[np.float64], parameters: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Scores (n_rows, k) of each row at parameters of its own."""

@@ -608,7 +608,7 @@ def _linear_effect(
     model: LinearModel, rows: Rows, players: list[tuple[int, ...]]
 ) -> Callable[[int], NDArray[np.float64]]:
     """Function of a player: what it adds to the rows, (n_rows, k)."""
-    derived = model.derived(rows.native)
+    derived = model.derived_columns(rows.native)
     derived = derived.tocsc() if issparse(derived) else derived
     members = [np.flatnonzero(np.isin(model.columns, player)) for player in players]
     return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
@@ -630,4 +630,4 @@ def _furthest_rows(
     donors = {
         j: ends[player] for player, columns in enumerate(players) for j in columns
     }
-    return as_rows(rows.mixed(np.zeros_like(ends[0]), donors))
+    return as_rows(rows.mix(np.zeros_like(ends[0]), donors))

@@ -69,4 +69,4 @@ class AnchoredRows:
             donors[column][changing] = sources[positions]
         for batch in slices(len(index), batch_rows(self.rows.row_bytes)):
             batch_donors = {column: rows[batch] for column, rows in donors.items()}
-            yield self.rows.mixed(index[batch], batch_donors)
+            yield self.rows.mix(index[batch], batch_donors)

@@ -60,7 +60,7 @@ def _mix_rows(
         moves = np.array([j in columns for columns in columns_of_sets])
         everywhere = moves[used].all()
         sources[j] = donors if everywhere else np.where(moves[sets], donors, bases)
-    return rows.mixed(bases, sources)
+    return rows.mix(bases, sources)
 
 
 class RowKeys:

@@ -174,7 +174,7 @@ class PermutedScores:
                 rng.seed(seed)
                 donors[:, repeat] = self._draw_donors(self._weights, rng, strata)
             levels = [self._rows.column(j) for j in columns]
-            table = tiles[n_copies].replaced(columns, levels, [donors] * len(columns))
+            table = tiles[n_copies].replace(columns, levels, [donors] * len(columns))
             copies = _split_copies(table, n_copies)
             model = _CachedModel(
                 self._estimator, table, copies, changes_input=self._changes_input
@@ -314,7 +314,7 @@ def _losses_of_partition(
     sums = np.empty((len(permuted), len(metrics)))
     for draw_sums, (columns, vectors) in zip(sums, permuted, strict=True):
         values = [vector[start : start + n_rows] for vector in vectors]
-        X = tiles.replaced(columns, values, [codes] * len(columns))
+        X = tiles.replace(columns, values, [codes] * len(columns))
         for response, members in by_response:
             positions, losses = zip(*members, strict=True)
             draw_sums[list(positions)] = sums_of_losses(

@@ -1,7 +1,7 @@
 """Model responses to rows with replaced columns, all other columns unchanged.
 
-`replaced` chooses between two evaluators with the same methods: `ReplacedTrees` follows
-the trees of a model whose response is their sum or a function of it, and
+`choose_evaluator` returns one of two evaluators with the same methods: `ReplacedTrees`
+follows the trees of a model whose response is their sum or a function of it, and
 `ReplacedResponses` sends the rows to any model.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _NODES_PER_PREDICTION = 4
 
 
-def replaced(
+def choose_evaluator(
     method: str,
     response: Response,
     rows: Rows,
@@ -108,7 +108,7 @@ class ReplacedResponses:
     Parameters
     ----------
     response, rows, replacements : object
-        As :func:`replaced` takes them.
+        As :func:`choose_evaluator` takes them.
     """
 
     def __init__(
@@ -321,7 +321,7 @@ def _respond(
             (codes if len(codes) == 1 else codes[block.start : block.stop])[:, variants]
             for codes in replacement.codes
         ]
-        X = tiles.replaced(replacement.columns, replacement.levels, block_codes)
+        X = tiles.replace(replacement.columns, replacement.levels, block_codes)
         responses = response(X).reshape(len(index), repeats, -1)
         reduced = reduce(block.number, index, variants, responses)
         yield block, responses.shape[2], reduced

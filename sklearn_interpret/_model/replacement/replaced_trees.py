@@ -292,7 +292,7 @@ def _moved_features(
                 for grid in varied
                 for table in grid.codes
             ]
-            native = X.tiles(0, 1, len(points)).replaced(columns, levels, variants)
+            native = X.tiles(0, 1, len(points)).replace(columns, levels, variants)
         numbers = trees.model.encode(native)
         blocks.append(trees.ensemble.codes(numbers))
         if not np.isfinite(numbers).all():  # the model may refuse missing values

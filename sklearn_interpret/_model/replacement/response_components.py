@@ -225,7 +225,7 @@ class LinearTerms:
     def __call__(self, X: Any) -> NDArray[np.float64]:
         """Values of the terms, (n_rows, n_terms * k)."""
         model = self.linear.model
-        derived, coefficients = model.derived(X), model.coefficients
+        derived, coefficients = model.derived_columns(X), model.coefficients
         terms = np.empty((derived.shape[0], 1 + self.n_players, coefficients.shape[1]))
         terms[:, 0] = model.intercept
         for output, column in enumerate(coefficients.T):

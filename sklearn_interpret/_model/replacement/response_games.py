@@ -213,7 +213,7 @@ class PlayedRows:
             for batch in with_progress(list(batches)):
                 present = game.columns(coalitions[batch])
                 # The explained rows stand behind the block's background rows.
-                X = rows.blended(n_background, index[batch] + n_background, present)
+                X = rows.blend(n_background, index[batch] + n_background, present)
                 responses = game.response(X).reshape(len(present), n_background, -1)
                 means[batch] += game.background_means(responses, block)
         self.saturated[index[game.is_clipped(means)]] = True

@@ -25,7 +25,7 @@ from sklearn_interpret._model.rows.dates import (
     Dates,
     clock_of_objects,
     is_date,
-    objects_of,
+    python_dates,
 )
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 from sklearn_interpret._model.rows.lazy import is_dask
@@ -45,7 +45,7 @@ class _OneDtypeRows(Rows):
         """The dtype of all columns."""
         return self.native.dtype
 
-    def conformed(self, dtypes: dict[int, Any]) -> Self:
+    def cast_columns(self, dtypes: dict[int, Any]) -> Self:
         """The rows in the dtype of the columns."""
         if all(dtype == self.native.dtype for dtype in dtypes.values()):
             return self
@@ -75,9 +75,7 @@ class ArrayRows(_OneDtypeRows):
     def _number_arrays(self) -> Iterable[Any]:
         return [self.native]
 
-    def mixed(
-        self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]
-    ) -> Any:
+    def mix(self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]) -> Any:
         """Rows whose columns come from several rows, without the copy in `Tiles`."""
         mixed = self.native[index]
         for j, sources in donors.items():
@@ -94,7 +92,7 @@ class ArrayRows(_OneDtypeRows):
             below = below.astype(object)
         return type(self)(np.concatenate([self.native, below]))
 
-    def blended(
+    def blend(
         self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
@@ -121,7 +119,7 @@ class ArrayRows(_OneDtypeRows):
         if self.native.dtype.kind != "O":
             return clock.astype(self.native.dtype)
         cast = np.empty(len(clock), dtype=object)
-        cast[:] = objects_of(clock, self.native[:, j])
+        cast[:] = python_dates(clock, self.native[:, j])
         return cast
 
     def _plain_values(self, j: int) -> NDArray[Any]:
@@ -204,7 +202,7 @@ class SparseRows(_OneDtypeRows):
         below = type(self._csr)(below)
         return type(self)(sparse.vstack([self._csr, below], format=self._format))
 
-    def blended(
+    def blend(
         self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row."""
@@ -253,7 +251,7 @@ class _SparseTiles(Tiles):
         self._kind = type(self._columns)  # a matrix or an array, as the rows
         self._format = format
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         blocks_between, start = [], 0

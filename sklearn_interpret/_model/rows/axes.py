@@ -186,7 +186,7 @@ def grid_axis(
 
     values = _numeric_values(sample, column, grid, custom, smallest=1)
     # The cast may round (to float32): report the values that the model sees, once.
-    levels, rounded, date_dtype = rows.rounded(column, values)
+    levels, rounded, date_dtype = rows.cast_with_numbers(column, values)
     first = np.sort(np.unique(rounded, return_index=True)[1])
     levels = gather(levels, first)
     return Axis(
@@ -216,7 +216,7 @@ def interval_axis(
         return make_edges(values, weights, n_intervals)
 
     values = _numeric_values(sample, column, edges, custom, smallest=2)
-    levels, rounded, date_dtype = rows.rounded(column, values)
+    levels, rounded, date_dtype = rows.cast_with_numbers(column, values)
     if custom is not None and np.any(np.diff(rounded) <= 0):
         raise ValueError(
             f"custom_values for the feature {rows.names[column]!r} must increase, as "

@@ -131,7 +131,7 @@ class Rows(ABC):
         A TypeError or ValueError says that they are none.
         """
         dates = self.dates(j)
-        return np.asarray(values, float) if dates is None else dates.parsed(values)
+        return np.asarray(values, float) if dates is None else dates.parse(values)
 
     @abstractmethod
     def is_categorical(self, j: int) -> bool:
@@ -175,7 +175,7 @@ class Rows(ABC):
     def _cast(self, j: int, values: NDArray[Any] | Sequence[Any]) -> Any:
         """`values` of a column without dates as a native vector of its dtype."""
 
-    def rounded(
+    def cast_with_numbers(
         self, j: int, values: NDArray[np.float64]
     ) -> tuple[Any, NDArray[np.float64], np.dtype[Any] | None]:
         """Values as `cast`, and as numbers with the dtype that shows these as dates."""
@@ -189,9 +189,7 @@ class Rows(ABC):
     def tiles(self, start: int, stop: int, repeats: int) -> Tiles:
         """Rows start..stop, each repeated `repeats` times, as `Tiles`."""
 
-    def mixed(
-        self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]
-    ) -> Any:
+    def mix(self, index: NDArray[np.intp], donors: dict[int, NDArray[np.intp]]) -> Any:
         """Rows whose columns come from several rows, in the native container.
 
         Parameters
@@ -203,7 +201,7 @@ class Rows(ABC):
         """
         tiles = self.take(index).tiles(0, len(index), 1)
         levels = [self.column(j) for j in donors]
-        return tiles.replaced(
+        return tiles.replace(
             list(donors), levels, [sources[:, None] for sources in donors.values()]
         )
 
@@ -255,10 +253,10 @@ class Rows(ABC):
         """Native dtype of column `j`."""
 
     @abstractmethod
-    def conformed(self, dtypes: dict[int, Any]) -> Self:
+    def cast_columns(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns, a dict, cast to native dtypes."""
 
-    def blended(
+    def blend(
         self, n_background: int, donors: NDArray[np.intp], present: NDArray[np.bool_]
     ) -> Any:
         """Copies of the first rows, with some columns taken from a later row.
@@ -281,7 +279,7 @@ class Rows(ABC):
             j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
             for j in np.flatnonzero(present.any(axis=0)).tolist()
         }
-        return self.mixed(np.tile(bases, len(donors)), sources)
+        return self.mix(np.tile(bases, len(donors)), sources)
 
     def equals_first_rows(self, n_background: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row.
@@ -387,7 +385,7 @@ class Tiles(ABC):
         self.repeats = repeats
 
     @abstractmethod
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         """The repeated rows with some columns replaced.
@@ -426,7 +424,7 @@ class ArrayTiles(Tiles):
         # A view of shape (n_rows, repeats, n_columns).
         self._by_row = work.reshape(self.n_rows, self.repeats, work.shape[1])
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         levels = [np.asarray(values) for values in levels]
@@ -509,7 +507,7 @@ def refuse_values(
     )
 
 
-def rounded_to(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def round_to_dtype(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Numbers as a dtype; the nearest whole ones in range for integers and booleans."""
     if dtype.kind in "biu":
         values = np.rint(values)

@@ -73,7 +73,7 @@ class Dates:
                 unit = max(unit, _coarsest_unit(clock), key=_UNITS_PER_DAY.__getitem__)
         return _days_to_dates(numbers, self.dtype.kind, unit)
 
-    def parsed(self, values: Iterable[Any]) -> NDArray[np.float64]:
+    def parse(self, values: Iterable[Any]) -> NDArray[np.float64]:
         """Dates of any kind, or texts in ISO form, as days."""
         return days(as_clock(values, self.dtype.kind))
 
@@ -196,7 +196,7 @@ def clock_of_objects(values: NDArray[Any]) -> NDArray[Any] | None:
     return as_clock(values, "m" if isinstance(first, datetime.timedelta) else "M")
 
 
-def objects_of(clock: NDArray[Any], values: NDArray[Any]) -> list[Any]:
+def python_dates(clock: NDArray[Any], values: NDArray[Any]) -> list[Any]:
     """Numpy's dates as Python objects of the type of those in a column."""
     kind = next(type(value) for value in values if not is_missing(value))
     if kind is datetime.date:

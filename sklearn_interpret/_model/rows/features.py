@@ -197,7 +197,7 @@ def resolve_categorical(categorical_features: Any, rows: Rows) -> NDArray[np.boo
     return flags
 
 
-def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
+def untreatable_columns(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
     """Positions of columns that are no numbers, dates or levels; complex ones pass."""
     first_rows = rows.sliced(slice(0, min(rows.n_rows, _FIRST_ROWS)))
     columns = set()
@@ -213,7 +213,7 @@ def untreatable(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
     return columns
 
 
-def named_as_left_out(rows: Rows, columns: Iterable[int]) -> list[str]:
+def warn_of_left_out(rows: Rows, columns: Iterable[int]) -> list[str]:
     """Names of columns that cannot be treated, after a warning that has them."""
     names = [rows.names[j] for j in sorted(columns)]
     warn(

@@ -23,7 +23,7 @@ from sklearn_interpret._model.rows.base import (
     refuse_values,
     same_labels,
 )
-from sklearn_interpret._model.rows.dates import Dates, clock_of_objects, objects_of
+from sklearn_interpret._model.rows.dates import Dates, clock_of_objects, python_dates
 
 
 class PandasRows(Rows):
@@ -87,7 +87,7 @@ class PandasRows(Rows):
         """The dtype of a column."""
         return self.native.dtypes.iloc[j]
 
-    def conformed(self, dtypes: dict[int, Any]) -> Self:
+    def cast_columns(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         names = self.native.columns
         changed = {
@@ -123,7 +123,7 @@ class PandasRows(Rows):
         """Dates as an array of the column's dtype."""
         pandas, dtype = sys.modules["pandas"], self.dtype(j)
         if isinstance(dtype, np.dtype) and dtype.kind == "O":
-            values = objects_of(clock, self._plain_values(j))
+            values = python_dates(clock, self._plain_values(j))
             return pandas.Series(values, dtype=object).array
         series = pandas.Series(clock.astype(f"{clock.dtype.kind}8[us]"))
         arrow = hasattr(dtype, "pyarrow_dtype")
@@ -239,7 +239,7 @@ class _PandasTiles(Tiles):
         super().__init__(n_rows, repeats)
         self._frame = frame
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         pandas = sys.modules["pandas"]
@@ -263,10 +263,10 @@ class _PlainPandasTiles(Tiles):
         self._columns = frame.columns
         self._tiles = ArrayTiles(frame.to_numpy(), repeats)
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
-        work = self._tiles.replaced(columns, levels, codes)
+        work = self._tiles.replace(columns, levels, codes)
         pandas = sys.modules["pandas"]
         return pandas.DataFrame(work, columns=self._columns, copy=False)
 
@@ -315,7 +315,7 @@ class PolarsRows(Rows):
         """The dtype of a column."""
         return self.native.dtypes[j]
 
-    def conformed(self, dtypes: dict[int, Any]) -> Self:
+    def cast_columns(self, dtypes: dict[int, Any]) -> Self:
         """The rows with some columns cast."""
         casts = {self.names[j]: dtype for j, dtype in dtypes.items()}
         return type(self)(self.native.cast(casts))
@@ -340,7 +340,7 @@ class PolarsRows(Rows):
         """Dates as a Series of the column's dtype."""
         polars, dtype = sys.modules["polars"], self.native.dtypes[j]
         if dtype.base_type() is polars.Object:
-            values = objects_of(clock, self._plain_values(j))
+            values = python_dates(clock, self._plain_values(j))
             return polars.Series(self.names[j], values, dtype=dtype)
         series = polars.Series(self.names[j], clock.astype(f"{clock.dtype.kind}8[us]"))
         zone = getattr(dtype, "time_zone", None)
@@ -420,7 +420,7 @@ class _PolarsTiles(Tiles):
         super().__init__(n_rows, repeats)
         self._frame = frame
 
-    def replaced(
+    def replace(
         self, columns: Sequence[int], levels: Sequence[Any], codes: Codes
     ) -> Any:
         polars = sys.modules["polars"]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.arrays import ArrayRows
-from sklearn_interpret._model.rows.base import Rows, rounded_to
+from sklearn_interpret._model.rows.base import Rows, round_to_dtype
 from sklearn_interpret._model.rows.texts import SampleRows
 
 # Bytes of the images of one call of the model: a network's layers take tens of times
@@ -177,7 +177,7 @@ class _Image:
         most_images = max(_FEWEST_PER_CALL, _BYTES_PER_CALL // max(row_bytes, 1))
         return min(batch_rows(row_bytes), most_images)
 
-    def hidden(self, colour: ArrayLike | None) -> NDArray[np.float64]:
+    def hide_all(self, colour: ArrayLike | None) -> NDArray[np.float64]:
         """The numbers of the image with all segments hidden, not rounded.
 
         A colour of None is the mean colour of each segment. A segment of one pixel
@@ -204,7 +204,7 @@ class _ArrayImage(_Image):
         bits = np.dtype(f"u{size}")
         image, hidden = (
             np.ascontiguousarray(numbers).reshape(-1).view(bits)
-            for numbers in (self.pixels, rounded_to(self.hidden(colour), dtype))
+            for numbers in (self.pixels, round_to_dtype(self.hide_all(colour), dtype))
         )
         # Bitwise operations are several times faster than np.where on the numbers.
         change, all_bits = image ^ hidden, ~bits.type(0)
@@ -225,12 +225,12 @@ class _TableImage(_Image):
     def masker(self, colour: ArrayLike | None) -> Callable[[NDArray[np.bool_]], Any]:
         """A function from masks of kept segments, (m, n_segments), to copies."""
         columns = list(range(self.row.n_columns))
-        hidden, pixels = self.hidden(colour), self.pixels.reshape(-1)
+        hidden, pixels = self.hide_all(colour), self.pixels.reshape(-1)
         levels = [self._hidden_and_visible(j, hidden[j], pixels[j]) for j in columns]
 
         def copies(visible: NDArray[np.bool_]) -> Any:
             codes = visible.astype(np.intp)
-            return self.row.tiles(0, 1, len(visible)).replaced(
+            return self.row.tiles(0, 1, len(visible)).replace(
                 columns, levels, [codes[None, :, j] for j in self.segment_of]
             )
 

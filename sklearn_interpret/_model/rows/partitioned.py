@@ -113,7 +113,7 @@ class PartitionedSample:
         dtypes = {j: summary.first.dtype(k) for k, j in enumerate(columns)}
         return replace(
             self,
-            rows=self.rows.conformed(dtypes),
+            rows=self.rows.cast_columns(dtypes),
             values=self.values
             | {
                 j: summary.values_and_counts(distinct) for j, distinct in values.items()
@@ -410,7 +410,7 @@ class _Reader:
                 f"in all; the first one has {all_names[:5]!r}, {len(all_names)} in all."
             )
         dtypes = {k: self.dtypes[j] for k, j in enumerate(columns) if j in self.dtypes}
-        rows = rows.conformed(dtypes)
+        rows = rows.cast_columns(dtypes)
         if y is not None:
             check_not_missing(y)
             y = np.asarray(y)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sklearn_interpret._core.local.masks import quasi_random_points
-from sklearn_interpret._model.rows.base import rounded_to
+from sklearn_interpret._model.rows.base import round_to_dtype
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 if TYPE_CHECKING:
@@ -100,11 +100,11 @@ class LocalDraws:
         """Number of rows drawn around each row."""
         return len(self._shifts)
 
-    def around_mean(self) -> Any:
+    def draws_around_mean(self) -> Any:
         """The draws around the mean row: native container of n_samples rows."""
         return self._place(self._marginals.rows.take([0]), self._marginals.means[None])
 
-    def around(self, rows: Rows) -> Any:
+    def draws_around(self, rows: Rows) -> Any:
         """The draws around `Rows`, first those around the first row: native container.
 
         Where a number is missing, the mean stands for it.
@@ -130,7 +130,7 @@ class LocalDraws:
             values = self._round_to_column(j, (centers[:, j, None] + shifts).ravel())
             levels.append(marginal_rows.cast(j, values))
             codes.append(own_codes)
-        return tiles.replaced(list(range(marginal_rows.n_columns)), levels, codes)
+        return tiles.replace(list(range(marginal_rows.n_columns)), levels, codes)
 
     def _round_to_column(self, j: int, values: NDArray[np.float64]) -> NDArray[Any]:
         """Values of a numeric column, whole numbers where it takes these alone."""
@@ -139,4 +139,4 @@ class LocalDraws:
             return values
         observed = rows.numbers(j)
         values = np.rint(values).clip(np.nanmin(observed), np.nanmax(observed))
-        return rounded_to(values, rows.column_array(j).dtype)
+        return round_to_dtype(values, rows.column_array(j).dtype)

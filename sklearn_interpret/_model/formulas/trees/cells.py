@@ -301,7 +301,7 @@ class TreeCells:
             positions[matches] = cell[matches]
         return positions
 
-    def own_cells(
+    def row_cells(
         self, values: NDArray[np.float64], codes: NDArray[np.integer]
     ) -> NDArray[np.intp]:
         """Cells of encoded rows (n, n_columns), given their codes; -1 for none."""
@@ -433,7 +433,7 @@ class TreeCells:
             met[nodes] &= met[previous]
         return met
 
-    def boxes_of(
+    def reachable_boxes(
         self,
         codes: NDArray[np.integer],
         fixed: NDArray[np.bool_],

@@ -129,7 +129,7 @@ def _levels_text(
             return f"= {row.column_array(column)[0]}, or a level of the same side"
         # Copies of the row with each of the levels.
         levels = [row.cast(column, labels)], [np.arange(len(labels))[None]]
-        copies = row.tiles(0, 1, len(labels)).replaced([column], *levels)
+        copies = row.tiles(0, 1, len(labels)).replace([column], *levels)
         codes = trees.codes(model.encode(copies))[:, feature]
         goes_left = trees.goes_left(np.full(len(codes), node), codes)
     texts = np.array(list(map(str, labels)), dtype=object)

@@ -116,7 +116,7 @@ def _check_mixed(
         codes[donors[column], feature]
         for feature, column in enumerate(trees.model.columns)
     ]
-    mixed_rows = levels.mixed(checked_rows, donors)
+    mixed_rows = levels.mix(checked_rows, donors)
     trees.check_agreement(mixed_rows, np.column_stack(mixed_codes))
 
 

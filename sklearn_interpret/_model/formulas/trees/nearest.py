@@ -102,7 +102,7 @@ class TreeSearch:
         self.cells = TreeCells(model, ensemble, problem)
         self.ensemble = ensemble
         codes = self.cells.codes(rows)
-        self.known_cells = self.cells.own_cells(problem.values, codes)
+        self.known_cells = self.cells.row_cells(problem.values, codes)
         self.known_sums = ensemble.raw_of_codes(codes)
         self.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
         terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
@@ -192,14 +192,14 @@ class TreeSearch:
         """Ends of a box around an encoded row in which all rows satisfy the target."""
         # Constraints would cut the cells of the trees.
         actionability, origin = problem.actionability, problem.values[row]
-        free = problem.under(actionability.without("constraints"))
+        free = problem.with_actionability(actionability.without_limits("constraints"))
         space = _Space.of_row(self.cells, free, row)
         native = problem.decode(values[None], np.array([row]))
-        cells = self.cells.own_cells(values[None], self.cells.codes(as_rows(native)))[0]
+        cells = self.cells.row_cells(values[None], self.cells.codes(as_rows(native)))[0]
         changed = values != origin
         point = np.where(cells < 0, [len(ends) for ends in self.cells.low], cells)
         first = last = point[space.free]
-        widened = actionability.moving & self.cells.ordered & (cells >= 0)
+        widened = actionability.movable & self.cells.ordered & (cells >= 0)
         if goal.max_changes is not None:
             widened &= changed
         for system in self._possible_systems(problem, row):
@@ -268,7 +268,7 @@ class TreeSearch:
     ) -> NDArray[np.intp]:
         """Cells of the nearest known rows that satisfy the target."""
         reached = (self.known_sums @ system.weights.T >= system.needs).all(axis=1)
-        cells = space.split(self.known_cells[reached][:, space.free])
+        cells = space.split_origin_cells(self.known_cells[reached][:, space.free])
         for j, cost in enumerate(space.costs):
             usable = np.append(np.isfinite(cost), False)
             cells[:, j] = np.where(
@@ -331,8 +331,8 @@ class _Space:
         """
         origin, actionability = problem.values[row], problem.actionability
         codes = cells.codes(problem.rows.take([row]))
-        origin_cells = cells.own_cells(origin[None], codes)[0]
-        (low,), (high,) = actionability.permitted(origin[None])
+        origin_cells = cells.row_cells(origin[None], codes)[0]
+        (low,), (high,) = actionability.permitted_limits(origin[None])
         constrained = actionability.coefficients.any(axis=0)
         far = _far_limits(cells, actionability, origin)
         low, high = np.clip(low, -far, far), np.clip(high, -far, far)
@@ -347,7 +347,7 @@ class _Space:
                 by_column[j] = column
         free = np.isin(np.arange(len(origin_cells)), list(by_column))
         outside = free & (origin_cells < 0)
-        tree, leaf, first, last = cells.boxes_of(codes[0], ~free, outside)
+        tree, leaf, first, last = cells.reachable_boxes(codes[0], ~free, outside)
         origin_cells = np.where(
             outside, [len(ends) for ends in cells.low], origin_cells
         )
@@ -386,7 +386,7 @@ class _Space:
             costs[k][-1] = np.inf
         return costs
 
-    def split(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
+    def split_origin_cells(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
         """Cells of trees (n, n_free) as cells of the space.
 
         The row's cell, where it is cut in three, becomes the middle one.
