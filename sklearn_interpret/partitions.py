@@ -266,7 +266,7 @@ class RowBatches(Partitions):
                     yield self._split_columns(batch.to_pandas(), named)
 
     def _split_columns(self, X: Any, named: list[str]) -> tuple[Any, ...]:
-        """A batch without the columns of targets and weights, and these."""
+        """A batch without its columns of targets and weights, then the two columns."""
         if not named:
             return (X,)
         unknown = [name for name in named if name not in getattr(X, "columns", ())]

@@ -32,7 +32,7 @@ class ConditionSpace:
     rows : Rows
         The rows of `fit`.
     categorical : ndarray of shape (n_columns,), bool
-        Columns whose values are levels. Columns without numbers are too.
+        Columns whose values are levels. Values of columns without numbers always are.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class ConditionSpace:
         return CodedTable(np.stack(codes), n_values, self.nominal)
 
     def leave_out_identifiers(self, among: NDArray[np.bool_]) -> list[str]:
-        """Make columns constant that have a level for each row or two; their names."""
+        """Make columns constant that have a level per row or two; return the names."""
         codes = self.table.codes.copy()
         names = []
         for j in np.flatnonzero(self.nominal & among):
@@ -96,7 +96,7 @@ class ConditionSpace:
         return self.of_codes(column, range(first, last + 1))
 
     def of_codes(self, column: int, codes: NDArray[np.intp] | range) -> Condition:
-        """Ascending codes, those of numbers without a gap, as a `Condition`."""
+        """Ascending codes as a `Condition`; codes of numbers have no gap."""
         values, name = self.values[column], self.names[column]
         first, last = codes[0], codes[-1]
         if first == len(values):

@@ -96,7 +96,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         """Get ready to search; all randomness is drawn here."""
 
     def _varying(self, rows: Rows) -> NDArray[np.bool_]:
-        """Which columns may change, bool, from `features_to_vary`."""
+        """Mask of the columns that may change, from `features_to_vary`."""
         vary = np.zeros(rows.n_columns, dtype=bool)
         for (column,) in resolve_features(
             self.features_to_vary,

@@ -245,7 +245,7 @@ def stream(
 ) -> Iterator[Any]:
     """Like `run` for functions that return iterators: all items, task by task.
 
-    There are `n_items` of them; None means one for each task.
+    `n_items` is the number of items; None means one for each task.
 
     Workers start immediately, while the caller goes on; without workers each item is
     computed when it is requested.

@@ -68,7 +68,7 @@ def assert_same(
     ----------
     left, right : object
         Arrays, vectors of any library, numbers, labels; dicts, lists, tuples and
-        dataclasses of those.
+        dataclasses of such values.
     where : str, default="result"
         Name of the result in error messages.
     rtol, atol : float
@@ -104,7 +104,7 @@ def _assert_same_arrays(
         if isinstance(first, tuple) or is_dataclass(first):  # rules of conditions
             assert_same(first, second, where, rtol=rtol, atol=atol)
             continue
-        # Of frames: pandas has NaN where polars has None.
+        # In frames, pandas has NaN where polars has None.
         both_missing = all(value is None or value != value for value in (first, second))
         _require(both_missing or first == second, where, first, second)
 
@@ -171,7 +171,7 @@ def expect_error(
 
     Parameters
     ----------
-    kinds : exception class or tuple of those
+    kinds : exception class or tuple of exception classes
         Exceptions that are accepted.
     *words : str
         Words that the message has to contain.

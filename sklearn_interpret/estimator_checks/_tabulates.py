@@ -53,7 +53,7 @@ def check_numbers_of_the_text_are_in_the_frame(estimator: Any) -> None:
     for number in _NUMBER.findall(text):
         step = 10.0 ** int(Decimal(number).as_tuple().exponent)
         is_near = np.abs(numbers - float(number)) <= 0.501 * step
-        # Of small p-values: "< 0.0001".
+        # A small p-value is a bound in the text: "< 0.0001".
         is_bound = f"< {number}" in text and (numbers < float(number)).any()
         assert is_near.any() or is_bound, f"{number} is in the text, not in the table"
 

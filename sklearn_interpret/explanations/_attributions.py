@@ -171,12 +171,12 @@ class Explanation(BaseExplanation):
         Parameters
         ----------
         explanations : iterable of Explanation
-            Of the same features and outputs, by the same inspector.
+            Explanations of the same features and outputs, by the same inspector.
 
         Returns
         -------
         Explanation
-            Of all rows, in order.
+            The explanation of all rows, in order.
 
         Raises
         ------

@@ -34,13 +34,13 @@ class Condition:
     feature : int
         Position of the column.
     name : str
-        Its name.
+        Name of the column.
     low, high : float, numpy.datetime64 or numpy.timedelta64, default=None
         The value is larger than `low`, and at most `high`; None is no limit. A missing
         value never meets the condition, even without limits.
     levels : tuple, default=None
-        The value is one of these; NaN and None stand for missing values. None means a
-        condition by `low` and `high`.
+        The value is one of the levels; NaN and None stand for missing values. None
+        means a condition by `low` and `high`.
     only : float, default=None
         For a column of two whole numbers, the one in the interval; the text then names
         it.
@@ -317,7 +317,7 @@ class RuleExplanation(BaseExplanation):
         Returns
         -------
         str
-            Its conditions, or "always" if there are none.
+            The conditions of the rule, or "always" if it has none.
         """
         return " and ".join(map(str, self.rules[row])) or "always"
 

@@ -41,15 +41,15 @@ class Actionability(PlainState):
     """The rows that a search may return for a row, and their distances from it.
 
     Rows are encoded as floats: numbers as they are, a category as the position of its
-    level among those that the dtype declares and the rows of `fit` have, -1 for none of
-    these. What is missing in a row stays so.
+    level among the levels that the dtype declares or the rows of `fit` have, -1 for an
+    unknown level. Missing entries are NaN.
 
     Parameters
     ----------
     fit_rows : Rows
         The rows of `fit`.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of the rows of `fit`.
     categorical : ndarray of shape (n_columns,), bool
         Which columns are categories.
     vary : ndarray of shape (n_columns,), bool
@@ -67,10 +67,10 @@ class Actionability(PlainState):
         The norm of changes in their units that is their distance.
     within_data : ndarray of shape (n_columns,), bool, default=None
         Which columns take values between the lowest and the highest observed one and
-        that of the row, or observed levels. None means none.
+        that of the row, or observed levels. None means no column.
     two_valued : ndarray of shape (n_columns,), bool, default=None
-        Which of these have two successive whole numbers, and take only these, even
-        where ranges are lifted.
+        Which of these columns hold two successive whole numbers, and take only these
+        two, even where ranges are lifted.
     missing_stays : bool, default=False
         Whether missing entries stay. Else they may be filled, which costs one unit.
     steps : None, dict of int to float or "exact", default="exact"
@@ -175,7 +175,7 @@ class Actionability(PlainState):
     def _levels_of(self, j: int) -> list[Any]:
         """Levels of a category, in the natural order, missing ones left out.
 
-        Those that the dtype declares and no row of `fit` has are among them.
+        Levels that the dtype declares and no row of `fit` has are among the levels.
         """
         _, labels = self.fit_rows.encode_column(j)
         labels = self.fit_rows.categories(j) or labels
@@ -225,7 +225,8 @@ class Actionability(PlainState):
     ) -> tuple[NDArray[np.float64], list[Any]]:
         """Lowest and highest numbers (2, n_columns) of some rows of `fit`, and levels.
 
-        Those are masks of the `levels` of each column, None for columns of numbers.
+        The levels are a mask of the `levels` of each column, None for a column of
+        numbers.
         """
         n_columns = self.fit_rows.n_columns
         observed = np.repeat([[np.inf], [-np.inf]], n_columns, axis=1)
@@ -363,8 +364,9 @@ class Actionability(PlainState):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lowest and highest value of changed cells, (n_rows, n_columns) each.
 
-        Of categories the positions of levels, for `possible_levels` among them. Cells
-        that may only stay have an infinite lowest value and no highest.
+        For categories the values are positions of levels, of which `possible_levels`
+        are permitted. Cells that must stay have the lowest value inf and the highest
+        -inf.
         """
         low, high = self._low.copy(), self._high.copy()
         for j in np.flatnonzero(self.categorical).tolist():
@@ -400,7 +402,7 @@ class Actionability(PlainState):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Ends of boxes of origins and `permitted` values, (n_rows, n_columns) each.
 
-        Where an origin is not permitted, some values between these are not either.
+        Where an origin is not permitted, some values inside the box are not either.
         """
         low, high = self.permitted_limits(origins)
         stays = low > high
@@ -447,7 +449,7 @@ class Actionability(PlainState):
     def _keep_possible(
         self, j: int, codes: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Codes of levels, those that are not possible replaced by the origins'."""
+        """Codes of levels, with the origins' codes in place of levels not possible."""
         is_level = codes >= 0
         possible = np.zeros(len(codes), dtype=bool)
         possible[is_level] = self.possible_levels[j][codes[is_level].astype(np.intp)]
@@ -495,9 +497,9 @@ class Actionability(PlainState):
         high: NDArray[np.float64],
         values: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The ends (n_columns,) of a box around values moved inwards.
+        """The ends (n_columns,) of a box around values, moved inwards.
 
-        To multiples of the steps, and to numbers that dtypes hold.
+        The ends become multiples of the steps, and numbers that the dtypes hold.
         """
         low = np.fmin(self.grid.up(low), values)
         high = np.fmax(self.grid.down(high), values)
@@ -570,7 +572,7 @@ class Actionability(PlainState):
     ) -> NDArray[np.bool_]:
         """Mask of columns whose cells survive `encode` and `decode`.
 
-        Columns with missing or unknown entries, or with other objects, do not.
+        Cells of columns with missing or unknown entries, or other objects, do not.
         """
         if self._are_floats(rows) and self._are_floats(self.fit_rows):
             return np.all(np.abs(values) < LARGEST_INTEGER, axis=0)
@@ -604,9 +606,9 @@ class Actionability(PlainState):
         origins : ndarray of shape (m, n_columns)
             The rows that they come from, encoded.
         rows : Rows
-            Rows that hold these.
+            The rows, not encoded.
         index : ndarray of shape (m,), int
-            Which of these each comes from.
+            Position in `rows` of the row that each encoded row comes from.
         returning : ndarray of shape (n_columns,), bool
             Columns whose cells may be decoded without having changed.
 
@@ -666,7 +668,7 @@ class Actionability(PlainState):
 def _unit_of_numbers(
     kind: str, values: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
-    """The unit of the numbers of a column."""
+    """The unit of distances of the numbers of a column, as `distance` names it."""
     if not len(values) or kind == "raw":
         return 1.0
     # Without scaling squares of large numbers overflow, and those of small ones vanish.

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from sklearn_interpret._model.responses.response import Response
 
 # Number of rows of `fit` at which the linear function is compared with sums of effects:
-# a model that is not linear differs at nearly all of them.
+# a model that is not linear differs at nearly every row.
 _COMPARED_ROWS = 50
-# The same of probabilities and the logistic function of a linear one.
+# Number of rows at which probabilities are compared with the logistic function.
 _COMPARED_PROBABILITIES = 20
 # Relative difference from a sum of effects above which a model is not linear; bounds of
 # rounding errors are added to it.
@@ -113,7 +113,7 @@ class _System(NamedTuple):
 
 
 class _Cost(NamedTuple):
-    """Cost of a row, or a bound of it; fewer changes come first, where they count."""
+    """Cost of a row, or a bound of the cost, ordered by changes where they count."""
 
     n_changed: float
     distance: float
@@ -373,8 +373,8 @@ class LinearSearch:
     ) -> NDArray[np.float64]:
         """The nearest row (1, n_columns) that satisfies the target; or no row.
 
-        Of a row with real numbers, these rounded away from the origin, all or all but
-        one, or to nearest.
+        Real numbers are rounded away from the origin, all numbers or all but one, or
+        to the nearest.
         """
         steps, origin = problem.actionability.grid.steps, problem.values[index]
         fine = (step_units == 0) & (self.step_costs > 0) & (values != origin)
@@ -586,9 +586,9 @@ def _move_starts(
     high: float,
     in_steps: bool,
 ) -> list[tuple[float, float]]:
-    """Sign of each move of a number, and where it starts.
+    """Sign of each move of a number, and the value at which the move starts.
 
-    That is at its value, or at the nearest that it may take.
+    It starts at the number itself, or at the nearest value that is permitted.
     """
     grid = actionability.grid
     if np.isnan(value):
@@ -623,7 +623,7 @@ def _apply_moves(
 def _relaxed_units(
     system: _System, goal: Goal, n_columns: int
 ) -> NDArray[np.float64] | None:
-    """Units that cost at most as much as any that meet the needs; None if none do."""
+    """Units whose cost is a lower bound for units that meet the needs, or None."""
     moves, needs = system.relaxed, system.needs - system.error_bounds
     try:
         return _solve_units(moves, needs, goal, n_columns)
@@ -640,7 +640,7 @@ def _best_units(
     n_columns: int,
     least: NDArray[np.float64],
 ) -> NDArray[np.float64] | None:
-    """Units that meet the needs, the best found in time; None if none were."""
+    """The best units found in time that meet the needs; None if there are none."""
     try:
         return _solve_units(system.nominal, needs, goal, n_columns, least)
     except UnsolvedError as unsolved:
@@ -656,7 +656,7 @@ def _solve_units(
 ) -> NDArray[np.float64] | None:
     """Units (n_moves,) of the cheapest moves, or of those of the fewest columns.
 
-    `least` are the units for slightly smaller needs: they are extended if possible.
+    `least` are the units for slightly smaller needs; they are extended if possible.
     """
     if not len(moves.costs) or not np.isfinite(needs).all():
         return None

@@ -101,7 +101,7 @@ class SearchProblem:
         index: NDArray[np.intp],
         holds: Callable[..., NDArray[np.bool_]],
     ) -> Refinement:
-        """A `Refinement` of encoded rows for which ``holds(values, index)``."""
+        """A `Refinement` of encoded rows for which ``holds(values, index)`` is true."""
         return Refinement(
             values,
             self.values[index],
@@ -124,9 +124,9 @@ class SearchProblem:
         Returns
         -------
         trials, index : ndarray of shape (2 n k, n_columns), (2 n k,)
-            Those below, then those above.
+            The rows below, then the rows above; positions of their explained rows.
         between : ndarray of shape (n, k)
-            Differences of the two.
+            Differences of the changed numbers above and below.
         """
         steps = _STEP / self.actionability.costs[columns]
         steps = np.maximum(steps, self.actionability.grid.steps[columns])

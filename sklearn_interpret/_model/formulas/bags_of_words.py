@@ -1,7 +1,7 @@
 """Reader of linear models of word counts: what each word of a text adds.
 
 :class:`BagOfWords` reads such a model, and finds words to remove so that a target is
-reached; :func:`word_form` says which words any model takes for equal.
+reached; :func:`word_form` says which words a model of any kind takes for equal.
 """
 
 from __future__ import annotations
@@ -114,9 +114,10 @@ class BagOfWords:
     def removal_hints(
         self, tokens: Tokens, class_position: int, max_words: int
     ) -> tuple[tuple[NDArray[np.bool_], ...], int] | None:
-        """Sets of words to remove, and a bound of their size; None if it can't be read.
+        """Sets of words to remove, and a bound of their size; None if not readable.
 
-        `class_position` is that of the class of the text, if that counts.
+        `class_position` is the position of the text's class, for the target of any
+        other class.
         """
         spaces = self._half_spaces(class_position)
         if spaces is None:
@@ -203,7 +204,7 @@ class BagOfWords:
         return None
 
     def _words_stand_alone(self, tokens: Tokens) -> bool:
-        """Whether the vectorizer finds the same in each word next to any others."""
+        """Whether the terms of each word do not depend on the words next to it."""
         analyze = self.vectorizer.build_analyzer()
         terms, is_separated = [], True
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):

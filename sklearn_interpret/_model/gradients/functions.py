@@ -76,14 +76,14 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """A function whose own rule pulls back.
+    """A smooth function whose vector-Jacobian product is given by a rule.
 
     Parameters
     ----------
     call : callable
-        Rows to outputs.
+        Function from rows to outputs.
     vjp_rule : callable
-        Numbers of the rows and weights to gradients.
+        Function from the numbers of the rows, and weights, to gradients.
     """
 
     call: Callable[[Any], Any]

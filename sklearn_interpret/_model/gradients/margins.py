@@ -43,7 +43,7 @@ class Margins:
     it is reached where the largest is positive. A target class has one margin over each
     other class, an interval one for each end: they are reached where the smallest is
     positive. Where pairs of classes vote, a class that beats each other class wins: its
-    margin is the smallest over these.
+    margin is the smallest over the other classes.
 
     Parameters
     ----------
@@ -131,7 +131,8 @@ class Margins:
     ) -> NDArray[np.float64]:
         """Margins (n, n_rivals); the class itself has -inf, or inf, and never decides.
 
-        `classes` are positions of the rows' own, for the target "any other class".
+        `classes` are positions of the rows' own classes, which the target "any other
+        class" needs.
         """
         if not native.shape[0]:  # kernels take no table without rows
             return np.empty((0, self.n_rivals))
@@ -179,7 +180,7 @@ class Margins:
     def are_linear(self) -> bool:
         """Whether "any other class" has margins that are linear in the columns.
 
-        Their scores are the response then.
+        The scores are then the response.
         """
         is_any_other = self.outcome.is_other and not self._pairs_vote
         by_scores = self.outcome.response.method == "decision_function"
@@ -203,7 +204,7 @@ class Margins:
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Position and value of the margin that decides, (n,) each.
 
-        The largest for "any other class", else the smallest.
+        It is the largest margin for "any other class", else the smallest.
         """
         rival = (margins.argmax if self.outcome.is_other else margins.argmin)(axis=1)
         return rival, margins[np.arange(len(margins)), rival]

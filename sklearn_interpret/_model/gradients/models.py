@@ -1,8 +1,8 @@
 """Scores of fitted models as functions of the input with vector-Jacobian products.
 
-Scores are what classes win by: a decision function, logits, probabilities, or, of a
-support vector machine of several classes, the differences between pairs of them; of a
-regressor the prediction.
+The class of the largest score wins. Scores are a decision function, logits or
+probabilities; for a support vector machine of several classes, the differences between
+pairs of classes; for a regressor, the prediction.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Scores:
     function : function
         Rows to scores, see `functions`.
     pairs : list of (int, int) or None
-        For scores that compare two classes each, these: positive where the first wins.
-        Else there is a score for each class, or output.
+        For scores that compare two classes each, the two classes: the score is positive
+        where the first wins. None where there is a score for each class, or output.
     """
 
     function: Function
@@ -68,7 +68,7 @@ class Scores:
 
     @property
     def are_linear(self) -> bool:
-        """Whether they are known to be linear in the columns."""
+        """Whether the scores are known to be linear in the columns."""
         functions = getattr(self.function, "functions", [self.function])
         return all(isinstance(function, Affine) for function in functions)
 
@@ -174,10 +174,10 @@ def _read_support_vectors(model: BaseEstimator) -> Scores:
 def _dual_of_pairs(
     dual: _Array, n_support: NDArray[np.intp]
 ) -> tuple[_Array, list[tuple[int, int]]]:
-    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these.
+    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and the pairs.
 
-    scikit-learn's table has one row fewer than classes: that of a vector has its
-    coefficients against each other class, in the order of these.
+    scikit-learn's table has a column for each vector, with its coefficients against
+    each other class, in the order of the classes.
     """
     ends = np.cumsum(n_support)
     vectors_of_class = [
@@ -256,7 +256,7 @@ class Network:
         return self._stack_networks(parameters)(inputs[:, None])[:, 0]
 
     def _stack_networks(self, parameters: _Array) -> Network:
-        """Networks at c parameters each, (c, n_parameters): outputs (c, n_rows, k)."""
+        """Networks at parameters (c, n_parameters), with outputs (c, n_rows, k)."""
         coefs, biases, start = [], [], 0
         for bias, weights in zip(
             self.model.intercepts_, self.model.coefs_, strict=True
@@ -283,7 +283,7 @@ class Network:
         return self.backpropagated(inputs, weights)[0] @ self.model.coefs_[0].T
 
     def backpropagated(self, inputs: list[_Array], weights: _Array) -> list[_Array]:
-        """Slopes along the sums of each layer, from those along the last one's."""
+        """Slopes along the sums of each layer, from the slopes along the last layer."""
         slope_at, slopes = _SLOPES[self.model.activation], [weights]
         for values, coefs in zip(inputs[:0:-1], self.model.coefs_[:0:-1], strict=True):
             slopes.append((slopes[-1] @ coefs.T) * slope_at(values))

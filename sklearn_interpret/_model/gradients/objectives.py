@@ -1,7 +1,7 @@
 """Training objectives of models: losses of rows, slopes of parameters.
 
-:func:`read_objective` reads that of a fitted model. :func:`score_model` and
-:func:`network_model` make the models of `_core.influence` of it, which can be fitted
+:func:`read_objective` reads the objective of a fitted model. :func:`score_model` and
+:func:`network_model` make of it a model of `_core.influence`, which can be fitted
 without some rows. Checks and warnings follow, then what is read for each class.
 """
 
@@ -215,7 +215,7 @@ class Objective:
         Returns
         -------
         list of (inputs, slopes)
-            Of each layer, (n_rows, d + 1) and (n_rows, k): the slope along the weight
+            For each layer, (n_rows, d + 1) and (n_rows, k): the slope along the weight
             from input i to output j is ``inputs[:, i] * slopes[:, j]``. The last input
             is one, for the intercept.
         """
@@ -404,9 +404,9 @@ def network_model(
     Returns
     -------
     distance : float
-        From where its training ended to a minimum of its objective.
+        From the end of the training to a minimum of the objective.
     NetworkModel
-        At that minimum, as near as L-BFGS comes.
+        The network at this minimum, as near as L-BFGS comes.
     """
     objective = read_objective(estimator)
     network = objective.network
@@ -464,7 +464,7 @@ def _value_and_gradient(
     parameters: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
-    """Of the objective of a network, at parameters and weights of the rows."""
+    """Value and gradient of a network's objective, at some parameters and weights."""
     moved = replace(objective, network=network.with_parameters(parameters))
     losses = moved.losses(inputs, targets)
     gradient = np.concatenate(

@@ -22,7 +22,7 @@ _LEAST_SHARE_OF_VARIANCE = 1e-8
 def counts_without(
     training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> ModelsWithout | None:
-    """Naive Bayes models whose counts lack some rows; else None."""
+    """Naive Bayes models whose counts lack some rows; None for any other model."""
     (steps, model), weights = steps_and_model(training.fitted), training.weights
     if type(model) not in _CLASSES or weights is None:
         return None

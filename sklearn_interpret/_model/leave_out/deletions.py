@@ -58,7 +58,7 @@ def make_deletions(
     training : Training
         The model and its rows.
     response : Response
-        Its response.
+        Response of the model.
     deleted : list of ndarray of int
         Positions of the rows that are left out together.
     n_jobs : int or None, default=None

@@ -35,7 +35,7 @@ from sklearn_interpret._model.responses.predictors import is_classifier
 from sklearn_interpret._model.responses.response import Response, check_finite
 from sklearn_interpret._model.rows.base import copy_of
 
-# These classes, without subclasses, which may fit in another way.
+# Classes that are read; subclasses, which may fit in another way, are not.
 _CLASSES = (
     LinearRegression,
     Ridge,
@@ -59,9 +59,9 @@ class ScoresWithout:
     fitted : fitted predictor
         The model.
     full_parameters : ndarray of shape (d, k)
-        Its parameters at the optimum: weights of the columns, then intercepts.
+        Parameters of the model at the optimum: weights of the columns, then intercepts.
     deleted_parameters : ndarray of shape (n, d, k)
-        Those without rows.
+        Parameters without each of n lists of rows.
     """
 
     fitted: BaseEstimator
@@ -127,7 +127,7 @@ def _as_result(
 def score_model_without(
     training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> ScoresWithout | None:
-    """`ScoresWithout`, where the model is one of them; else None."""
+    """`ScoresWithout` of a model of linear scores; None for any other model."""
     _, model = steps_and_model(training.fitted)
     if type(model) not in _CLASSES or not _is_smooth(model):
         return None

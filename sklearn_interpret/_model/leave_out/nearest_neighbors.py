@@ -93,7 +93,7 @@ class NeighborsWithout:
 def neighbors_without(
     training: Training, response: Response, deleted: list[NDArray[np.intp]]
 ) -> NeighborsWithout | None:
-    """`NeighborsWithout`, where the model is one of them; else None."""
+    """`NeighborsWithout` of a model of neighbours; None for any other model."""
     steps, model = steps_and_model(training.fitted)
     if type(model) not in _CLASSES or model.metric == "precomputed":
         return None

@@ -45,7 +45,7 @@ def scores_without(
     *,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Scores on rows of test (X, y) of clones fitted without each list of rows."""
+    """Scores on `test` (rows, targets) of clones fitted without each list of rows."""
     tasks = [(training, rows, metric, test) for rows in removed]
     return np.array(list(run(_score_without, tasks, n_jobs=n_jobs)))
 
@@ -68,9 +68,9 @@ class ModelsWithout:
     fitted : fitted predictor
         The model of all rows.
     models : list of fitted predictors
-        Those without.
+        The models without each list of rows.
     steps : Pipeline, default=None
-        The steps before all of them.
+        The steps before all of the models.
     method : str, default="refit"
         How the models were found.
     n_jobs : int or None, default=None
@@ -121,7 +121,7 @@ def _parameters_of(fitted: BaseEstimator) -> NDArray[np.float64] | None:
 def _responses_of(
     response: Response, model: BaseEstimator, X: Any
 ) -> NDArray[np.float64]:
-    """Responses of another model; those of classes that it lacks are zero."""
+    """Responses of another model, zero for the classes that the model lacks."""
     model_response = replace(response, estimator=model)
     missing = _missing_classes(response, model)
     if not len(missing):

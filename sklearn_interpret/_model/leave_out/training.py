@@ -25,7 +25,7 @@ class Training:
     rows : Rows
         All rows.
     y : ndarray
-        Their targets.
+        Targets of the rows.
     params : dict
         Further parameters of `fit`.
     weights : ndarray of shape (n_rows,) or None

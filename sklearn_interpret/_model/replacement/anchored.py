@@ -23,9 +23,9 @@ class AnchoredRows:
     rows : Rows
         The known rows.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of the rows.
     n_draws : int
-        How many of them are drawn, with replacement.
+        Number of rows that are drawn, with replacement.
     seed : int
         Seed of all random numbers.
     """

@@ -72,7 +72,7 @@ def dependence_at_rows(
     ----------
     method : {"auto", "tree", "brute"}
         "auto" takes the trees where they give the means or responses, "tree" insists
-        on them.
+        on the trees.
     response, rows, weights, players : object
         As :class:`DependenceAtRows` takes them.
     averaged : bool
@@ -125,7 +125,7 @@ class DependenceAtRows(PointMeans):
         For each player, the position of each row's value among its distinct values,
         its *points*.
     n_points : list of int
-        Number of these.
+        Number of points of each player.
     predictions : ndarray of shape (n_rows, k)
         Responses to the rows as they are.
     """
@@ -157,8 +157,8 @@ class DependenceAtRows(PointMeans):
             by_column = [rows.encode([j])[0].astype(np.int32) for j in unmoved]
             codes.append(distinct(RowKeys(np.array(by_column).T).all_players)[1])
         self._keys = RowKeys(np.array(codes).T)
-        # Where no value of any player repeats, points of two sets are different: their
-        # bases by a player outside of both, their donors by a player of one of them.
+        # Where no value of any player repeats, points of two sets are different: a
+        # player outside of both sets tells the bases apart, a player of one the donors.
         unique = all(values.max() + 1 == rows.n_rows for values in codes)
         self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
@@ -334,7 +334,7 @@ class DependenceAtRows(PointMeans):
         points: MixedPoints,
         keys: NDArray[np.uint64],
     ) -> NDArray[np.float64]:
-        """Responses (m, k) to points; some may be cached, and some the same."""
+        """Responses (m, k) to points, from the cache, or sent once for equal points."""
         responses = np.empty((len(keys), self.predictions.shape[1]))
         is_cached, cached = self._cache.find(keys, responses.shape[1])
         responses[is_cached] = cached

@@ -1,8 +1,8 @@
-"""Rows that take some columns from one row and the others from another; each once.
+"""Rows that take some columns from one row and the other columns from another row.
 
 A *donor* lends its values of a set of players to a *base*. `responses_to_mixed` makes
-such rows and asks the model; `RowKeys` and `Grid` list those of one set; and a
-`ResponseCache` remembers the responses to them by their keys.
+such rows and asks the model; `RowKeys` and `Grid` list the distinct rows of one set; a
+`ResponseCache` remembers the responses to them by key.
 """
 
 from __future__ import annotations
@@ -107,11 +107,12 @@ class Grid:
     donor_of : ndarray of shape (n_rows,)
         The donor that each row has.
     bases, base_of : ndarray
-        The same for the columns outside of the set.
+        A row for each distinct value of the columns outside of the set, and the base
+        that each row has.
     base_shares : ndarray of shape (n_bases,)
-        Share of the rows' weight.
+        Share of the rows' weight that has each base.
     donor_keys, base_keys : ndarray of shape (n_donors or n_bases, n_words)
-        They add up to the keys of points.
+        Keys of donors and bases, which add up to the keys of points.
     """
 
     players: tuple[int, ...]

@@ -1,6 +1,6 @@
 """Scores of a model on rows whose columns take values of other, or similar, rows.
 
-`PermutedScores` has the scores for rows in memory, `scores_in_partitions` for others.
+`PermutedScores` scores rows in memory, `scores_in_partitions` rows in partitions.
 `similar_rows` finds the groups of rows within which values are permuted for conditional
 importance: leaves of a tree (Molnar et al. 2023).
 """
@@ -185,7 +185,7 @@ class PermutedScores:
 
 
 def check_several_rows(n_rows: int) -> None:
-    """Refuse a single row, which has none to exchange values with."""
+    """Refuse a single row, which has no other row to exchange values with."""
     if n_rows < 2:
         raise ValueError(
             "Values are permuted among rows, and X has n_samples = 1 of positive "
@@ -285,7 +285,7 @@ def _permute_columns(
     weights: NDArray[np.float64],
     draw_donors: Callable[..., NDArray[np.intp]],
 ) -> tuple[list[_PermutedColumns], dict[int, Any]]:
-    """The permuted columns of each draw, and the dtypes of all of them by column."""
+    """The permuted columns of each draw, and the dtype of each column."""
     used = sorted({j for columns, _ in draws for j in columns})
     task = partial(_columns_of_partition, used)
     rows = sample.map_reduce(task, _join_rows, used)
@@ -441,7 +441,7 @@ class _CachedModel:
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """The model's: checks of its kind see that."""
+        """The class of the model, so that checks of its kind accept this object."""
         return type(self._estimator)
 
     def _input_or_copy(self, X: Any) -> Any:
@@ -463,7 +463,7 @@ def similar_rows(
     weights: NDArray[np.float64],
     random_state: int = 0,
 ) -> NDArray[np.intp]:
-    """Number of each row's group, within which columns say little about the others.
+    """Number of each row's group, within which `columns` hardly depend on the others.
 
     Groups are leaves of a regression tree that predicts the columns from all others,
     with at least ten rows. Branches that chance would grow too are cut, so that for
@@ -522,7 +522,7 @@ def _as_targets(
 def _standardise(
     targets: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Columns centred, and scaled to total variance one; none if they are constant."""
+    """Columns centred and scaled to total variance one; no columns if constant."""
     centred = targets - np.average(targets, axis=0, weights=weights)
     scale = np.sqrt(np.average(centred**2, axis=0, weights=weights).sum())
     return centred / scale if scale > 0 else centred[:, :0]

@@ -187,7 +187,7 @@ class ReplacedResponses:
         for block, n_outputs, reduced in self._reduce_blocks(reduce, n_jobs):
             self._n_outputs = n_outputs
             results = keyed[block.number]
-            # Of blocks that are merged, the first rows stand for all.
+            # Blocks that are merged have one key, by their variants.
             key = (0 if merge else block.start), block.first
             if merge is not None and key in results:
                 reduced = merge(results[key], reduced)
@@ -234,7 +234,7 @@ class ReplacedResponses:
         Returns
         -------
         list of list
-            As there.
+            The results, as :meth:`responses` returns them.
         """
         row_cells = cells[:]
         row_steps = [grid_steps.row_steps(row_cells) for grid_steps in steps]
@@ -333,7 +333,7 @@ def _replace_by_neighbours(
     row_steps: list[NDArray[np.integer]],
     cells: NDArray[np.intp],
 ) -> Replacement:
-    """Of a grid only the neighbours of each row, for rows that take a step."""
+    """A grid reduced to the neighbours of each row, for rows that take a step."""
     moves = np.any([kind >= 0 for kind in row_steps], axis=0)
     rows = None if moves.all() else np.flatnonzero(moves)
     visits = steps.visits(cells if rows is None else cells[rows])

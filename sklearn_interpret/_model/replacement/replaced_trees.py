@@ -246,10 +246,10 @@ class ReplacedTrees:
 def _points_in_memory(
     moved_features: list[MovedFeatures], n_nodes: int
 ) -> Iterator[list[slice]]:
-    """Blocks of the points of all moved features, as a slice for each of them.
+    """Blocks of the points of all moved features, as a slice for each moved feature.
 
     Along joint points of several features, conditions begin and cease to hold many
-    times. All have points in each block: the same ones, if these are few.
+    times. Each moved feature has points in each block: the same points, if it has few.
     """
     joint = [
         moved.n_points
@@ -332,7 +332,7 @@ def sums_of_passes(
 
 
 def row_tasks(n_rows: int, size: int) -> Iterator[slice]:
-    """Slices of rows for workers, each a multiple of `size` of them."""
+    """Slices of rows for workers; the length of each is a multiple of `size`."""
     return slices(n_rows, size * -(-n_rows // (size * _MOST_TASKS)))
 
 
@@ -341,7 +341,7 @@ def _collect(
     pairs: Iterable[tuple[int, Any]],
     merge: Callable[..., Any] | None,
 ) -> None:
-    """Append the results of replacements to those before them, or merge them."""
+    """Append results of replacements to their earlier results, or merge the two."""
     for number, result in pairs:
         earlier = results.setdefault(number, [])
         if merge is not None and earlier:
@@ -375,7 +375,7 @@ def _sum_of_weights(
 
 
 def _add_in_place(total: Any, sums: Any) -> Any:
-    """The sum of two arrays, or of two lists of them; the first is written over."""
+    """The sum of two arrays, or of two lists of arrays, written over the first."""
     if total is None:
         return sums
     if isinstance(total, np.ndarray):

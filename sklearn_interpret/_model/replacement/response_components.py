@@ -38,9 +38,9 @@ class ComponentsOfTrees:
     trees : TreeResponse
         The sum.
     background : Rows
-        Rows that absent players are taken from, together.
+        Rows that the columns of absent players are taken from, all of one row.
     weights : ndarray of shape (n_background,)
-        Their weights; None lets absent players follow the cover of the trees.
+        Weights of the rows; None lets absent players follow the cover of the trees.
     player : ndarray of shape (n_columns,), intp
         Player of each column that the trees get.
     n_players : int
@@ -114,7 +114,7 @@ class ComponentsOfCoalitions:
     Parameters
     ----------
     game : CoalitionGame
-        The game, whose outputs are those of all terms, term after term.
+        The game, whose outputs are the outputs of all terms, term after term.
     terms : list of tuple of int
         Players that each term of the model depends on; of a model that is not known to
         be a sum of terms all players.
@@ -127,21 +127,21 @@ class ComponentsOfCoalitions:
     def __init__(
         self, game: CoalitionGame, terms: list[tuple[int, ...]], max_order: int
     ) -> None:
-        # Else terms are read, and coalitions are those of a term.
+        # Several terms are read from the model, which is not asked then.
         self.asks_model = len(terms) == 1
         self._game, self._terms, self._max_order = game, terms, max_order
         self.largest_order = max(map(len, terms), default=0)
         self.base_values = self._by_term(game.base_values).sum(axis=-2)
         sets = {players for term in terms for players in _subsets(term, max_order)[1:]}
         self.sets = sorted(sets, key=lambda players: (len(players), players))
-        # What is known without asking: nobody, and all players of a term.
-        asked = {
+        # Known without a coalition: the values of no player, and of all of a term's.
+        coalitions = {
             players
             for term in terms
             for players in _subsets(term, max_order)[1:]
             if players != term
         }
-        self._coalitions = sorted(asked)
+        self._coalitions = sorted(coalitions)
         self._matrices = [self._moebius_matrix(term) for term in terms]
 
     def warn_of_cost(self, n_rows: int, advice: str) -> None:

@@ -121,7 +121,7 @@ class Rows(ABC):
         return self.column_array(j) if dates is None else dates.as_dates(dates.numbers)
 
     def date_dtype(self, j: int) -> np.dtype[Any] | None:
-        """Dtype of the dates in column `j` as they are shown; None for others."""
+        """Dtype in which the dates of column `j` are shown; None for other columns."""
         dates = self.dates(j)
         return None if dates is None else dates.dtype
 

@@ -21,7 +21,7 @@ _UNITS_PER_DAY = {
     "ms": 86400 * 10**3,
     "us": 86400 * 10**6,  # finer units are lost in float64
 }
-# Python's types of dates and durations; pandas' own are subclasses of these.
+# Python's types of dates and durations, of which pandas' types are subclasses.
 _DATE_TYPES = datetime.date, datetime.timedelta
 # Types of scalars one of whose values, NaN or NaT, stands for a missing one.
 _TYPES_WITH_NAN = float, np.floating, np.datetime64, np.timedelta64
@@ -48,7 +48,7 @@ class Dates:
     numbers : ndarray of shape (n,)
         Days since 1970-01-01, or days; NaN where missing.
     dtype : numpy.dtype
-        That of the dates as users see them.
+        Dtype of the dates as users see them.
     step : float
         Days between neighbouring dates of the dtype; zero of periods of several days.
     """
@@ -149,7 +149,7 @@ def dates_within(low: float, high: float, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def date_text(date: Any) -> str:
-    """A date of numpy's as text in ISO form; a duration with its unit."""
+    """Numpy's date as text in ISO form; a duration with its unit."""
     if date.dtype.kind == "M":
         return str(date).replace("T", " ")
     text = str(date)

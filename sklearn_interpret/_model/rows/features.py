@@ -214,7 +214,7 @@ def untreatable_columns(rows: Rows, categorical: NDArray[np.bool_]) -> set[int]:
 
 
 def warn_of_left_out(rows: Rows, columns: Iterable[int]) -> list[str]:
-    """Names of columns that cannot be treated, after a warning that has them."""
+    """Warn of columns that cannot be treated, and return their names."""
     names = [rows.names[j] for j in sorted(columns)]
     warn(
         f"Pass numbers or levels for {shortened(names)}: left out, since the values "
@@ -331,7 +331,7 @@ def resolve_keys(
 
 
 def near_names(unknown: Any, names: Sequence[Any], start: str) -> str:
-    """A question for the known names near an unknown one; all of them without any."""
+    """A question for the known names near an unknown name, else all known names."""
     near = []
     if isinstance(unknown, str):
         texts = [name for name in names if isinstance(name, str)]

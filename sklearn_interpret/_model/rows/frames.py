@@ -51,7 +51,7 @@ class PandasRows(Rows):
         return type(self)(self.native.iloc[:, list(columns)])
 
     def followed_by(self, rows: Rows) -> Self:
-        """These rows, then `rows`; categories are those of these rows."""
+        """These rows, then `rows`, with the categories of these rows alone."""
         pandas = sys.modules["pandas"]
         stacked = {}
         for j in range(self.n_columns):
@@ -66,7 +66,7 @@ class PandasRows(Rows):
         return type(self)(frame)
 
     def joined(self, rows: Rows) -> Self:
-        """These rows, then `rows`; labels are kept, categories those of both."""
+        """These rows, then `rows`, with the labels and categories of both tables."""
         pandas = sys.modules["pandas"]
         stacked = []
         for (_, above), (_, below) in zip(
@@ -130,7 +130,7 @@ class PandasRows(Rows):
         zone = getattr(dtype.pyarrow_dtype, "tz", None) if arrow else None
         zone = zone or getattr(dtype, "tz", None)
         if zone is not None:
-            # Of an hour that clocks show twice, the first; of one that they skip, none.
+            # An hour shown twice by clocks is the first; a skipped one shifts forward.
             first = np.ones(len(series), dtype=bool)
             series = series.dt.tz_localize(zone, first, "shift_forward")
         if arrow:
@@ -290,7 +290,7 @@ class PolarsRows(Rows):
         return type(self)(self.native.select([self.names[j] for j in columns]))
 
     def followed_by(self, rows: Rows) -> Self:
-        """These rows, then `rows`; categories are those of these rows."""
+        """These rows, then `rows`, with the categories of these rows alone."""
         polars = sys.modules["polars"]
         stacked = []
         for j, name in enumerate(self.names):
@@ -306,7 +306,7 @@ class PolarsRows(Rows):
         return type(self)(polars.DataFrame(stacked))
 
     def joined(self, rows: Rows) -> Self:
-        """These rows, then `rows`; categories are those of both."""
+        """These rows, then `rows`, with the categories of both tables."""
         polars = sys.modules["polars"]
         pair = self.native, rows.native
         return type(self)(polars.concat(pair, how="vertical_relaxed"))
@@ -345,8 +345,8 @@ class PolarsRows(Rows):
         series = polars.Series(self.names[j], clock.astype(f"{clock.dtype.kind}8[us]"))
         zone = getattr(dtype, "time_zone", None)
         if zone is not None:
-            # Of an hour that clocks show twice, the first; of one that they skip, the
-            # time an hour later.
+            # An hour that clocks show twice is the first; of an hour that they skip,
+            # the time an hour later is taken.
             later = series.dt.offset_by("1h")
             series, later = (
                 each.dt.replace_time_zone(
@@ -414,7 +414,7 @@ class PolarsRows(Rows):
 
 
 class _PolarsTiles(Tiles):
-    """Repeated rows; replaced columns are set in a new frame that shares the others."""
+    """Repeated rows; a new frame has the replaced columns, and shares all others."""
 
     def __init__(self, frame: Any, n_rows: int, repeats: int) -> None:
         super().__init__(n_rows, repeats)

@@ -32,7 +32,7 @@ class Images:
     shape : tuple of int
         Height, width and, if any, channels.
     segments : sequence of ndarray of shape (height, width), default=()
-        Their segments, if computed.
+        Segments of the images, if computed.
     """
 
     def __init__(

@@ -73,7 +73,7 @@ class Marginals:
     rows : Rows
         Rows with the distribution.
     weights : ndarray of shape (n_rows,)
-        Their weights.
+        Weights of the rows.
     categorical : ndarray of shape (n_columns,), bool
         Mask of the categorical columns.
     n_bins : int or None

@@ -14,7 +14,7 @@ MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 SMALLEST_P = 1e-4  # smaller p-values are written as below it
 NOISE = 1e-9  # numbers below this share of a column's largest are rounding errors
 FEWEST_DIGITS = 3  # of thresholds
-MOST_DIGITS = 17  # any double is determined by these
+MOST_DIGITS = 17  # as many digits determine any double
 LARGEST_WHOLE = 1e15  # whole numbers below are written in full: doubles hold them
 # Doubles hold all decimals of as many digits; computed numbers mostly have more.
 _EXACT_DIGITS = np.finfo(np.float64).precision

@@ -31,7 +31,7 @@ class Plain:
     kind : str
         Key of `_MAKERS`.
     content : list
-        Arrays, texts, numbers, bytes, and lists and dicts of these.
+        Arrays, texts, numbers and bytes, and lists and dicts of such objects.
     """
 
     kind: str
@@ -71,7 +71,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """The value that `to_plain` returned an equivalent of."""
+    """The value that `to_plain` made plain."""
     if type(value) in (list, tuple):
         return type(value)(map(from_plain, value))
     if type(value) is dict:

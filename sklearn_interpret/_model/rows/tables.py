@@ -45,7 +45,7 @@ def effect_blocks(
     names : sequence of str
         The features.
     points : sequence of array-like
-        Points along each of them.
+        Points along each feature.
     numbers : dict of str to ndarray of shape (k, [n,] G[, G2])
         Numbers at the points, the second axis fastest.
     outputs : sequence
@@ -183,6 +183,6 @@ def _key_text(key: Any) -> str:
 
 
 def versions(*names: str) -> dict[str, str]:
-    """Versions of this library, of those that it is built on, and of others."""
+    """Versions of this library, of scikit-learn and numpy, and of other libraries."""
     names = ("sklearn_interpret", "sklearn", "numpy", *names)
     return {name: import_module(name).__version__ for name in names}

@@ -64,7 +64,7 @@ class InnerPredictor:
         return as_rows(self.transformer.transform(rows.native))
 
     def described(self, rows: Rows) -> list[Column]:
-        """A `Column` for each of them."""
+        """A `Column` for each column that the predictor gets."""
         columns = [
             Column(
                 str(name),

@@ -17,7 +17,7 @@ from sklearn_interpret._model.rows.images import segment_means
 _COMPACTNESS = 0.2
 # Pixels that k-means is fitted on, 128 by 128: larger images are sampled, for speed.
 _PIXELS_FOR_MEANS = 2**14
-# Iterations of k-means, which starts on a grid and changes little after these.
+# Iterations of k-means, which starts on a grid; later iterations change little.
 _N_ITERATIONS = 20
 # Default number of segments of all but small images.
 _DEFAULT_SEGMENTS = 50

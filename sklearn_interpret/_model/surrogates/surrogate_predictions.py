@@ -99,7 +99,7 @@ def _add_encoders(surrogate: Any, rows: Rows) -> Any:
         handle_unknown="infrequent_if_exist",
         sparse_output=False,
     )
-    # It leaves numbers as they are, for any data frame and in any version.
+    # This scaler leaves numbers as they are, for any data frame and in any version.
     identity = StandardScaler(with_mean=False, with_std=False)
     if has_dates:
         identity = FunctionTransformer(as_days, feature_names_out="one-to-one")
@@ -196,12 +196,12 @@ class SurrogatePredictions:
 
     @property
     def predicts_labels(self) -> bool:
-        """Whether it was fitted to labels."""
+        """Whether the surrogate was fitted to labels."""
         return is_classifier(self.surrogate)
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether it can give probabilities of the model's classes."""
+        """Whether the surrogate can give probabilities of the model's classes."""
         if self.predicts_labels:
             return hasattr(self.surrogate, "predict_proba")
         return self._has_probability_scale and self.why_no_labels() is None
@@ -223,9 +223,9 @@ class SurrogatePredictions:
         return set()
 
     def responses(self, X: Any) -> Any:
-        """Its estimate of the model's responses, (n, k).
+        """The surrogate's estimate of the model's responses, (n, k).
 
-        None if it is a classifier without probabilities of the kind of the response.
+        None for a classifier without probabilities of the kind of the response.
         """
         if not self.predicts_labels:
             values = np.asarray(self.surrogate.predict(X), dtype=np.float64)
@@ -263,7 +263,7 @@ class SurrogatePredictions:
         return _normalise(values, len(classes))
 
     def why_no_labels(self) -> str | None:
-        """Reason why its responses do not determine labels; None if they do."""
+        """Reason why the surrogate's responses determine no labels; None if they do."""
         method, classes = self.response.method, self.response.classes
         if self.predicts_labels:
             return None

@@ -42,7 +42,7 @@ def read_tree(
     Parameters
     ----------
     inner : InnerPredictor
-        Its predictor is a tree.
+        The inner predictor, which is a tree.
     rows : Rows
         Thresholds are rounded as far as none of these rows changes sides.
 
@@ -93,9 +93,9 @@ class _TreeInWords:
     tree : sklearn.tree._tree.Tree
         The tree.
     described : list of Column
-        Its columns in words.
+        Columns of the tree in words.
     columns : Rows
-        The rows as it gets them.
+        The rows as the tree gets them.
     """
 
     def __init__(self, tree: Any, described: list[Column], columns: Rows) -> None:

@@ -256,7 +256,7 @@ def _read_voting(estimator: BaseEstimator, read: _Reader) -> TreeModel:
 
 
 def _read_ada_classifier(estimator: BaseEstimator, _: object) -> TreeModel:
-    """Votes of trees: the weight for a leaf's class, -weight / (K - 1) for the others.
+    """Votes of trees: weight for a leaf's class, -weight / (K - 1) for other classes.
 
     J. Zhu, H. Zou, S. Rosset and T. Hastie (2009). Multi-class AdaBoost.
     """

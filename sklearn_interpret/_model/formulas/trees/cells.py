@@ -71,7 +71,7 @@ class TreeCells:
     model : TreeModel
         The model.
     ensemble : TreeEnsemble
-        Its trees, with the outputs wanted.
+        Trees of the model, with the outputs of the target.
     problem : SearchProblem
         Known rows.
     """
@@ -119,8 +119,8 @@ class TreeCells:
     ) -> NDArray[np.integer]:
         """Codes of a known row with one number replaced; -1 where the model refuses.
 
-        Of each value (n,) in its column (n,), the codes of one or more features of the
-        column, (n, k).
+        For each value (n,) in its column (n,), the codes (n, k) of k features of this
+        column.
         """
         n = len(values)
         if not n:
@@ -199,9 +199,9 @@ class TreeCells:
         features: NDArray[np.intp],
         ranks: NDArray[np.intp],
     ) -> list[NDArray[np.intp]]:
-        """Positions next to thresholds, below and above, of trees that see the numbers.
+        """Positions next to thresholds, below and above: first guesses of a bisection.
 
-        These may see them in single precision.
+        Trees may see the numbers in single precision.
         """
         by_feature = self.ensemble.split_codes.thresholds
         pairs = zip(features.tolist(), ranks.tolist(), strict=True)
@@ -249,9 +249,9 @@ class TreeCells:
         values: NDArray[np.float64],
         codes: NDArray[np.integer],
     ) -> _ColumnCells | None:
-        """Cells of a number; None where these are no intervals.
+        """Cells of a number; None where the cells are no intervals.
 
-        `values` are those of known rows, whose codes must be those of their cells.
+        `values` and `codes` are of known rows; their codes must be those of the cells.
         """
         features = self._features_of_column(j)
         if self.ensemble.split_codes.categorical[features].any():
@@ -324,7 +324,7 @@ class TreeCells:
         return positions
 
     def _leaf_boxes(self) -> _Boxes:
-        """Boxes of leaves, but for the conditions on columns without order."""
+        """Boxes of leaves, without the conditions on columns that have no order."""
         trees, paths = self.ensemble, self.paths
         sizes = np.array([max(len(low), 1) for low in self.low])
         # First and last cells that meet the condition of each node but the roots.
@@ -334,7 +334,7 @@ class TreeCells:
         n_left = self._n_cells_left(inner)
         high[left], low[right] = n_left - 1, n_left
         high[right] = sizes[self.model.columns[trees.feature[inner]]] - 1
-        # And those of the nodes above that split on the same column.
+        # The cells also meet the conditions above on the same column.
         for nodes, previous in paths.merged:
             low[nodes] = np.maximum(low[nodes], low[previous])
             high[nodes] = np.minimum(high[nodes], high[previous])
@@ -423,7 +423,7 @@ class TreeCells:
         return cut
 
     def conditions_met(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which conditions a row meets, given its codes (n_features,): by node."""
+        """Mask (n_nodes,) of the conditions met by a row with codes (n_features,)."""
         trees = self.ensemble
         inner = np.flatnonzero(~trees.is_leaf)
         left = trees.goes_left(inner, codes[trees.feature[inner]])
@@ -439,7 +439,7 @@ class TreeCells:
         fixed: NDArray[np.bool_],
         outside: NDArray[np.bool_],
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Boxes that are left where `fixed` columns (n_columns,) stay as in a row.
+        """Boxes within reach where `fixed` columns (n_columns,) stay as in a row.
 
         Other columns, in which the row lies `outside` of all cells, have one more cell
         for its value, the last one.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Relative rounding error of sums, of models that add up in double precision.
 _DOUBLE_ROUNDING = 1e-10
-# The same in single precision.
+# Relative rounding error of sums, of models that add up in single precision.
 _SINGLE_ROUNDING = 1e-6
 # Largest excess over constraints, relative to the size of their terms.
 _ROUNDING = 1e-13
@@ -106,8 +106,8 @@ class TreeSearch:
         self.known_sums = ensemble.raw_of_codes(codes)
         self.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
         terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
-        # Whole numbers, as votes, add up without rounding: equal sums get the same
-        # answer.
+        # Whole numbers, such as votes, add up without rounding: equal sums get equal
+        # answers.
         self.sums_are_exact = not single and np.allclose(
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
@@ -238,7 +238,7 @@ class TreeSearch:
     ) -> tuple[BoxSums, NDArray[np.float64]]:
         """`BoxSums` of a system, and the rounding errors of its sums.
 
-        The needs are lowered by these, or raised by many times as much to be `sure`.
+        The needs are lowered by these errors, or, to be `sure`, raised by a multiple.
         """
         values = self.ensemble.value[space.leaf] @ system.weights.T
         base = self.ensemble.base @ system.weights.T
@@ -280,7 +280,7 @@ class TreeSearch:
 def _solve_alternatives(
     space: _Space, alternatives: list[_Alternative], goal: Goal, end: float
 ) -> Solved:
-    """`Solved` of alternatives until a time; those that lack least come first."""
+    """`Solved` of alternatives until a time; the smallest shortfall is tried first."""
 
     def shortfall_at_origin(alternative: _Alternative) -> float:
         return alternative.boxes.missing(space.origin_cells[None])[0]
@@ -495,9 +495,9 @@ def _make_column(
 def _far_limits(
     cells: TreeCells, actionability: Actionability, origin: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Limits of numbers (n_columns,); infinite for those without constraints.
+    """Limits of numbers (n_columns,); infinite for columns without constraints.
 
-    From the largest number that offsets all others of a constraint.
+    A multiple of the largest number that offsets all other terms of a constraint.
     """
     coefficients = np.abs(actionability.coefficients)
     far = np.full(len(origin), np.inf)

@@ -1,4 +1,4 @@
-"""Responses of a model that are sums of its trees, or known functions of them.
+"""Responses of a model that are sums of its trees, or known functions of such sums.
 
 :func:`read_trees` reads the trees of a model, whatever the response;
 :func:`tree_response` and :func:`explained_response` read a response of it.
