@@ -124,8 +124,8 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         """
         check_is_fitted(self)
         importances = np.zeros(self.n_features_in_)
-        sizes = self._mean_sizes().mean(axis=1)
-        for (columns, _), size in zip(self._attributed(), sizes, strict=True):
+        mean_sizes = self._mean_sizes().mean(axis=1)
+        for (columns, _), size in zip(self._attributed(), mean_sizes, strict=True):
             importances[list(columns)] = size
         return importances
 
@@ -145,13 +145,13 @@ class BaseAttribution(ResultsMixin, TransformerMixin, BaseInspector):
         `feature_importances_`. Those of single rows are in the table of the
         explanation.
         """
-        sizes, labels = self._mean_sizes(), as_objects(self.output_names_)
-        order = np.argsort(-sizes.sum(axis=1), kind="stable")
+        mean_sizes, labels = self._mean_sizes(), as_objects(self.output_names_)
+        order = np.argsort(-mean_sizes.sum(axis=1), kind="stable")
         names = as_objects([name for _, name in self._attributed()])[order]
         columns = {"feature": names.repeat(len(labels))}
         if len(labels) > 1:
             columns["output"] = np.tile(labels, len(names))
-        return [columns | {"importance": sizes[order].ravel()}]
+        return [columns | {"importance": mean_sizes[order].ravel()}]
 
     def _result_units(self) -> dict[str, str]:
         return {"importance": self._response_name}

@@ -98,16 +98,16 @@ class ConditionSpace:
     def of_codes(self, column: int, codes: NDArray[np.intp] | range) -> Condition:
         """Ascending codes as a `Condition`; codes of numbers have no gap."""
         values, name = self.values[column], self.names[column]
-        first, last = codes[0], codes[-1]
-        if first == len(values):
+        first_code, last_code = codes[0], codes[-1]
+        if first_code == len(values):
             return Condition(column, name, levels=(np.nan,))
         if self.nominal[column]:
             return Condition(column, name, levels=tuple(values[code] for code in codes))
         low, high, dtype = None, None, self._date_dtypes[column]
-        if first:
-            low = threshold(values[first - 1], values[first], dtype)
-        if last + 1 < len(values):
-            high = threshold(values[last], values[last + 1], dtype)
+        if first_code:
+            low = threshold(values[first_code - 1], values[first_code], dtype)
+        if last_code + 1 < len(values):
+            high = threshold(values[last_code], values[last_code + 1], dtype)
         only = None if dtype else only_number(values, low, high)
         return Condition(column, name, low=low, high=high, only=only)
 

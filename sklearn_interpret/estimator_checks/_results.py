@@ -130,11 +130,11 @@ def nearest_rows(explanation: Any) -> Any:
 
     The explanation is a `RowExplanation` of rows of numbers.
     """
-    rows, first = np.unique(explanation.origin, return_index=True)
+    rows, first_found = np.unique(explanation.origin, return_index=True)
     nearest = np.full(np.shape(explanation.data), np.nan)
-    nearest[rows] = np.asarray(explanation.rows)[first]
+    nearest[rows] = np.asarray(explanation.rows)[first_found]
     distances = np.full(len(explanation), np.nan)
-    distances[rows] = explanation.distances[first]
+    distances[rows] = explanation.distances[first_found]
     return nearest, distances
 
 

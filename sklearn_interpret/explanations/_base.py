@@ -385,9 +385,9 @@ def row_positions(index: Any, n_rows: int) -> NDArray[np.intp]:
     positions = np.asarray(index)
     if positions.ndim == 1 and not positions.size:
         positions = positions.astype(np.intp)
-    single = isinstance(index, Integral) and not isinstance(index, bool | np.bool_)
+    is_single = isinstance(index, Integral) and not isinstance(index, bool | np.bool_)
     listed = positions.ndim == 1 and positions.dtype.kind in "iub"
-    if not single and (not listed or isinstance(index, tuple)):
+    if not is_single and (not listed or isinstance(index, tuple)):
         raise TypeError(
             "An explanation is indexed by rows: with an int, a slice, a sequence of "
             f"positions or a boolean mask; got {index!r}."

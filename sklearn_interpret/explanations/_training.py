@@ -189,10 +189,10 @@ class TrainingExplanation(BaseExplanation):
     def _summary(self) -> list[str]:
         if not self.values.size:
             return []
-        sizes = self.mean_sizes
-        largest = np.argsort(-sizes, kind="stable")[:SHOWN_ROWS]
+        mean_sizes = self.mean_sizes
+        largest = np.argsort(-mean_sizes, kind="stable")[:SHOWN_ROWS]
         texts = [
-            f"{entry_text(sizes[k])} ({entry_text(self.training_names[k])})"
+            f"{entry_text(mean_sizes[k])} ({entry_text(self.training_names[k])})"
             for k in largest
         ]
         return [f"largest mean size of the {self.value_name}: {', '.join(texts)}"]

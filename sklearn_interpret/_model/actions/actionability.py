@@ -316,13 +316,13 @@ class Actionability(PlainState):
         """Excess of encoded rows over the bounds (n, n_bounds), and its terms' size."""
         terms = self.coefficients * values[:, None]
         terms = np.where(self.coefficients != 0, terms, 0)
-        sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
-        return terms.sum(axis=2) - self.bounds, sizes
+        term_sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
+        return terms.sum(axis=2) - self.bounds, term_sizes
 
     def satisfies(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether encoded rows satisfy all linear constraints, to rounding."""
-        excess, sizes = self.excess(values)
-        return np.all(excess <= _ROUNDING * sizes, axis=1)
+        excess, term_sizes = self.excess(values)
+        return np.all(excess <= _ROUNDING * term_sizes, axis=1)
 
     def without_limits(self, limits: str) -> Actionability:
         """A copy without one of its limits, a parameter of the methods."""
@@ -544,8 +544,8 @@ class Actionability(PlainState):
         self, values: NDArray[np.float64], origins: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Distances of encoded rows from others, (n_rows,)."""
-        sizes = self.changes(values, origins) * self.costs
-        return np.linalg.norm(sizes, self.norm, axis=1)
+        change_costs = self.changes(values, origins) * self.costs
+        return np.linalg.norm(change_costs, self.norm, axis=1)
 
     def n_changed(
         self, values: NDArray[np.float64], origins: NDArray[np.float64]

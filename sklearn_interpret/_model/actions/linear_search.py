@@ -122,9 +122,9 @@ class _Cost(NamedTuple):
 def precision(actionability: Actionability) -> float:
     """Largest machine epsilon of the columns of numbers."""
     numbers = np.flatnonzero(~actionability.categorical)
-    kinds = {actionability.dtypes[j] for j in numbers}
+    dtypes = {actionability.dtypes[j] for j in numbers}
     return float(
-        max((np.finfo(k).eps for k in kinds if k.kind == "f"), default=_DOUBLE)
+        max((np.finfo(d).eps for d in dtypes if d.kind == "f"), default=_DOUBLE)
     )
 
 
@@ -213,10 +213,10 @@ class ColumnEffects:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Linear functions of rows, and bounds of their rounding errors, (n, k)."""
         derived = self.model.derived_columns(native)
-        sizes = self._term_sizes(derived)
+        term_sizes = self._term_sizes(derived)
         if self.model.steps:  # numbers before the pipeline's steps round too
-            sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
-        return self.model.margin(derived), self.rounding * sizes
+            term_sizes += np.abs(np.nan_to_num(values)) @ self._absolute_slopes
+        return self.model.margin(derived), self.rounding * term_sizes
 
     def _term_sizes(self, derived: Any) -> NDArray[np.float64]:
         """Sizes of the terms that the functions are sums of, (n_rows, k)."""
@@ -246,10 +246,10 @@ class ColumnEffects:
 
     def _margins_at(self, j: int, column: NDArray[np.float64]) -> NDArray[np.float64]:
         """The functions at a row of `fit` with other values of a column."""
-        first = self._complete[:1]
-        values = np.repeat(self._values[first], len(column), axis=0)
+        base_row = self._complete[:1]
+        values = np.repeat(self._values[base_row], len(column), axis=0)
         values[:, j] = column
-        index = np.repeat(first, len(column))
+        index = np.repeat(base_row, len(column))
         return self.margins(self._fit_problem.decode(values, index))
 
     def _check_is_linear(self) -> None:
@@ -258,11 +258,11 @@ class ColumnEffects:
         rows = self._fit_problem.rows
         native = rows.take(sampled).native
         expected, error_bounds = self.margins_and_errors(native, self._values[sampled])
-        first = self._complete[0]
-        sums = np.repeat(self.margins(rows.take([first]).native), len(sampled), 0)
+        base_row = self._complete[0]
+        sums = np.repeat(self.margins(rows.take([base_row]).native), len(sampled), 0)
         size = np.abs(sums) + np.abs(expected)
         for j, (slope, levels) in enumerate(zip(self.slopes, self.levels, strict=True)):
-            values, start = self._values[sampled, j], self._values[first, j]
+            values, start = self._values[sampled, j], self._values[base_row, j]
             if levels is None:
                 change = (values - start)[:, None] * slope
             else:
@@ -508,20 +508,20 @@ class LinearSearch:
                     after = len(added)
                     added.append(_Move(j, start))
                 room = max(high[j] - start if sign > 0 else start - low[j], 0.0)
-                most, length = (np.rint(room / unit), unit) if unit else (room, 1.0)
-                added.append(_Move(j, sign * length, most, after, enters=False))
+                n_units, length = (np.rint(room / unit), unit) if unit else (room, 1.0)
+                added.append(_Move(j, sign * length, n_units, after, enters=False))
         table = np.array(added, dtype=np.float64).reshape(-1, len(_Move._fields))
         column_numbers, targets, most_units, positions_before, enters = table.T
         columns, exclusive = column_numbers.astype(np.intp), enters.astype(bool)
         gains, errors = self._gains_of_moves(problem, row, columns, targets, exclusive)
         # Which number fills a missing entry costs nothing.
-        sizes = np.where(np.isnan(origin[columns]), 0.0, np.abs(targets))
+        change_sizes = np.where(np.isnan(origin[columns]), 0.0, np.abs(targets))
         values = _with_values(origin, columns[exclusive], targets[exclusive])
         changes = actionability.changes(values, origin[None])
-        sizes[exclusive] = changes.max(axis=1)
+        change_sizes[exclusive] = changes.max(axis=1)
         moves = Moves(
             gains,
-            costs=actionability.costs[columns] * sizes,
+            costs=actionability.costs[columns] * change_sizes,
             most=most_units,
             is_integer=exclusive | (step_units[columns] > 0),
             column=columns,

@@ -97,21 +97,21 @@ def first_steps(
     ]
     if not steps:
         return None, np.arange(n_outputs), n_outputs
-    first = Pipeline(steps)
-    n_columns = n_input_columns(first)
+    steps_before = Pipeline(steps)
+    n_columns = n_input_columns(steps_before)
     if n_columns is None:
         name, step = steps[0]
         raise UnreadableModelError(
             f"its step {name!r} ({type(step).__name__}) has no number of columns that "
             "it was fitted on."
         )
-    columns = input_columns(first, n_columns)
+    columns = input_columns(steps_before, n_columns)
     if len(columns) != n_outputs:
         raise UnreadableModelError(
             f"its last step was fitted on {n_outputs} columns, and is given "
             f"{len(columns)}."
         )
-    return first, columns, n_columns
+    return steps_before, columns, n_columns
 
 
 def is_passthrough(step: BaseEstimator | str | None) -> bool:

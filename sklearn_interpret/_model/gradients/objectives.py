@@ -465,12 +465,12 @@ def _value_and_gradient(
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
     """Value and gradient of a network's objective, at some parameters and weights."""
-    moved = replace(objective, network=network.with_parameters(parameters))
-    losses = moved.losses(inputs, targets)
+    changed = replace(objective, network=network.with_parameters(parameters))
+    losses = changed.losses(inputs, targets)
     gradient = np.concatenate(
         [
             ((layer_inputs * weights[:, None]).T @ slopes).ravel()
-            for layer_inputs, slopes in moved.factors(inputs, targets)
+            for layer_inputs, slopes in changed.factors(inputs, targets)
         ]
     )
     value = float(weights @ losses + penalty @ parameters**2 / 2)
@@ -499,8 +499,8 @@ def _penalties_of(model: BaseEstimator) -> _Penalties:
         penalty = 0.0 if getattr(model, "penalty", "l2") is None else 1 / C
         # LIBLINEAR penalises the intercept as the weight of a constant column.
         by_liblinear = isinstance(model, LinearSVC) or model.solver == "liblinear"
-        share = model.intercept_scaling**-2.0 if by_liblinear else 0.0
-        return _Penalties(penalty, intercept_share=share)
+        intercept_share = model.intercept_scaling**-2.0 if by_liblinear else 0.0
+        return _Penalties(penalty, intercept_share=intercept_share)
     if isinstance(model, Ridge | RidgeClassifier):
         return _Penalties(np.asarray(getattr(model, "alpha_", model.alpha)))
     return _Penalties(0.0, by_row=getattr(model, "alpha", 0.0))

@@ -161,8 +161,8 @@ def _stay_determined(optimum: ScoreModel, deleted: list[NDArray[np.intp]]) -> bo
     q, r = np.linalg.qr(np.sqrt(optimum.weights)[:, None] * optimum.design)
     if np.linalg.matrix_rank(r) < optimum.design.shape[1]:
         return False
-    sizes = np.array([np.square(q[rows]).sum() for rows in deleted])
+    hat_norms = np.array([np.square(q[rows]).sum() for rows in deleted])
     # The largest eigenvalue of their part of the hat matrix is at most its trace.
-    doubtful = np.flatnonzero(sizes >= 1 - _ROUNDING_OF_LEVERAGES)
-    sizes[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
-    return bool((sizes < 1 - _ROUNDING_OF_LEVERAGES).all())
+    doubtful = np.flatnonzero(hat_norms >= 1 - _ROUNDING_OF_LEVERAGES)
+    hat_norms[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
+    return bool((hat_norms < 1 - _ROUNDING_OF_LEVERAGES).all())

@@ -81,10 +81,10 @@ class NeighborsWithout:
         positions: NDArray[np.intp],
     ) -> NDArray[np.float64]:
         """Responses from the first of the neighbours."""
-        model, first = self.model, slice(self.model.n_neighbors)
-        weights = vote_weights(model, distances[:, first])[:, :, None]
+        model, nearest = self.model, slice(self.model.n_neighbors)
+        weights = vote_weights(model, distances[:, nearest])[:, :, None]
         totals = weights.sum(axis=1)
-        means = (weights * self.targets[positions[:, first]]).sum(axis=1) / totals
+        means = (weights * self.targets[positions[:, nearest]]).sum(axis=1) / totals
         if response.method == "predict" and is_classifier(model):
             return response.read(model.classes_[means.argmax(axis=1)])
         return response.read(means)

@@ -159,8 +159,8 @@ class DependenceAtRows(PointMeans):
         self._keys = RowKeys(np.array(codes).T)
         # Where no value of any player repeats, points of two sets are different: a
         # player outside of both sets tells the bases apart, a player of one the donors.
-        unique = all(values.max() + 1 == rows.n_rows for values in codes)
-        self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
+        no_value_repeats = all(values.max() + 1 == rows.n_rows for values in codes)
+        self._may_repeat = not no_value_repeats or len(codes) <= 2 * _MOST_PLAYERS
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
@@ -339,11 +339,11 @@ class DependenceAtRows(PointMeans):
         is_cached, cached = self._cache.find(keys, responses.shape[1])
         responses[is_cached] = cached
         new = np.flatnonzero(~is_cached)
-        first, positions = distinct(keys[new])
-        first = new[first]
-        answers = self._send(columns_of_sets, points.take(first))
+        first_points, positions = distinct(keys[new])
+        first_points = new[first_points]
+        answers = self._send(columns_of_sets, points.take(first_points))
         responses[new] = answers[positions]
-        self._cache.add(keys[first], answers)
+        self._cache.add(keys[first_points], answers)
         return responses
 
     def _send(

@@ -73,17 +73,17 @@ class RowKeys:
     """
 
     def __init__(self, codes: NDArray[np.integer]) -> None:
-        sizes = [int(column.max(initial=0)) + 1 for column in codes.T]
-        radices = np.cumprod([1, *sizes[:-1]], dtype=object)
-        if radices[-1] * sizes[-1] < 2**63:
+        n_values = [int(column.max(initial=0)) + 1 for column in codes.T]
+        radices = np.cumprod([1, *n_values[:-1]], dtype=object)
+        if radices[-1] * n_values[-1] < 2**63:
             self._words = radices.astype(np.uint64)[:, None]
         else:
             # The numbers would be too large. Two random sums replace them; that two
             # points share both does not happen.
             rng = np.random.default_rng(0)
-            self._words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
+            self._words = rng.integers(2**64, size=(len(n_values), 2), dtype=np.uint64)
         self._codes = codes
-        self.all_players = self.of_players(range(len(sizes)))
+        self.all_players = self.of_players(range(len(n_values)))
 
     def of_players(self, players: Iterable[int]) -> NDArray[np.uint64]:
         """Keys (n_rows, n_words) of the rows' values of some players."""

@@ -338,8 +338,8 @@ def _replace_by_neighbours(
     rows = None if moves.all() else np.flatnonzero(moves)
     visits = steps.visits(cells if rows is None else cells[rows])
     # Along a single axis the points are numbered as its values are.
-    single = len(steps.axes) == 1
-    codes = tuple(visits if single else codes[0].take(visits) for codes in grid.codes)
+    one_axis = len(steps.axes) == 1
+    codes = tuple(visits if one_axis else codes[0].take(visits) for codes in grid.codes)
     return replace(grid, codes=codes, shape=None, rows=rows, together=True)
 
 

@@ -134,8 +134,10 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             first, second = pairs[batch].T
             n_leaves = self._leaves_of_pairs[first, second]
             shape = n_points[first], n_points[second]
-            sizes = pairwise_interactions.bytes_of_pairs(shape, n_rows, n_leaves, k)
-            n_bytes += sizes[n_leaves > 0].sum()
+            pair_bytes = pairwise_interactions.bytes_of_pairs(
+                shape, n_rows, n_leaves, k
+            )
+            n_bytes += pair_bytes[n_leaves > 0].sum()
         n_passes = 1 + n_bytes / self._bytes_of_curves + len(triples)
         return sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
 
@@ -256,10 +258,10 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         pairs_of_pass: list[tuple[int, int]] = []
         n_points, k = np.array(self.n_points), self._sums.shape[1]
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        sizes = pairwise_interactions.bytes_of_pairs(
+        pair_bytes = pairwise_interactions.bytes_of_pairs(
             (n_points[first], n_points[second]), n_rows, n_leaves[first, second], k
         )
-        for pair, n_bytes in zip(pairs, sizes.tolist(), strict=True):
+        for pair, n_bytes in zip(pairs, pair_bytes.tolist(), strict=True):
             if pairs_of_pass and bytes_of_pass + n_bytes > self._bytes_of_curves:
                 yield from self._terms_of_pass(pairs_of_pass)
                 pairs_of_pass, bytes_of_pass = [], 0

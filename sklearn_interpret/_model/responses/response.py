@@ -398,12 +398,13 @@ def check_finite(values: NDArray[np.float64]) -> None:
     if values.size == 0 or -_LARGEST <= values.min() <= values.max() <= _LARGEST:
         return
     refused = np.flatnonzero(~(np.abs(values) <= _LARGEST).all(axis=1))
-    first, reason = refused[0], "not finite"
+    first_refused, reason = refused[0], "not finite"
     if np.isfinite(values[refused]).all():
         reason = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
     raise NonFiniteResponseError(
-        f"The model's response is {reason}: row {first} of the rows sent to it has "
-        f"{values[first].tolist()} ({len(refused)} such rows in this batch)."
+        f"The model's response is {reason}: row {first_refused} of the rows sent to it "
+        f"has {values[first_refused].tolist()} ({len(refused)} such rows in this "
+        "batch)."
     )
 
 

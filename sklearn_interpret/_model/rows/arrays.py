@@ -216,11 +216,11 @@ class SparseRows(_OneDtypeRows):
 
     def equals_first_rows(self, n_background: int) -> NDArray[np.bool_]:
         """Mask of the columns in which all first rows have the value of a later row."""
-        first = self._csr[:1].toarray()
+        first_row = self._csr[:1].toarray()
         bases = self._csr[:n_background]
         low, high = bases.min(axis=0).toarray(), bases.max(axis=0).toarray()
-        constant = (low == high).reshape(-1)
-        return constant & (self._csr[n_background:].toarray() == first)
+        is_constant = (low == high).reshape(-1)
+        return is_constant & (self._csr[n_background:].toarray() == first_row)
 
     def column(self, j: int) -> Any:
         """Column `j`, dense."""

@@ -102,8 +102,8 @@ class CellsOfRows(LazyRows):
 
 def labels_array(labels: list[Any]) -> NDArray[Any]:
     """Labels as an array: numbers and booleans as such, everything else as objects."""
-    kinds = {type(label) for label in labels}
-    if kinds <= {int, float, np.int64, np.float64} or kinds == {bool}:
+    types = {type(label) for label in labels}
+    if types <= {int, float, np.int64, np.float64} or types == {bool}:
         return np.array(labels)
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
@@ -187,12 +187,12 @@ def grid_axis(
     values = _numeric_values(sample, column, grid, custom, smallest=1)
     # The cast may round (to float32): report the values that the model sees, once.
     levels, rounded, date_dtype = rows.cast_with_numbers(column, values)
-    first = np.sort(np.unique(rounded, return_index=True)[1])
-    levels = gather(levels, first)
+    first_of_equal = np.sort(np.unique(rounded, return_index=True)[1])
+    levels = gather(levels, first_of_equal)
     return Axis(
         rows.names[column],
         (column,),
-        rounded[first],
+        rounded[first_of_equal],
         (levels,),
         False,
         date_dtype=date_dtype,

@@ -286,14 +286,14 @@ class Rows(ABC):
 
         Of shape (n_rows - n_background, n_columns); missing values count as equal.
         """
-        agrees = np.empty((self.n_rows, self.n_columns), dtype=bool)
+        is_first = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
             values = self.column_array(j)
             if values.dtype.kind not in "iufb":
                 values, _ = self.encode_column(j)
             first = values[0]
-            agrees[:, j] = values == first if first == first else values != values
-        return agrees[:n_background].all(axis=0) & agrees[n_background:]
+            is_first[:, j] = values == first if first == first else values != values
+        return is_first[:n_background].all(axis=0) & is_first[n_background:]
 
     @property
     def detected_categorical(self) -> NDArray[np.bool_]:

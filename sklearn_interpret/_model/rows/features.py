@@ -130,8 +130,8 @@ def _list_features(features: Any, names: Sequence[str], parameter: str) -> list[
             f"{parameter} has {len(features)} entries, but X has {len(names)} "
             "features. Targets are no features: where a method takes them, they are y."
         )
-    kinds = {type(feature) for feature in features}
-    if not kinds or not kinds <= {bool, np.bool_}:
+    types = {type(feature) for feature in features}
+    if not types or not types <= {bool, np.bool_}:
         return features
     if len(features) != len(names):
         raise ValueError(

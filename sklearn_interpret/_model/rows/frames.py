@@ -216,8 +216,8 @@ class PandasRows(Rows):
     @property
     def _is_plain(self) -> bool:
         """Whether all columns have the same numeric numpy dtype."""
-        kinds = set(self.native.dtypes)
-        (dtype,) = kinds if len(kinds) == 1 else (None,)
+        dtypes = set(self.native.dtypes)
+        (dtype,) = dtypes if len(dtypes) == 1 else (None,)
         return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
 
 

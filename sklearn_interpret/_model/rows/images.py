@@ -189,8 +189,8 @@ class _Image:
         segments = self._segments
         points = self.pixels.reshape(segments.size, -1).astype(np.float64)
         means = segment_means(points, segments, self.n_segments)
-        single = np.bincount(segments) == 1
-        means[single] = segment_means(points, np.zeros_like(segments), 1)
+        has_one_pixel = np.bincount(segments) == 1
+        means[has_one_pixel] = segment_means(points, np.zeros_like(segments), 1)
         return means[segments].reshape(-1)
 
 

@@ -107,7 +107,7 @@ def column_texts(
     decimals = max(digits - 1 - power, 0)
     sizes = [f"{abs(number) / unit:.{decimals}f}" for number in numbers]
     while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
-        sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
+        sizes, decimals = ([size.removesuffix("0") for size in sizes], decimals - 1)
     return [
         _signed_text(number, size.removesuffix("."), exponent, signed)
         for number, size in zip(numbers, sizes, strict=True)

@@ -87,8 +87,8 @@ class PartitionedSample:
         if columns is not None:
             columns = sorted(columns)
             names = [self.rows.names[j] for j in columns]
-        first = self.rows.take(np.arange(1))
-        reader = _Reader(first, self.dtypes, self.check, columns)
+        first_row = self.rows.take(np.arange(1))
+        reader = _Reader(first_row, self.dtypes, self.check, columns)
         task = partial(reader.apply, function)
         result = self.partitions.map_reduce(task, partial(merge_optional, merge), names)
         if result is None:
@@ -264,8 +264,8 @@ class _Summary:
             columns[j] = BinnedColumn.of_rows(values, weights, edges[j], most_distinct)
         levels = {key: _first_row_of_levels(key, None, sample) for key in level_sets}
         weights = sample.weights
-        first = sample.rows.take(np.arange(1))
-        return cls(first, columns, levels, weights.min(), weights.max())
+        first_row = sample.rows.take(np.arange(1))
+        return cls(first_row, columns, levels, weights.min(), weights.max())
 
     def values_and_counts(
         self, distinct: DistinctValues
@@ -314,15 +314,15 @@ def _first_row_of_levels(
     columns: Sequence[int], limit: int | None, sample: Sample
 ) -> Rows:
     """The columns, at the first row of each of their first `limit` joint values."""
-    _, _, first = sample.rows.encode(columns)
-    return sample.rows.keep_columns(columns).take(first[:limit])
+    _, _, first_rows = sample.rows.encode(columns)
+    return sample.rows.keep_columns(columns).take(first_rows[:limit])
 
 
 def _join_levels(limit: int | None, rows: Rows, more_rows: Rows) -> Rows:
     """The distinct rows of two tables of joint values, at most `limit`."""
-    joined = rows.joined(more_rows)
-    _, _, first = joined.encode(range(joined.n_columns))
-    return joined.take(first[:limit])
+    stacked = rows.joined(more_rows)
+    _, _, first_rows = stacked.encode(range(stacked.n_columns))
+    return stacked.take(first_rows[:limit])
 
 
 def _values_in_bins(

@@ -18,8 +18,8 @@ def observed_levels(
     rows: Rows, columns: Sequence[int]
 ) -> tuple[list[Any], tuple[Any, ...]]:
     """Labels of the joint values of columns in rows, and a native vector per column."""
-    _, labels, first = rows.encode(columns)
-    return labels, tuple(gather(rows.column(j), first) for j in columns)
+    _, labels, first_rows = rows.encode(columns)
+    return labels, tuple(gather(rows.column(j), first_rows) for j in columns)
 
 
 def draw_rows(
@@ -251,12 +251,15 @@ class Sample:
         codes = [self.rows.encode_column(j)[0] for j in all_columns]
         targets = self.y.reshape(len(self.y), -1).T
         codes += [np.unique(output, return_inverse=True)[1] for output in targets]
-        _, first, copies = np.unique(
+        _, first_copies, copies = np.unique(
             codes, axis=1, return_index=True, return_inverse=True
         )
         weights = np.bincount(copies.ravel(), self.weights).astype(np.float64)
         return Sample(
-            self.rows.take(first), self.y[first], weights, positions=self.index[first]
+            self.rows.take(first_copies),
+            self.y[first_copies],
+            weights,
+            positions=self.index[first_copies],
         )
 
     def draw(

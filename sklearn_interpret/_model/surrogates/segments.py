@@ -143,9 +143,9 @@ def _connect_pieces(labels: NDArray[np.intp], smallest: int) -> NDArray[np.intp]
     """Connected pieces of equal label; small ones join a neighbour."""
     pieces = _connected_pieces(labels)
     while True:
-        sizes = np.bincount(pieces.reshape(-1))
-        small = sizes < smallest
-        if len(sizes) == 1 or not small.any():
+        n_pixels = np.bincount(pieces.reshape(-1))
+        small = n_pixels < smallest
+        if len(n_pixels) == 1 or not small.any():
             return pieces
         pieces = _join_small(pieces, small)
 

@@ -106,20 +106,20 @@ def _add_start(
             f"it starts from the log-odds of {type(start).__name__}, which are not a "
             "sum of trees; init=None and init='zero' are constants."
         )
-    first = read_part("init", start, read)
-    if first.response_method != "predict" or first.link != "identity":
+    init = read_part("init", start, read)
+    if init.response_method != "predict" or init.link != "identity":
         raise UnreadableModelError(
             f"it starts from {type(start).__name__}, whose predictions are not a "
             "plain sum of trees."
         )
-    if isinstance(first.encoder, ArrayEncoder | TransformerEncoder):
+    if isinstance(init.encoder, ArrayEncoder | TransformerEncoder):
         # Boosting casts the rows to float32 before `init` gets them. The output of a
         # pipeline's steps keeps double precision.
-        trees = in_float64(first.ensemble) if first.ensemble.strict else first.ensemble
-        first = replace(first, ensemble=replace(trees, precision=PRECISION))
+        trees = in_float64(init.ensemble) if init.ensemble.strict else init.ensemble
+        init = replace(init, ensemble=replace(trees, precision=PRECISION))
     cast = ArrayEncoder(estimator.n_features_in_, PRECISION)
     return sum_of_models(
-        [Member(first, preprocess=cast), Member(model)],
+        [Member(init, preprocess=cast), Member(model)],
         n_columns=model.n_columns,
         n_outputs=1,
         raw_method=model.raw_method,

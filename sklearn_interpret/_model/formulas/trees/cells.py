@@ -207,8 +207,8 @@ class TreeCells:
         pairs = zip(features.tolist(), ranks.tolist(), strict=True)
         thresholds = np.array([by_feature[feature][rank] for feature, rank in pairs])
         with np.errstate(over="ignore"):
-            single = thresholds.astype(np.float32)
-        ends = [np.nextafter(single, np.float32(end)) for end in (-np.inf, np.inf)]
+            in_single = thresholds.astype(np.float32)
+        ends = [np.nextafter(in_single, np.float32(end)) for end in (-np.inf, np.inf)]
         positions = np.empty((2, len(columns)), dtype=np.int64)
         for j, grid in grids.items():
             in_column = columns == j
@@ -293,10 +293,10 @@ class TreeCells:
         values: NDArray[np.float64], cells: _ColumnCells, codes: NDArray[np.integer]
     ) -> NDArray[np.intp]:
         """Cells of numbers (n,) whose codes (n, k) are known; -1 for none."""
-        first = np.clip(np.searchsorted(cells.low, values, side="right") - 1, 0, None)
+        below = np.clip(np.searchsorted(cells.low, values, side="right") - 1, 0, None)
         positions = np.full(len(values), -1)
         # Numbers of other precision may lie between two cells: their codes decide.
-        for cell in (np.minimum(first + 1, len(cells.low) - 1), first):
+        for cell in (np.minimum(below + 1, len(cells.low) - 1), below):
             matches = (cells.codes[cell] == codes).all(axis=1)
             positions[matches] = cell[matches]
         return positions
@@ -326,14 +326,14 @@ class TreeCells:
     def _leaf_boxes(self) -> _Boxes:
         """Boxes of leaves, without the conditions on columns that have no order."""
         trees, paths = self.ensemble, self.paths
-        sizes = np.array([max(len(low), 1) for low in self.low])
+        n_cells = np.array([max(len(low), 1) for low in self.low])
         # First and last cells that meet the condition of each node but the roots.
         low, high = np.zeros((2, trees.n_nodes), dtype=int)
         inner = np.flatnonzero(~trees.is_leaf)
         left, right = trees.left[inner], trees.right[inner]
         n_left = self._n_cells_left(inner)
         high[left], low[right] = n_left - 1, n_left
-        high[right] = sizes[self.model.columns[trees.feature[inner]]] - 1
+        high[right] = n_cells[self.model.columns[trees.feature[inner]]] - 1
         # The cells also meet the conditions above on the same column.
         for nodes, previous in paths.merged:
             low[nodes] = np.maximum(low[nodes], low[previous])
@@ -350,7 +350,7 @@ class TreeCells:
         conditions = np.full(shape, -1)
         conditions[box, column] = condition
         low_cells = np.zeros(shape, dtype=int)
-        high_cells = np.tile(sizes - 1, (shape[0], 1))
+        high_cells = np.tile(n_cells - 1, (shape[0], 1))
         low_cells[box, column] = low[condition]
         high_cells[box, column] = high[condition]
         repeated = np.zeros(shape, dtype=bool)
@@ -499,13 +499,13 @@ class _Grid:
         """Numbers at positions."""
         if self.dtype is None:
             return positions.astype(np.float64)
-        sizes = np.abs(positions).astype(_INTEGERS[self.dtype]).view(self.dtype)
-        return np.where(positions < 0, -sizes, sizes).astype(np.float64)
+        absolute = np.abs(positions).astype(_INTEGERS[self.dtype]).view(self.dtype)
+        return np.where(positions < 0, -absolute, absolute).astype(np.float64)
 
     def positions(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
         """Nearest positions of numbers; the ends for those beyond."""
         numbers = numbers.clip(*self.numbers(np.array(self.ends)))
         if self.dtype is None:
             return np.rint(numbers).astype(np.int64)
-        sizes = np.abs(numbers).astype(self.dtype).view(_INTEGERS[self.dtype])
-        return np.where(numbers < 0, -sizes, sizes).astype(np.int64)
+        absolute = np.abs(numbers).astype(self.dtype).view(_INTEGERS[self.dtype])
+        return np.where(numbers < 0, -absolute, absolute).astype(np.int64)

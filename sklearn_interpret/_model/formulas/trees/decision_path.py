@@ -162,12 +162,12 @@ def _moments_below(
     """Means and standard deviations, by cover, of the leaves below nodes of a tree."""
     ends = np.append(trees.roots, trees.n_nodes)
     span = slice(int(ends[tree]), int(ends[tree + 1]))
-    single = trees.part(slice(tree, tree + 1), span)
-    nodes_of_single = np.array(nodes) - span.start
-    all_means = node_means(single)
-    means, root_mean = all_means[nodes_of_single], all_means[single.roots[0]]
+    one_tree = trees.part(slice(tree, tree + 1), span)
+    nodes_of_tree = np.array(nodes) - span.start
+    all_means = node_means(one_tree)
+    means, root_mean = all_means[nodes_of_tree], all_means[one_tree.roots[0]]
     # Squares of deviations from the mean of the root lose fewer digits.
-    deviations = np.where(single.is_leaf[:, None], single.value - root_mean, 0.0)
-    squares = node_means(replace(single, value=deviations**2))[nodes_of_single]
+    deviations = np.where(one_tree.is_leaf[:, None], one_tree.value - root_mean, 0.0)
+    squares = node_means(replace(one_tree, value=deviations**2))[nodes_of_tree]
     variances = squares - (means - root_mean) ** 2
     return means, np.sqrt(np.maximum(variances, 0))

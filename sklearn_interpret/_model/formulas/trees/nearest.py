@@ -89,14 +89,14 @@ class TreeSearch:
             if read.additive:
                 link, scale = "identity", 1.0
         returned = np.asarray(outcome.response.raw(rows.take([0]).native))
-        single = returned.dtype == np.float32
+        is_single = returned.dtype == np.float32
         self.target = SumTarget.of_outcome(
             outcome,
             ensemble.n_outputs,
             link,
             scale,
             margin,
-            precision=float(np.finfo(np.float32 if single else np.float64).eps),
+            precision=float(np.finfo(np.float32 if is_single else np.float64).eps),
             tied_class=model.tied_class,
         )
         self.cells = TreeCells(model, ensemble, problem)
@@ -104,11 +104,11 @@ class TreeSearch:
         codes = self.cells.codes(rows)
         self.known_cells = self.cells.row_cells(problem.values, codes)
         self.known_sums = ensemble.raw_of_codes(codes)
-        self.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
+        self.rounding = _SINGLE_ROUNDING if is_single else _DOUBLE_ROUNDING
         terms = np.vstack([ensemble.value, ensemble.base]) * model.n_averaged
         # Whole numbers, such as votes, add up without rounding: equal sums get equal
         # answers.
-        self.sums_are_exact = not single and np.allclose(
+        self.sums_are_exact = not is_single and np.allclose(
             terms, np.rint(terms), rtol=_LAST_BITS, atol=0
         )
 
@@ -155,8 +155,8 @@ class TreeSearch:
             values = space.row_at(solved.point)[None]
             best = problem.projected(values, index)
             holds = problem.holds(best, index)[0]
-            moved = not np.array_equal(best, values, equal_nan=True)
-            if holds or moved or monotonic() > end - goal.time_limit / 2:
+            was_projected = not np.array_equal(best, values, equal_nan=True)
+            if holds or was_projected or monotonic() > end - goal.time_limit / 2:
                 holds = holds and problem.actionability.satisfies(best)[0]
                 return best[0], lower, holds
             alternatives = [
@@ -198,7 +198,7 @@ class TreeSearch:
         cells = self.cells.row_cells(values[None], self.cells.codes(as_rows(native)))[0]
         changed = values != origin
         point = np.where(cells < 0, [len(ends) for ends in self.cells.low], cells)
-        first = last = point[space.free]
+        first_cells = last_cells = point[space.free]
         widened = actionability.movable & self.cells.ordered & (cells >= 0)
         if goal.max_changes is not None:
             widened &= changed
@@ -207,16 +207,18 @@ class TreeSearch:
                 continue
             boxes, _ = self._box_sums(space, system, goal, sure=True)
             boxes = replace(boxes, costs=space.costs_of_other_cells())
-            if (boxes.sums(first[None])[0] < boxes.needs).any():
+            if (boxes.sums(first_cells[None])[0] < boxes.needs).any():
                 continue
             for columns in (widened & changed, widened & ~changed):
                 columns = np.flatnonzero(columns[space.free])
-                first, last = boxes.widened(first, last, columns)
+                first_cells, last_cells = boxes.widened(
+                    first_cells, last_cells, columns
+                )
             break
         low, high = values.copy(), values.copy()
         (lowest,), (highest,) = actionability.intervals(values[None], origin[None])
         ends = np.array([cells, cells])
-        ends[:, space.free] = first, last
+        ends[:, space.free] = first_cells, last_cells
         for j in np.flatnonzero(widened).tolist():
             low[j] = min(low[j], max(self.cells.low[j][ends[0, j]], lowest[j]))
             high[j] = max(high[j], min(self.cells.high[j][ends[1, j]], highest[j]))
@@ -347,7 +349,9 @@ class _Space:
                 by_column[j] = column
         free = np.isin(np.arange(len(origin_cells)), list(by_column))
         outside = free & (origin_cells < 0)
-        tree, leaf, first, last = cells.reachable_boxes(codes[0], ~free, outside)
+        tree, leaf, first_cells, last_cells = cells.reachable_boxes(
+            codes[0], ~free, outside
+        )
         origin_cells = np.where(
             outside, [len(ends) for ends in cells.low], origin_cells
         )
@@ -365,8 +369,8 @@ class _Space:
             columns=columns,
             tree=tree,
             leaf=leaf,
-            low=first + 2 * (is_cut & (first > origin_cells)),
-            high=last + 2 * (is_cut & (last >= origin_cells)),
+            low=first_cells + 2 * (is_cut & (first_cells > origin_cells)),
+            high=last_cells + 2 * (is_cut & (last_cells >= origin_cells)),
             scale=scale,
             constraints=_cell_constraints(
                 actionability, origin, free, columns, scale, safety_margin
@@ -502,15 +506,15 @@ def _far_limits(
     coefficients = np.abs(actionability.coefficients)
     far = np.full(len(origin), np.inf)
     constrained = np.flatnonzero(coefficients.any(axis=0))
-    sizes = np.zeros(len(origin))
+    largest_numbers = np.zeros(len(origin))
     for j in constrained.tolist():
         ends = np.abs(np.concatenate([cells.low[j], cells.high[j], [origin[j]]]))
-        sizes[j] = ends[np.isfinite(ends)].max(initial=0)
-    needs = coefficients @ sizes + np.abs(actionability.bounds)
+        largest_numbers[j] = ends[np.isfinite(ends)].max(initial=0)
+    needs = coefficients @ largest_numbers + np.abs(actionability.bounds)
     for j in constrained.tolist():
         column = coefficients[:, j]
         offsets = needs[column > 0] / column[column > 0]
-        far[j] = sizes[j] + _FAR_MULTIPLE * offsets.max()
+        far[j] = largest_numbers[j] + _FAR_MULTIPLE * offsets.max()
     return far
 
 
@@ -530,14 +534,14 @@ def _cell_constraints(
     bounds = actionability.bounds - fixed + (_ROUNDING - safety_margin) * terms
     coefficients = actionability.coefficients[:, free] / scale
     used = np.flatnonzero(coefficients.any(axis=0))
-    sizes = np.abs(coefficients).max(axis=1, initial=0)
-    sizes[sizes == 0] = 1
+    scales = np.abs(coefficients).max(axis=1, initial=0)
+    scales[scales == 0] = 1
     # Changes of missing numbers cost the same to any value.
     costs = np.where(np.isnan(origin), 0, actionability.costs)[free][used]
     return CellConstraints(
         columns=used,
-        coefficients=coefficients[:, used] / sizes[:, None],
-        bounds=bounds / sizes,
+        coefficients=coefficients[:, used] / scales[:, None],
+        bounds=bounds / scales,
         nearest=[columns[k].nearest * scale[k] for k in used.tolist()],
         low=[columns[k].low * scale[k] for k in used.tolist()],
         high=[columns[k].high * scale[k] for k in used.tolist()],
