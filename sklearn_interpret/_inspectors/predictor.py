@@ -72,7 +72,7 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         partitions = Partitions.from_input(X, y, sample_weight)
         if partitions is not None:
             rows = self._check_rows(read_head(self, partitions), reset=True)
-            check = partial(_checked, clone(self))
+            check = partial(_check_partition, clone(self))
             self._fit(PartitionedSample(partitions, rows, check))
             return self
         rows = self._check_rows(X, reset=True)
@@ -104,7 +104,9 @@ class BasePredictor(ResultsMixin, CallbackSupportMixin, BaseEstimator):
         return numbers
 
 
-def _checked(estimator: BasePredictor, rows: Rows, y: ArrayLike | None) -> NDArray[Any]:
+def _check_partition(
+    estimator: BasePredictor, rows: Rows, y: ArrayLike | None
+) -> NDArray[Any]:
     """Checked targets of a partition, whose rows are checked too."""
     estimator._check_rows(rows.native, reset=True)
     return estimator._check_targets(rows, y)

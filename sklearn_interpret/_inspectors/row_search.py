@@ -95,7 +95,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     ) -> None:
         """Get ready to search; all randomness is drawn here."""
 
-    def _varying(self, rows: Rows) -> NDArray[np.bool_]:
+    def _columns_to_vary(self, rows: Rows) -> NDArray[np.bool_]:
         """Mask of the columns that may change, from `features_to_vary`."""
         vary = np.zeros(rows.n_columns, dtype=bool)
         for (column,) in resolve_features(

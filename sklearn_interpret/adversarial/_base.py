@@ -119,7 +119,7 @@ class BaseAttack(BaseRowSearch):
             rows,
             weights,
             categorical=categorical,
-            vary=self._varying(rows) & ~categorical,
+            vary=self._columns_to_vary(rows) & ~categorical,
             ranges=self._ranges(rows, categorical),
             directions={},
             distance=self.units,
@@ -530,7 +530,7 @@ class BaseGradientAttack(BaseAttack):
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
             answers = budget.problem.classes[budget.index]
-            margins = self._margins.of_scores(scores, answers)
+            margins = self._margins.margins_of_scores(scores, answers)
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:

@@ -177,7 +177,7 @@ class TreePathContributions(BaseAttribution):
         if rows.n_rows != 1:
             raise ValueError(f"X has {rows.n_rows} rows; one is needed.")
         first_predictor, *_ = inner_predictors(self.estimator_)
-        encoded = first_predictor.described(rows)
+        encoded = first_predictor.describe_columns(rows)
         return decision_path(self._trees, rows, tree, self._names, encoded)
 
     def _attribute(self, rows: Rows) -> Attributions:

@@ -56,13 +56,13 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
         """Record `X` and count the call."""
         validate_data(self, X, skip_check_array=True)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
-        self.seen_ = [SeenTable.of(X)]
+        self.seen_ = [SeenTable.of_table(X)]
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """A fixed function of the row."""
         check_is_fitted(self)
-        self.seen_.append(SeenTable.of(X))
+        self.seen_.append(SeenTable.of_table(X))
         total = np.zeros(len(X) if hasattr(X, "columns") else X.shape[0])
         for weight, column in enumerate(_columns_as_lists(X), start=1):
             total += weight * _as_numbers(column)
@@ -107,7 +107,7 @@ class SeenTable(NamedTuple):
     categories: list[tuple[list[Any], bool | None]]  # levels, and whether ordered
 
     @classmethod
-    def of(cls, X: Any) -> SeenTable:
+    def of_table(cls, X: Any) -> SeenTable:
         """The description of a table."""
         container = f"{type(X).__module__}.{type(X).__qualname__}"
         if not hasattr(X, "columns"):
@@ -155,7 +155,7 @@ def _recording_method(name: str) -> Any:
         return hasattr(self.steps[-1][1], name)
 
     def method(self: Any, X: Any) -> Any:
-        self.seen_.append(SeenTable.of(X))
+        self.seen_.append(SeenTable.of_table(X))
         return getattr(super(RecordingPipeline, self), name)(X)
 
     method.__doc__ = f"Record `X`; then as `{name}` of the last step."
@@ -169,7 +169,7 @@ class RecordingPipeline(Pipeline):
         """Fit, record `X` and count the call."""
         super().fit(X, y, **params)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
-        self.seen_ = [SeenTable.of(X)]
+        self.seen_ = [SeenTable.of_table(X)]
         return self
 
     predict = _recording_method("predict")

@@ -136,9 +136,9 @@ class Margins:
         """
         if not native.shape[0]:  # kernels take no table without rows
             return np.empty((0, self.n_rivals))
-        return self.of_scores(self.scores.function(native), classes)
+        return self.margins_of_scores(self.scores.function(native), classes)
 
-    def of_scores(
+    def margins_of_scores(
         self, scores: NDArray[np.float64], classes: NDArray[np.intp] | None
     ) -> NDArray[np.float64]:
         """`margins` of rows with some scores."""

@@ -280,9 +280,9 @@ class Network:
 
     def vjp(self, X: Any, weights: _Array) -> _Array:
         *inputs, _ = self.layers(X)
-        return self.backpropagated(inputs, weights)[0] @ self.model.coefs_[0].T
+        return self.backpropagate(inputs, weights)[0] @ self.model.coefs_[0].T
 
-    def backpropagated(self, inputs: list[_Array], weights: _Array) -> list[_Array]:
+    def backpropagate(self, inputs: list[_Array], weights: _Array) -> list[_Array]:
         """Slopes along the sums of each layer, from the slopes along the last layer."""
         slope_at, slopes = _SLOPES[self.model.activation], [weights]
         for values, coefs in zip(inputs[:0:-1], self.model.coefs_[:0:-1], strict=True):

@@ -222,7 +222,7 @@ class Objective:
         *inputs, scores = self.layers(X)
         slopes = [self.loss.slopes(targets, scores)]
         if isinstance(self.network, Network):
-            slopes = self.network.backpropagated(inputs, slopes[0])
+            slopes = self.network.backpropagate(inputs, slopes[0])
         return list(zip(map(_with_ones, inputs), slopes, strict=True))
 
     def gradients(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -434,7 +434,7 @@ def network_model(
         changed = network.with_parameters(parameters)
         *hidden, scores = changed.layers(inputs)
         slopes = [
-            changed.backpropagated(hidden, np.broadcast_to(unit, scores.shape))
+            changed.backpropagate(hidden, np.broadcast_to(unit, scores.shape))
             for unit in np.eye(scores.shape[1])
         ]
         by_layer = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]

@@ -272,7 +272,7 @@ def _sums_over_partners(
         reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
         _warn_of_cost(responses, reduce)
         sums_of_blocks = responses.responses_at_points(reduce)
-        sums = np.stack([sum(of_player) for of_player in sums_of_blocks])
+        sums = np.stack([sum(block_sums) for block_sums in sums_of_blocks])
         yield _PartnerSums(over_pairs, responses.predictions, sums)
 
 
@@ -574,7 +574,7 @@ def additive_trees(
     """`TreeDependenceAtRows` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
-    return AdditiveModel(trees.predictions, trees.predictions, trees.of_player)
+    return AdditiveModel(trees.predictions, trees.predictions, trees.dependence_on)
 
 
 def additive_linear(

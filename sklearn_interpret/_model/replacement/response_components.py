@@ -1,7 +1,7 @@
 """Components of the functional decomposition of a model, from a background.
 
 Each class has the sets of players that have a component (`sets`), the mean response to
-the background (`base_values`), and components and predictions of rows (`of_rows`).
+the background (`base_values`), and components and predictions of rows (`decompose`).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class ComponentsOfTrees:
     def warn_of_cost(self, n_rows: int, advice: str) -> None:
         """Nothing: the model gets the rows themselves at most."""
 
-    def of_rows(
+    def decompose(
         self, rows: Rows, *, n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
@@ -166,7 +166,7 @@ class ComponentsOfCoalitions:
         shape = len(self.sets), len(self._coalitions) + 2
         return sparse.csr_array((signs, (rows, columns)), shape=shape)
 
-    def of_rows(
+    def decompose(
         self, rows: Rows, *, n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""

@@ -164,10 +164,12 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         one_owner = owner[trees.feature[inner]] == owner[above]
         return bool(self._trees.additive and one_owner.all())
 
-    def of_all_but_one(self) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
+    def dependence_on_others(
+        self,
+    ) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
         """Mean responses with one player from the sample, all else as the row's."""
         if not self._trees.additive:
-            yield from super().of_all_but_one()
+            yield from super().dependence_on_others()
             return
         curves, shares = TreeCurves(self._tree_effects), self._point_shares
         bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
@@ -247,7 +249,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
         pairs_that_share = [pair for pair in pairs if n_leaves[pair]]
         terms = self._interaction_terms(pairs_that_share, n_leaves)
         for pair in pairs:
-            added = self.of_player(pair[0]) + self.of_player(pair[1]) - mean
+            added = self.dependence_on(pair[0]) + self.dependence_on(pair[1]) - mean
             yield added + next(terms) if n_leaves[pair] else added
 
     def _interaction_terms(

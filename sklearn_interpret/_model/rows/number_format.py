@@ -269,13 +269,13 @@ def with_same_decimals(texts: list[str]) -> list[str]:
     decimals_of = [len(text.partition(".")[2]) for text in texts if "e" not in text]
     n_decimals = max(decimals_of, default=0)
 
-    def padded(text: str) -> str:
+    def pad(text: str) -> str:
         if "e" in text or not n_decimals:
             return text
         integer, _, decimals = text.partition(".")
         return f"{integer}.{decimals:0<{n_decimals}}"
 
-    return list(map(padded, texts))
+    return list(map(pad, texts))
 
 
 def _roundings(number: float) -> Iterator[str]:

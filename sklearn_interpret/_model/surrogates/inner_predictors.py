@@ -63,7 +63,7 @@ class InnerPredictor:
             return rows
         return as_rows(self.transformer.transform(rows.native))
 
-    def described(self, rows: Rows) -> list[Column]:
+    def describe_columns(self, rows: Rows) -> list[Column]:
         """A `Column` for each column that the predictor gets."""
         columns = [
             Column(

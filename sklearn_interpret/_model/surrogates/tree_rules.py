@@ -56,7 +56,7 @@ def read_tree(
         Node of each row.
     """
     columns = inner.columns_of(rows)
-    words = _TreeInWords(inner.predictor.tree_, inner.described(rows), columns)
+    words = _TreeInWords(inner.predictor.tree_, inner.describe_columns(rows), columns)
     nodes = range(words.tree.node_count)
     tests, passes_left = zip(*map(words.test, nodes), strict=True)
     below, above = words.tree.children_left, words.tree.children_right

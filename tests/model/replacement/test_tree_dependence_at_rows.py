@@ -386,7 +386,7 @@ def test_trees_of_one_player_each_add_up(depth, players, adds):
         "tree", response, as_rows(X), np.ones(N_ROWS), players, averaged=False
     )
     assert trees.adds_players is adds
-    rest = trees.predictions - sum(map(trees.of_player, range(len(players))))
+    rest = trees.predictions - sum(map(trees.dependence_on, range(len(players))))
     assert (np.ptp(rest) < 1e-10) == adds
 
 

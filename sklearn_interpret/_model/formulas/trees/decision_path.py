@@ -51,7 +51,7 @@ def decision_path(
 
     Means of a forest's tree are its own predictions; those of boosting are the tree's
     contributions. `encoded` describes the columns that the trees get, as
-    `InnerPredictor.described` returns them.
+    `InnerPredictor.describe_columns` returns them.
     """
     model = response.model
     trees = model.ensemble
