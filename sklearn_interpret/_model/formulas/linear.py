@@ -150,6 +150,7 @@ class ExplainedLinear(Formula):
 
     def _comparisons(self, rows: Rows) -> Iterator[Comparison]:
         """Responses and linear functions of blocks of rows, on the scale of the sum."""
+        # Three copies in double precision of the row and of the last step's columns.
         entries = rows.n_columns + len(self.model.columns)
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_PER_BLOCK)
         for block in slices(rows.n_rows, step):

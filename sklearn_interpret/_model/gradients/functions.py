@@ -139,6 +139,7 @@ class Differences:
         n_rows, n_columns = numbers.shape
         gradients = np.empty((n_rows, n_columns))
         column = np.arange(n_columns)
+        # For each row: two ends of 8 bytes for each changed column and each column.
         size = batch_rows(16 * n_columns * max(n_columns, 1))
         for block in slices(n_rows, size):
             rows = numbers[block]

@@ -84,6 +84,7 @@ class ScoresWithout:
         _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.full_parameters.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
+        # For each model: 8 bytes for k scores of m rows, and for what is read of them.
         for block in slices(n, batch_rows(8 * m * (k + 1))):
             block_parameters = parameters[block]
             side_by_side = block_parameters.transpose(1, 0, 2).reshape(d, -1)

@@ -269,6 +269,7 @@ class DependenceAtRows(PointMeans):
 
         Blocks that are small go to the workers together.
         """
+        # An eighth of the working memory; a point has its responses twice, as doubles.
         allowed = get_config()["working_memory"] * 2**20 / 8
         point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
         most_points = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))

@@ -237,6 +237,7 @@ def scores_in_partitions(
     for columns, player_seeds in zip(players, seeds, strict=True):
         draws += [_Draw(columns, seed) for seed in player_seeds]
     widest = max(sample.rows.keep_columns(columns).row_bytes for columns in players)
+    # Half of the memory for the permuted columns of all rows, draw by draw.
     step = max(2, int(working_bytes() / 2 // (len(weights) * widest)))
     sums = [
         _sums_of_draws(sample, draws[batch], weights, method, losses)

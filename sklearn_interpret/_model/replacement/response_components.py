@@ -170,6 +170,7 @@ class ComponentsOfCoalitions:
         self, rows: Rows, *, n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Components (m, n_sets, k) of rows, and predictions (m, k)."""
+        # Coalitions, nobody and everybody; twice, for the copy in another shape.
         values_bytes = (len(self._coalitions) + 2) * self._game.base_values.nbytes
         components_bytes = len(self.sets) * self.base_values.nbytes
         n_rows = rows_in_memory(2 * (values_bytes + components_bytes))

@@ -173,6 +173,7 @@ class TreeDependenceAtRows(PointMeans, ReplacedTrees):
             return
         curves, shares = TreeCurves(self._tree_effects), self._point_shares
         bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
+        # Rows are bits of 64-bit words: blocks have whole words of rows.
         n_words = int(self._bytes_of_curves / max(bytes_of_row, 1)) // 64
         size = min(self._tree_effects.block_rows, 64 * max(1, n_words))
         for rows, means in self._evaluate(curves.expectations, shares, size):
