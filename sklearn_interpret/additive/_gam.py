@@ -202,7 +202,7 @@ class BaseGAM(TransformerMixin, BasePredictor):
             sample = sample.distinct(reader.columns)
             rows = Passes(sample, columns)
         self._offset, self._names = reader.offset, list(sample.rows.names)
-        quantiles = sample.summarised(reader.quantiles(summaries), (), 1)
+        quantiles = sample.with_values_and_levels(reader.quantiles(summaries), (), 1)
         terms, bins = reader.terms(summaries, quantiles)
         signs = self._signs(sample.rows, terms)
         labels = self._model_labels

@@ -29,9 +29,9 @@ from sklearn_interpret._model.rows.base import is_missing, label_key, order_labe
 from sklearn_interpret._model.rows.dates import as_clock, as_dates, days, is_date
 from sklearn_interpret._model.rows.features import (
     feature_index,
-    named_as_left_out,
     resolve_keys,
-    untreatable,
+    untreatable_columns,
+    warn_of_left_out,
 )
 from sklearn_interpret._model.rows.number_format import entry_text
 
@@ -467,9 +467,11 @@ class TermReader:
         terms = self.parameters.terms
         if terms is None:
             columns = set(range(self.rows.n_columns)) - {self.offset}
-            left_out = untreatable(self.rows, self.rows.detected_categorical) & columns
+            left_out = (
+                untreatable_columns(self.rows, self.rows.detected_categorical) & columns
+            )
             if left_out and left_out < columns:
-                named_as_left_out(self.rows, left_out)
+                warn_of_left_out(self.rows, left_out)
                 columns -= left_out
             terms = sorted(columns)
         if not isinstance(terms, Mapping):

@@ -360,7 +360,7 @@ class AdversarialPatch(ResultsMixin, BaseAttack):
         overlays = [_make_overlay(matrix, self._patch_pixels) for matrix in matrices]
         overlay_of_rows = _Overlay(*map(np.stack, zip(*overlays, strict=True)))
         values = _paste_overlay(actionability, origins, overlay_of_rows)
-        returning = actionability.returning(rows, origins)
+        returning = actionability.survives_encoding(rows, origins)
         pasted = actionability.decode(values, origins, rows, index, returning)
         return np.reshape(pasted, shape) if len(shape) > 2 else pasted
 
@@ -499,7 +499,7 @@ def _pixel_limits(
     problem: SearchProblem, n_channels: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest number of each channel that any cell may take."""
-    low, high = problem.actionability.permitted(problem.values)
+    low, high = problem.actionability.permitted_limits(problem.values)
     free = low < high
     low, high = (
         # Cells without a bound have the known value in its place.

@@ -119,7 +119,7 @@ class BaseAttack(BaseRowSearch):
             rows,
             weights,
             categorical=categorical,
-            vary=self._varying(rows) & ~categorical,
+            vary=self._columns_to_vary(rows) & ~categorical,
             ranges=self._ranges(rows, categorical),
             directions={},
             distance=self.units,
@@ -430,7 +430,7 @@ class Budget:
         self.origins = problem.values[index]
         limits = self.actionability.limits(self.origins)
         ends = [(limit - self.origins) * self.actionability.costs for limit in limits]
-        lowest, highest = self.actionability.permitted(self.origins)
+        lowest, highest = self.actionability.permitted_limits(self.origins)
         outside = np.maximum(lowest - self.origins, self.origins - highest)
         # Missing entries stay, and numbers that lie too far outside of their bounds.
         stays = ~(outside * self.actionability.costs <= self.epsilon)
@@ -458,7 +458,7 @@ class Budget:
         moved = steps / self.actionability.costs
         moved = np.where(self.actionability.integer, np.trunc(moved), moved)
         values = np.where(moved == 0, self.origins, self.origins + moved)
-        low, high = self.actionability.permitted(self.origins)
+        low, high = self.actionability.permitted_limits(self.origins)
         # Cells that start outside of their bounds stay if the step does not reach them:
         # the projection below would lengthen the step.
         stays_outside = (values < low) & (self.origins < low)
@@ -487,7 +487,7 @@ class Budget:
             real_numbers = (distance > 0) & ~self.actionability.integer
             for candidates in (real_numbers, distance > 0):
                 moves_back |= candidates & ~moves_back.any(axis=1, keepdims=True)
-            nearer = self.actionability.nearer(reached, origins)
+            nearer = self.actionability.step_nearer(reached, origins)
             values[remaining] = np.where(moves_back, nearer, reached)
 
 
@@ -532,7 +532,7 @@ class BaseGradientAttack(BaseAttack):
         if m > 1 and self._is_linear:
             scores = budget.problem.originals.scores[budget.index]
             answers = budget.problem.classes[budget.index]
-            margins = self._margins.of_scores(scores, answers)
+            margins = self._margins.margins_of_scores(scores, answers)
             gains = np.einsum("ij,ij->i", slopes, steps).reshape(n, m)
             best = (np.take_along_axis(margins, rivals, axis=1) + gains).argmax(axis=1)
         elif m > 1:

@@ -263,7 +263,7 @@ class HopSkipJump(BaseAttack):
             for rows in (problem.values[index], known_values)
         ]
         distances = cdist(*points, _METRICS[self.norm])
-        on_target = self._training.satisfying(problem, index)
+        on_target = self._training.rows_on_target(problem, index)
         distances[~on_target] = np.inf
         return np.argsort(distances, axis=1, kind="stable"), on_target.sum(axis=1)
 

@@ -252,7 +252,7 @@ class OnePixelAttack(BaseAttack):
         origins = problem.values[index]
         row = np.arange(len(index))[:, None, None, None]
         candidate = np.arange(candidates.shape[1])[:, None, None]
-        low, high = problem.actionability.permitted(origins)
+        low, high = problem.actionability.permitted_limits(origins)
         low, high = (
             np.where(low > high, origins, end)[row, columns] for end in (low, high)
         )

@@ -162,7 +162,7 @@ class LinearPerturbation:
         """
         costs, is_whole = budget.actionability.costs, budget.actionability.integer
         fixed = np.where(is_whole, np.trunc(relaxed / costs) * costs, 0)
-        lowest, highest = budget.actionability.permitted(budget.origins)
+        lowest, highest = budget.actionability.permitted_limits(budget.origins)
         is_outside = (lowest > budget.origins) | (highest < budget.origins)
         entered = rows_after(budget, relaxed) - budget.origins
         fixed = np.where(is_outside & (relaxed != 0), entered * costs, fixed)
@@ -414,7 +414,7 @@ class SmoothPerturbation:
         n = len(steps)
         rivals = np.tile(np.arange(all_margins.shape[1]), (n, 1))
         if self._margins.outcome.is_other:
-            rivals = self._margins.binding(all_margins)[0][:, None]
+            rivals = self._margins.deciding_margin(all_margins)[0][:, None]
         all_margins = np.take_along_axis(all_margins, rivals, axis=1)
         slopes = self._slopes(budget, values, rivals)
         gained = np.einsum("nmp,np->nm", slopes, steps)
@@ -553,7 +553,7 @@ def _step_back(
     for j in np.flatnonzero(budget.actionability.integer & budget.actionability.vary):
         moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
         nearer = values[moved]
-        back = budget.actionability.nearer(nearer, budget.origins[moved])
+        back = budget.actionability.step_nearer(nearer, budget.origins[moved])
         nearer[:, j] = back[:, j]
         holds = budget.problem.holds(nearer, budget.index[moved])
         values[moved[holds]] = nearer[holds]

@@ -309,7 +309,9 @@ class SubstituteAttack(BaseAttack):
             classes = np.searchsorted(classes, labels)
         problem = SearchProblem(outcome, actionability, rows, classes)
         margins, index = Margins(problem), np.arange(rows.n_rows)
-        rival, _ = margins.binding(margins.margins(rows.native, problem.classes))
+        rival, _ = margins.deciding_margin(
+            margins.margins(rows.native, problem.classes)
+        )
         rival = rival if classes is not None else np.zeros_like(rival)
         slopes = margins.slopes(problem, problem.values, index, rival)
         values = problem.projected(problem.values + moves * np.sign(slopes), index)

@@ -258,7 +258,7 @@ class _TextCopies:
         ]
         for batch_slice in slices(len(unknown_copies), self._batch_size):
             batch = unknown_copies[batch_slice]
-            responses = self._response(self._like.like(batch))
+            responses = self._response(self._like.with_texts(batch))
             self._response_of_copy.update(zip(batch, responses, strict=True))
         return np.array([self._response_of_copy[copy] for copy in copies])
 

@@ -126,7 +126,7 @@ class BaseCounterfactual(BaseRowSearch):
             rows,
             weights,
             categorical=categorical | not_successive,
-            vary=self._varying(rows),
+            vary=self._columns_to_vary(rows),
             ranges=ranges,
             directions=directions,
             distance=distance,

@@ -213,7 +213,7 @@ class ExactCounterfactual(BaseCounterfactual):
                 constraint, rows, actionability.categorical
             )
             coefficients[i, list(by_column)] = list(by_column.values())
-        return actionability.constrained(coefficients, bounds)
+        return actionability.with_constraints(coefficients, bounds)
 
     def _fit_search(
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
@@ -328,10 +328,10 @@ class ExactCounterfactual(BaseCounterfactual):
             if name == "max_changes":
                 max_changes = None
             else:
-                actionability = actionability.without(name)
+                actionability = actionability.without_limits(name)
         goal = Goal(max(seconds, 0.0), "any", max_changes)
         values, lower_bound = self._searcher.nearest(
-            problem.under(actionability), row, goal
+            problem.with_actionability(actionability), row, goal
         )
         return values is not None, lower_bound == np.inf
 
@@ -367,7 +367,7 @@ class ExactCounterfactual(BaseCounterfactual):
                 if not problem.fulfilled[row]:
                     low, high = self._searcher.region(problem, row, values, goal)
                     low, high = _constrained_box(actionability, values, low, high)
-                    low, high = actionability.within_dtypes(low, high, values)
+                    low, high = actionability.shrink_to_dtypes(low, high, values)
                 boxes.append((low, high))
         ends = np.reshape(boxes, (-1, 2, problem.values.shape[1])).swapaxes(0, 1)
         ends[..., actionability.categorical] = np.nan

@@ -185,7 +185,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         rng = check_random_state(self.random_state)
         shape = self.n_samples, len(actionability.vary)
         directions = rng.normal(size=shape)
-        directions[:, ~actionability.moving] = 0
+        directions[:, ~actionability.movable] = 0
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         self._directions = np.divide(
             directions, lengths, out=directions, where=lengths > 0
@@ -296,7 +296,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     ) -> Candidates:
         """Rows drawn between two spheres around each of some rows."""
         actionability = problem.actionability
-        dimension = max(actionability.moving.sum(), 1)
+        dimension = max(actionability.movable.sum(), 1)
         inner, outer = inner[:, None, None], outer[:, None, None]
         # Uniform in the volume between the spheres.
         inner_volume = (inner / outer) ** dimension

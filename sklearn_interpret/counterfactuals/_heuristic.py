@@ -258,7 +258,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _near_known_rows(self, problem: SearchProblem, row: int) -> Candidates:
         """Known rows on target, projected for a row: the nearest, and some farther."""
-        (on_target,) = self._training.satisfying(problem, np.array([row]))
+        (on_target,) = self._training.rows_on_target(problem, np.array([row]))
         values = self._training_values[on_target]
         owner = np.full(len(values), row)
         values = problem.projected(values, owner)

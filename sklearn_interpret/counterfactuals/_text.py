@@ -232,7 +232,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
             text.copies(~words[None], self.mask_token)[0]
             for text, words in zip(tokens, removed, strict=True)
         ]
-        shortened = outcome.asked(self._like.like(copies))
+        shortened = outcome.asked(self._like.with_texts(copies))
         holds = shortened.holds(answers)
         results = list(map(_make_result, searches, holds))
         status, reasons = [r.status for r in results], [r.reason for r in results]
@@ -327,7 +327,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         max_removed = min(n_words, self.max_removed or n_words)
         hint = None
         if self._bag is not None and n_words:
-            hint = self._bag.hint(tokens, answer, max_removed)
+            hint = self._bag.removal_hints(tokens, answer, max_removed)
         first_sets, min_removed = ((), 1) if hint is None else hint
         limits = max_removed, self.max_iter, _MAX_SETS_OF_PROOF
         return smallest_removal(n_words, *limits, first_sets, min_removed)
@@ -351,12 +351,12 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         while pairs := list(islice(copies, batch_size)):
             original_answers = np.array([answer for answer, _ in pairs])
             texts = [copy for _, copy in pairs]
-            asked_rows = self._outcome.asked(self._like.like(texts))
+            asked_rows = self._outcome.asked(self._like.with_texts(texts))
             margins = asked_rows.margins(original_answers)
             reaches = np.array(margins) >= 0
             # The model's own answers decide where the margins allow for the target.
             if reaches.any():
-                likely = self._like.like(list(compress(texts, reaches)))
+                likely = self._like.with_texts(list(compress(texts, reaches)))
                 answers_of_likely = original_answers[reaches]
                 reaches[reaches] = self._outcome.asked(likely).holds(answers_of_likely)
             replies.extend(zip(margins, reaches, strict=True))

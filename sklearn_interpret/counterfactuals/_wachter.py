@@ -200,7 +200,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         self, sample: Sample, outcome: TargetOutcome, actionability: Actionability
     ) -> None:
         super()._fit_search(sample, outcome, actionability)
-        self._numbers = np.flatnonzero(actionability.moving)
+        self._numbers = np.flatnonzero(actionability.movable)
         self._margin_aim = min(self.tolerance, self._margin_aim)
         is_smooth = self.method == "auto" and self._is_smooth(outcome, actionability)
         self.method_ = "differences" if is_smooth else "search"
@@ -230,7 +230,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         index: NDArray[np.intp],
     ) -> _Differences:
         """The model's margins at encoded rows and around them."""
-        trials, owner, between = problem.around(values, index, self._numbers)
+        trials, owner, between = problem.shifted_copies(values, index, self._numbers)
         margins = problem.margins(np.vstack([values, trials]), np.append(index, owner))
         at_values, at_trials = np.split(margins, [len(values)])
         below, above = at_trials.reshape(2, *between.shape)
@@ -247,7 +247,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             return starts.take(np.arange(0))
         all_starts = self._descent_starts(problem, index, starts)
         values, _ = self._descend(problem, all_starts)
-        values = problem.actionability.away(values, problem.values[all_starts.owner])
+        values = problem.actionability.step_away(
+            values, problem.values[all_starts.owner]
+        )
         values = problem.projected(values, all_starts.owner)
         return Candidates(values, all_starts.owner).on_target(problem)
 
@@ -293,7 +295,9 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         """Rows at the ends of descents along the numbers that vary; number of steps."""
         start_values, owner = starts
         # Differences over steps would be coarse.
-        problem = problem.under(problem.actionability.without("steps"))
+        problem = problem.with_actionability(
+            problem.actionability.without_limits("steps")
+        )
         numbers, costs = self._numbers, problem.actionability.costs[self._numbers]
         origins = problem.values[owner][:, numbers]
         # Filled entries move from where they start.

@@ -235,5 +235,5 @@ class NeighborContributions(BaseInspector):
             terms = distance_terms(
                 step.model, numbers[:, None] - training[neighbors[batch]]
             )
-            blocks.append(step.by_column(np.asarray(terms), axis=2))
+            blocks.append(step.sum_by_input_column(np.asarray(terms), axis=2))
         return np.concatenate(blocks)

@@ -23,7 +23,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions, warn
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.rows import features
@@ -172,7 +172,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
 
         If there are none, all entries are left, for the error to say why.
         """
-        untreatable = features.untreatable(rows, self.categorical_features_)
+        untreatable = features.untreatable_columns(rows, self.categorical_features_)
         treatable: list[tuple[int | str, ...]] = [
             (player,)
             for (player,) in entries
@@ -182,7 +182,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
         ]
         if not treatable or len(treatable) == len(entries):
             return entries
-        self._left_out = features.named_as_left_out(rows, untreatable)
+        self._left_out = features.warn_of_left_out(rows, untreatable)
         return treatable
 
     def _summarised(
@@ -203,7 +203,7 @@ class BaseEffect(ResultsMixin, TransformerMixin, SampleInspector):
             quantiles[j] = None
             if earlier is not None and needed is not None:
                 quantiles[j] = np.union1d(earlier, np.asarray(needed, np.float64))
-        return sample.summarised(quantiles, level_sets, most_distinct)
+        return sample.with_values_and_levels(quantiles, level_sets, most_distinct)
 
     @abstractmethod
     def _quantiles_of(self, rows: Rows, column: int, size: int) -> ArrayLike | None:
@@ -516,7 +516,7 @@ def row_curves(
     n_jobs: int | None = None,
 ) -> list[NDArray[np.float64]]:
     """Responses of each row along each grid: list of (k, n_rows, n_variants)."""
-    model = replaced(method, response, rows, grids)
+    model = choose_evaluator(method, response, rows, grids)
     all_curves = []
     blocks_of_grids = model.responses(_Block.of_responses, n_jobs=n_jobs)
     for grid, blocks in zip(grids, blocks_of_grids, strict=True):

@@ -20,7 +20,7 @@ from sklearn_interpret._model.responses.response import (
 )
 from sklearn_interpret._model.rows.axes import CellsOfRows
 from sklearn_interpret._model.rows.dates import as_dates
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret.effects._axes import (
     INTERVAL_CONSTRAINTS,
     interval_quantiles,
@@ -177,7 +177,7 @@ class ConditionalDependence(BaseEffect):
 
     def _measure(self, sample: Sample, response: Response) -> int:
         task = partial(_moments_of_entries, self.axes_, response)
-        entries: list[_CellMoments] = sample.map_reduce(task, merged)
+        entries: list[_CellMoments] = sample.map_reduce(task, merge_states)
         self.edges_, self.centers_, self.interval_counts_ = [], [], []
         self._averages, errors = [], []
         for axes, cells in zip(self.axes_, entries, strict=True):
@@ -222,7 +222,7 @@ class _CellMoments:
         """Those of both."""
         return _CellMoments(
             self.responses.merge(second.responses),
-            merged(self.features, second.features),
+            merge_states(self.features, second.features),
             self.outside + second.outside,
         )
 

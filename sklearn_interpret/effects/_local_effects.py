@@ -27,11 +27,11 @@ from sklearn_interpret._core.statistics.seriation import (
     percentiles,
 )
 from sklearn_interpret._model.parallel import block_rows, slices
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.rows.axes import Axis, CellsOfRows, level_axis
 from sklearn_interpret._model.rows.base import gather
-from sklearn_interpret._model.rows.features import untreatable
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.features import untreatable_columns
+from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret.effects._base import (
     distinct_axes,
     grid_replacement,
@@ -84,7 +84,7 @@ class LocalState:
         nodes = CellsOfRows(distinct, sample.rows, Axis.nodes).array_if_small()
         inside, outside, between = _weights_at_nodes(distinct, steps, nodes, sample)
         grids = list(map(grid_replacement, axes))
-        model = replaced(method, response, sample.rows, grids, additive=True)
+        model = choose_evaluator(method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
             nodes,
@@ -102,11 +102,11 @@ class LocalState:
     def merge(self, second: LocalState) -> LocalState:
         """The state of the rows of both, without their nodes."""
         return LocalState(
-            merged(self.inside, second.inside),
-            merged(self.outside, second.outside),
-            merged(self.between, second.between),
-            merged(self.differences, second.differences),
-            merged(self.sums, second.sums),
+            merge_states(self.inside, second.inside),
+            merge_states(self.outside, second.outside),
+            merge_states(self.between, second.between),
+            merge_states(self.differences, second.differences),
+            merge_states(self.sums, second.sums),
         )
 
 
@@ -167,16 +167,16 @@ def similar_levels_first(
     rows = sample.rows
     # Columns of text or dates are compared as levels.
     are_levels = categorical | ~rows.are_numbers
-    ignored = {*axis.columns, *untreatable(rows, are_levels)}
+    ignored = {*axis.columns, *untreatable_columns(rows, are_levels)}
     compared = [j for j in range(rows.n_columns) if j not in ignored]
     numbers = [j for j in compared if not are_levels[j]]
     levels = [(j,) for j in compared if are_levels[j]]
     quantiles = dict.fromkeys(numbers, PERCENTILES)
-    sample = sample.summarised(quantiles, levels, len(PERCENTILES))
+    sample = sample.with_values_and_levels(quantiles, levels, len(PERCENTILES))
     points = {j: percentiles(*sample.values_of(j)) for j in numbers}
     level_axes = [level_axis(sample, columns, "") for columns in levels]
     task = partial(_tables_by_level, axis, points, level_axes)
-    tables = sample.map_reduce(task, merged)
+    tables = sample.map_reduce(task, merge_states)
     number_tables, level_tables = tables[: len(numbers)], tables[len(numbers) :]
     order = order_levels(len(axis.values), number_tables, level_tables)
     return reordered(axis, order, by_similarity=True)

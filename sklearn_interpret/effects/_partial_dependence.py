@@ -17,13 +17,13 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
 )
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.responses.predictors import is_classifier, unfrozen
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     make_response,
 )
-from sklearn_interpret._model.rows.partitioned import merged
+from sklearn_interpret._model.rows.partitioned import merge_states
 from sklearn_interpret._model.rows.tables import effect_blocks
 from sklearn_interpret.effects._axes import (
     GRID_CONSTRAINTS,
@@ -311,7 +311,7 @@ class PartialDependence(BaseEffect):
         """
         columns = {j for axes in self.axes_ for axis in axes for j in axis.columns}
         task = partial(sums_of_entries, self.axes_, self.centered)
-        totals = sample.map_reduce(task, merged, columns)
+        totals = sample.map_reduce(task, merge_states, columns)
         sums: list[Any] = []
         masses = []
         for axes, total in zip(self.axes_, totals, strict=True):
@@ -437,7 +437,7 @@ def _averages(
     sample: Sample,
 ) -> Averages:
     """Averages over the rows of a sample."""
-    model = replaced(method, response, sample.rows, grids)
+    model = choose_evaluator(method, response, sample.rows, grids)
     return model.averages(
         sample.weights, masses, with_errors=with_errors, n_jobs=n_jobs
     )

@@ -274,7 +274,7 @@ def hold_constant(rows: Rows, columns: Sequence[int]) -> Rows:
     """Rows in which the columns have the first row's values."""
     first_row = np.zeros(rows.n_rows, dtype=np.intp)
     donors = dict.fromkeys(columns, first_row)
-    return type(rows)(rows.mixed(np.arange(rows.n_rows), donors))
+    return type(rows)(rows.mix(np.arange(rows.n_rows), donors))
 
 
 def names_columns(estimator: Any, fit_params: Collection[str] = ()) -> bool:

@@ -364,7 +364,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
         else:
             labels = classes if is_classifier(self.estimator) else None
             learner = Learner(
-                self._unfitted(), y, self._parameters_of_copies(sample), labels
+                self._clone(), y, self._parameters_of_copies(sample), labels
             )
         strata = np.zeros(len(y)) if classes is None else y
         return ConditionalTests(

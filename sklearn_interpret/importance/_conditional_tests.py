@@ -322,7 +322,7 @@ class ConditionalTests:
         """Predictions of the target with a row's values of some columns: (n, q)."""
         index = np.arange(self.rows.n_rows)
         donors = dict.fromkeys(columns, np.full(len(index), donor))
-        rows = type(self.rows)(self.rows.mixed(index, donors))
+        rows = type(self.rows)(self.rows.mix(index, donors))
         return self.learner.outcomes(self._half_model, rows)
 
     @cached_property

@@ -162,7 +162,7 @@ class DropColumnImportance(RefittingMixin, BaseImportance):
         has_weights = np.ptp(sample.weights) > 0
         if has_weights:
             check_weights_are_taken(metrics)
-        estimator = self._unfitted()
+        estimator = self._clone()
         is_constant = self.removal == "constant"
         if self.removal == "auto":
             is_constant = names_columns(estimator, self._fit_parameters(sample.index))

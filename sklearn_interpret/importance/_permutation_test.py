@@ -207,7 +207,7 @@ class PermutationTest(RefittingMixin, BaseImportance):
             sample = replace(sample, y=y[:, 0])
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
-        estimator, getter = self._unfitted(), self.importance_getter
+        estimator, getter = self._clone(), self.importance_getter
         if getter == "permutation":
             _check_has_folds(self.estimator_, sample)
             sample = copies(sample)

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model.formulas.formula import read_formula
 from sklearn_interpret._model.formulas.trees.tree_response import tree_response
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.validation import call_parameter
@@ -260,7 +260,7 @@ def losses_of_draws(
         return weights[index] @ errors.sum(axis=2)
 
     method = "brute" if variants_of_draws is None else "tree"
-    model = replaced(method, response, rows, [replacement])
+    model = choose_evaluator(method, response, rows, [replacement])
     return sum(model.responses(sums)[0]) / weights.sum()
 
 
@@ -271,7 +271,7 @@ def _points(
     first_row, tables = rows.take(np.array([0])), []
     for start in range(0, len(levels), _VALUES_PER_BLOCK):
         block = np.arange(start, min(start + _VALUES_PER_BLOCK, len(levels)))
-        native = first_row.tiles(0, 1, len(block)).replaced(
+        native = first_row.tiles(0, 1, len(block)).replace(
             columns, [levels], [block[None]]
         )
         codes = trees.ensemble.codes(trees.model.encode(native))

@@ -38,7 +38,7 @@ from sklearn_interpret._model.responses.response import make_response
 from sklearn_interpret._model.responses.scoring import class_indicators
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.partitioned import PartitionedSample, merged
+from sklearn_interpret._model.rows.partitioned import PartitionedSample, merge_states
 from sklearn_interpret._model.rows.sample import Sample
 from sklearn_interpret._model.rows.validation import call_parameter
 from sklearn_interpret.importance._base import AnySample, BaseImportance
@@ -396,7 +396,7 @@ class SAGE(BaseImportance):
     ) -> NDArray[np.float64]:
         """Values from the mean products of components, for squared errors."""
         reduce = partial(_sums_of_products, game, targets_of)
-        weight, *sums = sample.map_reduce(reduce, merged)
+        weight, *sums = sample.map_reduce(reduce, merge_states)
         values = squared_error_values(game.members, *(total / weight for total in sums))
         n_outputs = len(game.base_values)
         return values / n_outputs if self.loss_ == "squared_error" else values
@@ -409,7 +409,7 @@ class SAGE(BaseImportance):
         game.warn_of_cost(sample.rows.n_rows, len(coalitions))
         sums = partial(_sums_of_block, game, self._row_loss, coalitions)
         reduce = partial(_sums_of_losses, sums, targets_of, self.n_jobs)
-        weight, total = sample.map_reduce(reduce, merged)
+        weight, total = sample.map_reduce(reduce, merge_states)
         return values_of_all(-total[:, None] / weight)[:, 0]
 
     def _sampled(
@@ -568,7 +568,7 @@ def _sums_of_products(
         components = game.of_rows(sample.rows.sliced(block))
         residuals = targets[block, -n_outputs:] - game.base_values
         moments = squared_error_moments(components, residuals, weights[block])
-        sums = merged(sums, moments)
+        sums = merge_states(sums, moments)
     return [weights.sum(), *sums]
 
 

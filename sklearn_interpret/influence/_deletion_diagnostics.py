@@ -242,7 +242,7 @@ class DeletionDiagnostics(ResultsMixin, RefittingMixin, SampleInspector):
         self, rows: Rows, y: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> Training:
         """The model and its training rows."""
-        params, unfitted = self._fit_input.params, self._unfitted()
+        params, unfitted = self._fit_input.params, self._clone()
         del self._fit_input
         if not params:
             weights = np.ones(rows.n_rows)

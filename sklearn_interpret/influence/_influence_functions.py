@@ -321,7 +321,7 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         changes = self.parameter_changes_
         if self.groups is not None:
             changes = changes[self._group_of_row]
-        scores = network.scores_of_pairs(self._inputs, self._parameters + changes)
+        scores = network.scores_by_row(self._inputs, self._parameters + changes)
         before = loss.values(self._targets, self._scores(self._inputs))
         return loss.values(self._targets, scores) - before
 
@@ -348,7 +348,9 @@ class InfluenceFunctions(ResultsMixin, BaseInspector):
         slopes = loss.slopes(targets, scores)[:, None]
         half_curvatures = loss.curvatures(targets, scores) / 2
         loss_changes = np.empty((len(inputs), len(changes)))
-        score_changes_of = self._objective.network.moves_of(self._parameters, changes)
+        score_changes_of = self._objective.network.score_changes(
+            self._parameters, changes
+        )
         for block in with_progress(list(self._blocks(len(inputs), len(changes)))):
             of_block = score_changes_of(inputs[block])  # (n_rows, n_changes, k)
             n_cached = max(1, _CACHED_SIZE // of_block[0].size)

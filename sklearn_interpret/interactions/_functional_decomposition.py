@@ -361,7 +361,7 @@ class FunctionalDecomposition(BaseFormulaAttribution):
         """Components (m, n_components, k), predictions (m, k); no further fields."""
         self._source.warn_of_cost(rows.n_rows, _ADVICE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, predictions = self._source.of_rows(rows, n_jobs=self.n_jobs)
+            values, predictions = self._source.decompose(rows, n_jobs=self.n_jobs)
         check_no_overflow(predictions, "predictions")
         check_no_overflow(values, "components")
         return Attributions(values, predictions, {})

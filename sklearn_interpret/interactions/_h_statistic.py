@@ -22,7 +22,7 @@ from sklearn_interpret._inspectors.sklearn_bases import (
 from sklearn_interpret._model._sklearn_compat import Interval, warn
 from sklearn_interpret._model.progress import phases, shows_progress, with_progress
 from sklearn_interpret._model.replacement.dependence_at_rows import dependence_at_rows
-from sklearn_interpret._model.replacement.replaced import replaced
+from sklearn_interpret._model.replacement.replaced import choose_evaluator
 from sklearn_interpret._model.replacement.replacement import Replacement
 from sklearn_interpret._model.responses.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -333,7 +333,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         )
         floor = h_statistics.rounding_floor(predictions, weights)
         sum_of_effects = np.zeros_like(predictions)
-        for effect in map(responses.of_player, range(n_players)):
+        for effect in map(responses.dependence_on, range(n_players)):
             # Rounding errors of a term are rounding errors of the difference.
             floor = np.maximum(floor, h_statistics.rounding_floor(effect, weights))
             sum_of_effects = sum_of_effects + effect
@@ -494,7 +494,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
             variants = (np.arange(len(first))[None],) * len(columns)
             codes_of_rows.append(codes)
             replacements.append(Replacement(columns, levels, variants))
-        model = replaced(self.method, self._make_response(), background, replacements)
+        model = choose_evaluator(
+            self.method, self._make_response(), background, replacements
+        )
         averages = model.averages(self._weights, with_errors=False, n_jobs=self.n_jobs)
         return [
             means[codes]
@@ -518,9 +520,9 @@ def _blocks_of_players(
     responses: Dependence, n_players: int
 ) -> Iterator[tuple[slice, slice, NDArray[np.float64], NDArray[np.float64]]]:
     """Blocks of rows and players, as `overall_moments` takes them."""
-    for rows, players, without_player in responses.of_all_but_one():
+    for rows, players, without_player in responses.dependence_on_others():
         numbers = range(n_players)[players]
-        effects = [responses.of_player(player, rows) for player in numbers]
+        effects = [responses.dependence_on(player, rows) for player in numbers]
         yield rows, players, np.stack(effects, axis=1), without_player
 
 
@@ -542,7 +544,7 @@ def _strengths_of_sets(
     sets = chain(tuples(pairs), extra_sets)
     joints = with_progress(responses.joint(chain(tuples(pairs), extra_sets)), n_sets)
     for k, (players, joint) in enumerate(zip(sets, joints, strict=True)):
-        terms: Any = sum(map(responses.of_player, players))
+        terms: Any = sum(map(responses.dependence_on, players))
         if len(players) == 3:
             pairs_of_triple = map(frozenset, combinations(players, 2))
             terms = sum(joint_of_pair[pair] for pair in pairs_of_triple) - terms

@@ -15,7 +15,10 @@ from sklearn_interpret._core.effects.h_statistics import as_matrices, greenwell_
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model.parallel import rows_in_memory, slices
 from sklearn_interpret._model.progress import with_progress
-from sklearn_interpret._model.replacement.replaced import ReplacedResponses, replaced
+from sklearn_interpret._model.replacement.replaced import (
+    ReplacedResponses,
+    choose_evaluator,
+)
 from sklearn_interpret._model.responses.response import (
     drop_single_output,
     plain_responses,
@@ -200,7 +203,7 @@ class PartialDependenceInteraction(BaseInteraction):
         if not n_pairs:
             return
         sizes = self._most_points(rows)
-        model = replaced(self.method, response, rows, [])
+        model = choose_evaluator(self.method, response, rows, [])
         blocks = slices(n_pairs, _PAIRS_PER_BLOCK)
         n_points = sum(_points(sizes, self._pairs[block]).sum() for block in blocks)
         if isinstance(model, ReplacedResponses):

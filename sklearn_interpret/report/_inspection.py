@@ -587,7 +587,7 @@ class Inspection:
         """Rows in the user's container with columns permuted, each by itself."""
         rng, n_rows = np.random.default_rng(self.seed), rows.n_rows
         donors = {j: rng.permutation(n_rows) for j in columns}
-        return rows.mixed(np.arange(n_rows), donors)
+        return rows.mix(np.arange(n_rows), donors)
 
     def responses_to_permuted(
         self, model: BaseEstimator, rows: Rows, columns: list[int]

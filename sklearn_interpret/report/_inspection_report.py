@@ -311,7 +311,7 @@ class InspectionReport(ResultsMixin, RefittingMixin, BaseInspector):
             cv = kind(n_folds, shuffle=True, random_state=seed)
         splits = self._splits(sample, sample.y, cv)
         tasks = [
-            (self._unfitted(), sample, train, self._fit_parameters(sample.index[train]))
+            (self._clone(), sample, train, self._fit_parameters(sample.index[train]))
             for train, _ in splits
         ]
         models = run(_refit, tasks, n_jobs=self.n_jobs)

@@ -161,7 +161,7 @@ class AllCoalitions(Attributor):
 
         The empty coalition comes first, the grand one last.
         """
-        players_and_values = list(played.designed(self.coalitions))
+        players_and_values = list(played.values_by_design(self.coalitions))
         # Products are too small for threads.
         with limit_threads(1):
             # Sorted, so that a subclass can cache by the number of players.

@@ -388,7 +388,7 @@ class _PathAttributor(Attributor):
     ) -> Iterator[list[Step]]:
         """Steps of each row: steps of its active players, then the other players."""
         empty = game.base_values
-        values_by_row = played.designed(self._coalitions_of_candidate_steps)
+        values_by_row = played.values_by_design(self._coalitions_of_candidate_steps)
         for (players, values), active in zip(values_by_row, played.active, strict=True):
             steps = self._candidate_steps(len(players))
             effects = values - empty

@@ -224,7 +224,7 @@ class _LinearValues:
         self, rows: Rows
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Values (m, n_players, k) of rows, and their standard errors if sampled."""
-        derived = self.model.derived(rows.native)
+        derived = self.model.derived_columns(rows.native)
         if self.player_blocks is not None:
             return self._correlated_values(self.player_blocks, derived)
         coefficients = self.model.coefficients
@@ -265,7 +265,7 @@ class _LinearValues:
 def _derived_blocks(model: LinearModel, rows: Rows) -> Iterator[tuple[slice, Any]]:
     """Yield blocks of rows, as slices, and the model's columns for them."""
     for block in slices(rows.n_rows, _BLOCK_ROWS):
-        yield block, model.derived(rows.sliced(block).native)
+        yield block, model.derived_columns(rows.sliced(block).native)
 
 
 def _column_moments(model: LinearModel, background: Sample) -> Moments:

@@ -265,7 +265,7 @@ class _Permutations(Attributor):
                 for number in numbers_of_players
             }
             coalitions = {n: found.coalitions for n, found in order_coalitions.items()}
-            players_and_values = played.designed(coalitions.__getitem__)
+            players_and_values = played.values_by_design(coalitions.__getitem__)
             for row, (players, coalition_values) in enumerate(players_and_values):
                 empty, grand = game.base_values, played.predictions[row]
                 orders_of_row = order_coalitions[len(players)]

@@ -226,7 +226,7 @@ class TreeSHAP(BaseFormulaAttribution):
                 rows, block, codes[block], asks_model
             ):
                 if predicted.dtype != np.float64:  # the precision of explanations
-                    predicted = response.of_codes(codes[batch])
+                    predicted = response.predict_codes(codes[batch])
                 base_values += self._shares[batch] @ predicted
         return base_values
 
@@ -251,7 +251,7 @@ class TreeSHAP(BaseFormulaAttribution):
 
         It may refuse rows that its trees take, or differ from them.
         """
-        return not (self._follows_trees and self._trees.takes(rows))
+        return not (self._follows_trees and self._trees.surely_accepts(rows))
 
     def _predict(
         self, rows: Rows, block: slice, codes: NDArray[np.integer], asks_model: bool
@@ -262,7 +262,7 @@ class TreeSHAP(BaseFormulaAttribution):
             if asks_model:
                 yield in_rows, self._trees.predictions(rows.sliced(in_rows).native)
             else:
-                yield in_rows, self._trees.of_codes(codes[batch])
+                yield in_rows, self._trees.predict_codes(codes[batch])
 
     def _attribute(self, rows: Rows) -> Attributions:
         n_outputs = self._trees.ensemble.n_outputs
@@ -280,7 +280,7 @@ class TreeSHAP(BaseFormulaAttribution):
                 add_value_parts(values[block].transpose(2, 1, 0), parts)
                 predictions[block] = self.base_values_ + values[block].sum(axis=1)
                 checked = slice(block.start, block.stop, rows.n_rows // _CHECKED_ROWS)
-                predictions[checked] = self._trees.of_codes(codes[:: checked.step])
+                predictions[checked] = self._trees.predict_codes(codes[:: checked.step])
                 continue
             # Predictions are computed while workers compute the parts.
             for batch, predicted in self._predict(rows, block, codes, asks_model):

@@ -163,7 +163,7 @@ def _slopes(
 ) -> NDArray[np.float64]:
     """Slopes of the response between margins (n, 1) and background (1, m): (n, m)."""
     differences = margins - background
-    response_differences = trees.of_sums(margins) - trees.of_sums(background.T).T
+    response_differences = trees.link_sums(margins) - trees.link_sums(background.T).T
     # For close margins the derivative: the quotient would lose all digits.
     is_close = np.abs(differences) <= 1e-6 * (1 + np.abs(background))
     derivatives = trees.slope((margins + background)[..., None] / 2)[..., 0]

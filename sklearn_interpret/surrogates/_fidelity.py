@@ -13,7 +13,11 @@ from sklearn.metrics import get_scorer
 from sklearn_interpret._core.statistics.losses import agreement, mean_r_squared
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
 from sklearn_interpret._model.responses.predictors import is_classifier
-from sklearn_interpret._model.responses.scoring import as_number, scored, takes_weights
+from sklearn_interpret._model.responses.scoring import (
+    as_number,
+    call_scorer,
+    takes_weights,
+)
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
     squeeze_outputs,
@@ -106,7 +110,7 @@ class Fidelity:
         scorer = get_scorer(self.scoring)
         params = self._weight_params(scorer_takes_weights(scorer), weights)
         targets = squeeze_outputs(responses) if labels is None else labels
-        score = scored(scorer, self.inspector, X, targets, **params)
+        score = call_scorer(scorer, self.inspector, X, targets, **params)
         return self._as_finite_number(score)
 
     def _callable_score(

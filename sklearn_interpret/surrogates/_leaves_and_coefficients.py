@@ -218,7 +218,7 @@ def _read_coefficients(
         table = coefficient_table(inner.predictor)
         tables.append(table if labels is None else _sort_by_label(table, inner, labels))
         deviations.append(column_deviations(inner.columns_of(rows), weights))
-        names.append(list(map(str, inner.described(rows))))
+        names.append(list(map(str, inner.describe_columns(rows))))
     if len(set(map(len, names))) > 1:
         return None
     return SurrogateCoefficients(

@@ -17,7 +17,7 @@ from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._inspectors.params import estimator_dataclass
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
-from sklearn_interpret._model.rows.base import rounded_to
+from sklearn_interpret._model.rows.base import round_to_dtype
 from sklearn_interpret._model.rows.images import (
     Images,
     as_image_rows,
@@ -443,5 +443,5 @@ def _check_colour(colour: Any, images: Images) -> None:
     if not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
         return
     with np.errstate(invalid="ignore"):
-        if not np.array_equal(rounded_to(numbers, dtype), np.rint(numbers)):
+        if not np.array_equal(round_to_dtype(numbers, dtype), np.rint(numbers)):
             raise ValueError(f"hide_color={colour!r} does not fit the dtype {dtype}.")

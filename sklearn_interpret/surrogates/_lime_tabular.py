@@ -292,7 +292,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate[LocalExplanati
         )
         if self.sample_around == "instance":
             return _SamplesAroundRows(marginals, width, draws, self._response)
-        samples = as_rows(draws.around_mean())
+        samples = as_rows(draws.draws_around_mean())
         responses = plain_responses(self._response, samples)
         return _SharedSamples(marginals, width, marginals.locate(samples), responses)
 
@@ -429,7 +429,7 @@ class _SamplesAroundRows(_TableSampler):
         block_rows = max(1, batch_rows(rows.row_bytes) // n_samples)
         for block in slices(rows.n_rows, block_rows):
             explained = rows.sliced(block)
-            draws = as_rows(self._draws.around(explained))
+            draws = as_rows(self._draws.draws_around(explained))
             samples = self._marginals.locate(draws)
             origins = self._marginals.locate(explained)
             responses = plain_responses(self._response, draws)

@@ -474,6 +474,6 @@ def _masked_text(
     batch_size = batch_rows(copied_bytes(text, tokens, mask_token))
 
     def make_copies(present: NDArray[np.bool_]) -> Any:
-        return like.like(tokens.copies(present, mask_token))
+        return like.with_texts(tokens.copies(present, mask_token))
 
     return MaskedSample(len(tokens.keys), make_copies, batch_size)

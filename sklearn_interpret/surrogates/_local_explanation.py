@@ -185,7 +185,7 @@ class LocalExplanation(Explanation):
         if self.fidelity is not None and body:
             fidelity = self.fidelity.reshape(len(self), -1)
             # Lines are sorted by row, then by output.
-            n_rows = len(self._shown)
+            n_rows = len(self._shown_rows)
             r_squared = fidelity[:n_rows, : len(body) // n_rows].ravel()
             position = head.index("base value")
             head.insert(position, "fidelity")
