@@ -282,7 +282,7 @@ class TreeSearch:
 def _solve_alternatives(
     space: _Space, alternatives: list[_Alternative], goal: Goal, end: float
 ) -> Solution:
-    """`Solution` of alternatives until a time; the smallest shortfall is tried first."""
+    """`Solution` of alternatives until a time; the smallest shortfall comes first."""
 
     def shortfall_at_origin(alternative: _Alternative) -> float:
         return alternative.boxes.shortfalls(space.origin_cells[None])[0]
