@@ -199,7 +199,7 @@ default=None
             An unknown kind, boxes of single numbers, a `max_entries` that is not a
             positive whole number, or arrays that do not fit each other.
         """
-        lines = self._lines(max_entries)
+        lines = self._make_lines(max_entries)
         several = max(draws.shape[1] for draws in lines.samples) > 1
         if kind == "box" and lines.null is None and not several:
             raise ValueError(
@@ -220,28 +220,28 @@ default=None
         ends = np.stack([np.full(len(lines), self.no_effect), *mark(lines, bar_kw)])
         name_rows(ax, lines.names)
         self.labels_ = self._label_lines(lines, ends)
-        self._finish(ends)
+        self._finish_axes(ends)
         return self
 
-    def _checked(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
+    def _check_array(self, name: str, *shapes: tuple[int | None, ...]) -> Any:
         """An array of the display, or None; its shape fits the names."""
         values = getattr(self, name)
         owner = f"{len(self.feature_names)} feature names"
         return None if values is None else checked_numbers(values, name, shapes, owner)
 
-    def _lines(self, max_entries: int | None) -> Lines:
+    def _make_lines(self, max_entries: int | None) -> Lines:
         """The `Lines` of the features shown, and one for the mean of the others."""
         n_features = len(self.feature_names)
         samples = [
-            self._checked(name, (n_features,), (n_features, None)).reshape(
+            self._check_array(name, (n_features,), (n_features, None)).reshape(
                 n_features, -1
             )
             for name in ("importances", "test_importances")
             if getattr(self, name) is not None
         ]
-        null = self._checked("null_importances", (None, n_features))
-        errors = self._checked("standard_errors", (n_features,))
-        pvalues = self._checked("pvalues", (n_features,))
+        null = self._check_array("null_importances", (None, n_features))
+        errors = self._check_array("standard_errors", (n_features,))
+        pvalues = self._check_array("pvalues", (n_features,))
         selected, remaining = line_order(samples, self.no_effect, max_entries)
         names = [str(self.feature_names[j]) for j in selected]
         if len(remaining):
@@ -287,7 +287,7 @@ default=None
                 self._learner_text(LEARNER),
             )
             if draws.shape[1] > 1 and self.draws_name != "folds":
-                half_width, name = deviation(draws), f"± 1 std of {text}"
+                half_width, name = standard_deviation(draws), f"± 1 std of {text}"
             if half_width is not None:
                 low, high = means - half_width, means + half_width
                 self.spreads_.append(draw_spreads(ax, places, low, high))
@@ -394,7 +394,7 @@ default=None
         reach = ends.max(axis=0)
         return label_ends(self.ax_, reach, lines.places, means, texts=texts, gap=gap)
 
-    def _finish(self, ends: NDArray[np.float64]) -> None:
+    def _finish_axes(self, ends: NDArray[np.float64]) -> None:
         """Limits, ticks, axis label and legend."""
         ax, room = self.ax_, None
         if self.labels_:
@@ -418,7 +418,7 @@ default=None
             several draws, each has lines, too, with the column "repeat" or "fold"
             (missing for the mean).
         """
-        lines = self._lines(None)
+        lines = self._make_lines(None)
         draw_column = {"repeats": "repeat", "folds": "fold"}.get(
             self.draws_name, "draw"
         )
@@ -433,7 +433,7 @@ default=None
                 mean["low"] = mean["importance"] - half_width
                 mean["high"] = mean["importance"] + half_width
             elif draws.shape[1] > 1:
-                mean["std"] = deviation(draws)
+                mean["std"] = standard_deviation(draws)
             if draws.shape[1] > 1:
                 singles += [
                     {**columns, "importance": draw, draw_column: number}
@@ -461,7 +461,7 @@ def line_order(
     return selected[np.argsort(-means.max(axis=0)[selected], kind="stable")], remaining
 
 
-def deviation(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+def standard_deviation(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """Standard deviation of each line's draws, without overflow."""
     scale = np.abs(draws).max(initial=0.0)
     return scale * (draws / scale).std(axis=1) if scale > 0 else np.zeros(len(draws))
