@@ -418,7 +418,7 @@ class ConditionalImportanceTest(RefittingMixin, BaseImportance):
     def _warn_of_weakness(self, dependence: list[tuple[Dependence, ...]]) -> None:
         """Warn of features whose nuisance regressions leave a dependence.
 
-        `dependence` has a pair for each feature: of residuals of the target, and its own.
+        `dependence` has a pair for each feature: of the target's and its own residuals.
         """
         # Arrays (n_features, 2), for target and feature.
         pvalues, r2 = np.moveaxis(np.array(dependence), 2, 0)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _LEGEND_WIDTH = 6.0, 1.5  # inches
 _BOX_HEIGHT = 0.7  # share of a line
-_BOX_COLOUR = PALETTE[5]  # no row has it
+_BOX_COLOUR = PALETTE[5]  # not used for rows
 # Markers of rows, which differ in shape and colour.
 _MARKERS = "XDsv^<>Po*"
 # Numbers of a box, in the table.
@@ -168,7 +168,7 @@ class LinearEffectDisplay(Display):
             Effects of another shape than the names, or not finite; an unknown row, or
             too many; a `max_entries` that is not a positive whole number.
         """
-        effects = self._array()
+        effects = self._check_effects()
         rows = [row_position(row, len(effects)) for row in rows]
         if len(rows) > len(_MARKERS):
             raise ValueError(
@@ -177,7 +177,7 @@ class LinearEffectDisplay(Display):
             )
         selected, remaining = ranked(effects.std(axis=0), max_entries)
         lines = with_others(effects.T, selected, remaining, np.sum)
-        names = self._names(selected, rows)
+        names = self._term_texts(selected, rows)
         if len(remaining):
             names.append(
                 f"sum of {others_text(len(remaining))}".replace("features", "terms")
@@ -198,8 +198,8 @@ class LinearEffectDisplay(Display):
         finish_rows(ax, two_lines(response, "Effect: weight times value"))
         return self
 
-    def _names(self, selected: NDArray[np.intp], rows: list[int]) -> list[str]:
-        """Names of terms, with their values in the row that alone is marked."""
+    def _term_texts(self, selected: NDArray[np.intp], rows: list[int]) -> list[str]:
+        """Names of terms, with their values in the marked row if there is one only."""
         names = [str(self.term_names[term]) for term in selected]
         if self.values is None or len(rows) != 1:
             return names
@@ -233,8 +233,8 @@ class LinearEffectDisplay(Display):
                 ax, self.points_, texts, title="Row", corner="lower right"
             )
 
-    def _array(self) -> NDArray[np.float64]:
-        """Effects, checked."""
+    def _check_effects(self) -> NDArray[np.float64]:
+        """Effects (n_rows, n_terms), after a check of their shape."""
         n_terms = len(self.term_names)
         shapes, owner = [(None, n_terms)], f"{n_terms} term names"
         return checked_numbers(self.effects, "effects", shapes, owner)
@@ -254,7 +254,7 @@ class LinearEffectDisplay(Display):
         ImportError
             pandas is not installed.
         """
-        effects = self._array()
+        effects = self._check_effects()
         order, _ = ranked(effects.std(axis=0), None)
         columns = dict(zip(_COLUMNS, quartiles(effects.T[order]), strict=True))
         return self._frame({"term": [self.term_names[j] for j in order], **columns})
