@@ -1,6 +1,6 @@
 """Influence functions: a model without some of its training rows (Koh & Liang, 2017).
 
-Each row, or group of rows, is deleted by Newton steps from the optimum. These change the
+Each row, or group of rows, is deleted by Newton steps from the optimum. They change the
 parameters, the parameters change the scores of rows, and the scores their losses.
 """
 

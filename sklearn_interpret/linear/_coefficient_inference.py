@@ -612,7 +612,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             "Leave out one of the columns that depend on each other, as "
             'OneHotEncoder(drop="first"), and PolynomialFeatures and '
             "SplineTransformer with include_bias=False, do: the rows do not determine "
-            f"the weights of {self._named(terms)}. Their errors, tests and "
+            f"the weights of {self._term_list(terms)}. Their errors, tests and "
             "intervals are NaN.",
             DependentTermsWarning,
         )
@@ -620,7 +620,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
     def _warn_of_leverage(self, terms: NDArray[np.intp]) -> None:
         warn(
             "Leave out levels of one row, or join them with others, or use "
-            f'covariance="HC1": single rows determine {self._named(terms)} alone. '
+            f'covariance="HC1": single rows determine {self._term_list(terms)} alone. '
             f'Their residuals are zero, so that covariance="{self.covariance}" has no '
             "errors, tests and intervals of these terms, and they are NaN. The others "
             "have those of the fit without these rows.",
@@ -651,7 +651,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             reason = "zeros from positive targets"
         warn(
             f"Remove the terms that separate {reason} without error, or pass more "
-            f"rows: {self._named(terms)}. The likelihood grows with their weights: "
+            f"rows: {self._term_list(terms)}. The likelihood grows with their weights: "
             "they have no likeliest weights, and their errors, tests and intervals "
             "are NaN.",
             SeparationWarning,
@@ -696,7 +696,7 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             warn(
                 'Use interval="wald", or for counts in another unit '
                 'dispersion="quasi": the search for ends of profile intervals did not '
-                f"converge, and they are NaN: {self._named(terms)}. The rows say too "
+                f"converge, and they are NaN: {self._term_list(terms)}. The rows say too "
                 "little of these terms.",
                 ConvergenceWarning,
             )
