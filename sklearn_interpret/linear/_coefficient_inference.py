@@ -696,8 +696,8 @@ class CoefficientInference(ResultsMixin, TransformerMixin, BaseRegressionInspect
             warn(
                 'Use interval="wald", or for counts in another unit '
                 'dispersion="quasi": the search for ends of profile intervals did not '
-                f"converge, and they are NaN: {self._term_list(terms)}. The rows say too "
-                "little of these terms.",
+                f"converge, and they are NaN: {self._term_list(terms)}. The rows say "
+                "too little of these terms.",
                 ConvergenceWarning,
             )
 

@@ -230,7 +230,7 @@ class EntryDisplay(PanelDisplay):
     categorical: Any = None
 
     @abstractmethod
-    def _effect(self, entry: int) -> Effect:
+    def _entry_effect(self, entry: int) -> Effect:
         """Numbers of one entry, as an `Effect`."""
 
     @property
@@ -250,10 +250,10 @@ class EntryDisplay(PanelDisplay):
         """The user's number, else the spread of the effect over its grid."""
         if self.importances is not None and np.isfinite(self.importances[entry]):
             return self.importances[entry]
-        values = self._effect(entry).values
+        values = self._entry_effect(entry).values
         return float(np.nanstd(values)) if np.isfinite(values).any() else 0.0
 
-    def _entry(
+    def _make_effect(
         self, entry: int, places: Any, values: ArrayLike, **fields: Any
     ) -> Effect:
         """An `Effect` from the arrays of one entry, with an axis of outputs each."""

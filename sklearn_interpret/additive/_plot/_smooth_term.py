@@ -405,13 +405,15 @@ default=None
             selected_effects = [np.ravel(self.effects[term]) for term in selected]
             limits = colour_limits(np.concatenate(selected_effects), True)
         panels = [
-            (panel, None) for term in selected for panel in self._panels(term, limits)
+            (panel, None)
+            for term in selected
+            for panel in self._entry_panels(term, limits)
         ]
         self._render(panels, ax, options, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
-    def _effect(self, entry: int) -> Effect:
-        effect = self._entry(entry, self.values[entry], self.effects[entry])
+    def _entry_effect(self, entry: int) -> Effect:
+        effect = self._make_effect(entry, self.values[entry], self.effects[entry])
         if self.standard_errors is None:
             return effect
         errors = with_outputs(self.standard_errors[entry], self._n_axes(entry))
@@ -441,9 +443,11 @@ default=None
         """Name of the sum of the terms."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
-    def _panels(self, term: int, limits: tuple[float, float] | None) -> list[Panel]:
+    def _entry_panels(
+        self, term: int, limits: tuple[float, float] | None
+    ) -> list[Panel]:
         """Panels of a term; colours have the limits of all terms, or None for own."""
-        effect = self._effect(term)
+        effect = self._entry_effect(term)
         n_outputs, names = len(effect.values), effect.names
         residuals = self._residuals(term, n_outputs)
         if len(names) == 1:
@@ -544,7 +548,7 @@ default=None
         """
         blocks = []
         for term in range(self._n_entries):
-            effect = self._effect(term)
+            effect = self._entry_effect(term)
             outputs = self._named_outputs(len(effect.values))
             name = ":".join(effect.names)
             blocks += effect_columns(effect, outputs, term=name)
