@@ -51,10 +51,11 @@ if TYPE_CHECKING:
 LEVEL = 0.95  # of the bands
 # Largest number of rows whose data and residuals a display keeps.
 MAX_DATA_ROWS = 5000
-# Share of the partial residuals in each tail that does not widen the axes: those of
+# Share of the partial residuals in each tail that does not widen the axes: residuals of
 # rare classes are huge.
 TAIL = 0.01
-# Share of the range of x: where points of a curve are farther apart, `fit` saw no rows.
+# `fit` saw no rows between points of a curve that are farther apart than this share of
+# the range of x.
 WIDE_STEP = 0.1
 # Characters of a label of a panel in a grid.
 LABEL_WIDTH = 28
@@ -67,7 +68,7 @@ class TermPanel(LinePanel):
     # For each line, the feature's values and the residuals.
     residuals: Sequence[tuple[NDArray[Any], NDArray[np.float64]]] = ()
     # Residuals extend the axes by at most this multiple of the range of the lines:
-    # those of log-odds are far away, and would flatten the lines.
+    # residuals of log-odds are far away, and would flatten the lines.
     residual_reach: float = np.inf
 
     def draw(self, ax: Axes, options: PlotOptions) -> Artists:
@@ -302,17 +303,17 @@ default=None
             X = step.transform(X)
         if y is not None and X is None:
             raise ValueError("Partial residuals belong to rows: pass X with y.")
-        outputs, output_names = _outputs(model, target)
+        outputs, output_names = _resolve_outputs(model, target)
         if terms is None:
             selected = list(range(len(model.term_names_)))
         else:
             selected = terms if isinstance(terms, list) else [terms]
-            selected = [model._position(term) for term in selected]
+            selected = [model._term_position(term) for term in selected]
         if not selected:
             raise ValueError("terms=[] names no term to show.")
-        curves = [_curve(model, term, outputs) for term in selected]
+        curves = [_term_curve(model, term, outputs) for term in selected]
         dofs = np.reshape(model.effective_dof_, (-1, len(model.term_names_)))
-        names = [model._features(term) for term in selected]
+        names = [model._names_of_features(term) for term in selected]
         display = cls(
             [curve.values for curve in curves],
             [curve.effects for curve in curves],
@@ -323,7 +324,7 @@ default=None
             effective_dof=dofs[np.ix_(outputs, selected)],
             output_names=output_names,
             response_name=RESPONSES[model._link],
-            **({} if X is None else _of_rows(model, X, y, selected, outputs)),
+            **({} if X is None else _row_arrays(model, X, y, selected, outputs)),
         )
         name = getattr(y, "name", None)
         if target_name is None and isinstance(name, str):
@@ -421,13 +422,17 @@ default=None
         low, high = effect.values - half_widths, effect.values + half_widths
         return replace(effect, low=low, high=high)
 
-    def _residuals(self, term: int, n_outputs: int) -> NDArray[np.float64] | list[Any]:
+    def _output_residuals(
+        self, term: int, n_outputs: int
+    ) -> NDArray[np.float64] | list[Any]:
         """Partial residuals (n_outputs, n), or None for each output."""
         if self.residuals is None:
             return [None] * n_outputs
         return np.reshape(self.residuals[term], (n_outputs, -1))
 
-    def _text(self, names: tuple[str, ...], term: int, outputs: int | slice) -> str:
+    def _term_text(
+        self, names: tuple[str, ...], term: int, outputs: int | slice
+    ) -> str:
         """The term with its effective degrees of freedom."""
         if self.effective_dof is None:
             return f"s({':'.join(names)})"
@@ -446,10 +451,10 @@ default=None
     def _entry_panels(
         self, term: int, limits: tuple[float, float] | None
     ) -> list[Panel]:
-        """Panels of a term; colours have the limits of all terms, or None for own."""
+        """Panels of a term; `limits` of colours are None for a term's own."""
         effect = self._entry_effect(term)
         n_outputs, names = len(effect.values), effect.names
-        residuals = self._residuals(term, n_outputs)
+        residuals = self._output_residuals(term, n_outputs)
         if len(names) == 1:
             return [self._one_way_panel(term, effect, residuals)]
         if effect.levelled == (True, False):  # the number goes along x
@@ -461,7 +466,7 @@ default=None
         for output in range(n_outputs):
             texts = {
                 "quantity": self._response_text(output),
-                "response": self._text(names, term, output),
+                "response": self._term_text(names, term, output),
             }
             if by_level:
                 points = residuals[output]
@@ -481,12 +486,12 @@ default=None
             points = [
                 (effect.data[0], output_residuals) for output_residuals in residuals
             ]
-        return self._lines(
+        return self._make_term_panel(
             effect,
             self._named_outputs(n_outputs),
             points,
             quantity=self._response_text(0 if n_outputs == 1 else None),
-            response=self._text(effect.names, term, slice(None)),
+            response=self._term_text(effect.names, term, slice(None)),
             missing=self.missing_effects and self.missing_effects[term],
         )
 
@@ -507,9 +512,9 @@ default=None
         names = self.output_names or []
         title = names[output] if len(names) > 1 else None
         lines = effect.by_level(output)
-        return self._lines(lines, labels, points, title=title, **texts)
+        return self._make_term_panel(lines, labels, points, title=title, **texts)
 
-    def _lines(
+    def _make_term_panel(
         self,
         effect: Effect,
         labels: Sequence[Any],
@@ -556,10 +561,10 @@ default=None
         return table.drop(columns=["feature", "feature2"], errors="ignore")
 
 
-def _outputs(
+def _resolve_outputs(
     model: BaseGAM, target: bool | str | None
 ) -> tuple[list[int], list[Any] | None]:
-    """Positions of the linear predictors that are shown, and their classes if any."""
+    """Positions of the linear predictors that are shown, and their classes or None."""
     labels = getattr(model, "classes_", np.empty(0)).tolist()
     labels = labels[1:] if len(labels) == 2 else labels
     outputs = list(range(np.size(model.intercept_)))
@@ -577,8 +582,8 @@ class _Curve(NamedTuple):
     missing_effects: NDArray[np.float64] | None  # of a missing value, (n_outputs,)
 
 
-def _curve(model: BaseGAM, term: int, outputs: list[int]) -> _Curve:
-    """A term of a fitted model, as it is drawn."""
+def _term_curve(model: BaseGAM, term: int, outputs: list[int]) -> _Curve:
+    """The curve or surface of a term of a fitted model."""
     fitted = model._terms[term]
     axes = fitted.axes()
     shape = (len(outputs), *map(len, axes))
@@ -594,10 +599,10 @@ def _curve(model: BaseGAM, term: int, outputs: list[int]) -> _Curve:
     return _Curve(axes if more_columns else axes[0], effects, errors, missing)
 
 
-def _of_rows(
+def _row_arrays(
     model: BaseGAM, X: Any, y: Any, terms: list[int], outputs: list[int]
 ) -> dict[str, Any]:
-    """Data, residuals and importances of the terms, of some of the rows."""
+    """Data, residuals and importances of the terms at some of the rows."""
     rows = as_rows(X)
     check_consistent_length(rows.native, y)
     if rows.n_rows > MAX_DATA_ROWS:
